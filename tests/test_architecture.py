@@ -207,7 +207,7 @@ FLAT = {PACKAGE / "cli", PACKAGE / "formats" / "tables"}
 """Folders with one file for each row of a table."""
 
 
-def test_folders_stay_small_enough_to_look_through() -> None:
+def test_folders_stay_small() -> None:
     folders = [folder for folder in PACKAGE.rglob("*") if folder.is_dir() and folder not in FLAT]
     sizes = {folder: len(list(folder.glob("*.py"))) for folder in folders}
     assert {str(folder): size for folder, size in sizes.items() if size > LARGEST_FOLDER} == {}
@@ -305,7 +305,7 @@ def test_the_main_screen_stays_wiring() -> None:
     assert bases_of("MainScreen", classes_of(app_modules().values())) == []
 
 
-def test_these_tests_would_notice() -> None:
+def test_these_tests_find_planted_faults() -> None:
     assert foreign_writes(ast.parse("def f(self):\n    self.a.b, c = 1, 2\n    self.a += 1")) == ["self.a.b"]
     assert foreign_writes(ast.parse("pane.styles.width = pane.display = 1\nthreading.excepthook = f")) == []
     base = "class A:\n    def f(self): self.x = 1\nclass B(A):\n    def f(self): self.x = self.y = 2\n"

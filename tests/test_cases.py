@@ -41,12 +41,12 @@ def test_all_values_are_quick_by_default() -> None:
     assert called_with(40)["quick"] and not called_with(40)["slow"] and not called_with(40)["lab"]
 
 
-def test_a_new_name_moves_no_other_one() -> None:
+def test_a_new_name_moves_no_other_name() -> None:
     before = targets_of(NAMES, 20, 4)
     assert {name: target for name, target in targets_of(["new", *NAMES], 20, 4).items() if name != "new"} == before
 
 
-def test_none_of_a_target_can_be_asked_for() -> None:
+def test_a_target_can_be_empty() -> None:
     assert set(targets_of(NAMES, 0, 1).values()) == {"slow"}
     assert set(targets_of(NAMES, 0, 0).values()) == {"lab"}
 

@@ -18,7 +18,7 @@ MOST_SECONDS = 5
 
 
 @pytest.mark.slow
-def test_there_are_at_most_6000_cases_and_collecting_them_is_cheap() -> None:
+def test_the_suite_has_at_most_6000_cases_that_are_cheap_to_collect() -> None:
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     collect = [sys.executable, "-m", "pytest", "--collect-only", "-qq", "-m", "not lab", "-p", "no:cacheprovider"]
     subprocess.run(collect, cwd=ROOT, env=environment, check=True, capture_output=True)  # compiles the tests

@@ -124,7 +124,7 @@ def used_through_self() -> set[tuple[str, str]]:
 
 
 @pytest.mark.slow
-def test_all_that_is_used_is_listed() -> None:
+def test_every_private_name_in_use_is_listed() -> None:
     others = {
         ("textual.app.App", "_clipboard"),
         ("textual.screen.Screen", "_compositor"),
@@ -168,12 +168,12 @@ def owner_of(path: str) -> type:
 
 
 @pytest.mark.parametrize(("owner", "name"), METHODS, ids=lambda word: word)
-def test_a_method_is_there_with_its_signature(owner: str, name: str) -> None:
+def test_a_method_exists_with_its_signature(owner: str, name: str) -> None:
     assert str(inspect.signature(getattr(owner_of(owner), name))) == METHODS[owner, name]
 
 
 @pytest.mark.parametrize(("owner", "name"), sorted(ATTRIBUTES), ids=lambda word: word)
-def test_an_attribute_is_there(owner: str, name: str) -> None:
+def test_an_attribute_exists(owner: str, name: str) -> None:
     assert name in members_of(owner_of(owner))
 
 
@@ -201,7 +201,7 @@ class Broken(Widget):
         raise ValueError("a secret of the transcript")
 
 
-async def test_a_fault_in_a_widget_reaches_our_handler() -> None:
+async def test_an_error_in_a_widget_reaches_our_handler() -> None:
     apps: list[ViewerApp] = []
     with pytest.raises(ValueError, match="a secret"):
         async with running() as pilot:

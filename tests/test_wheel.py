@@ -88,7 +88,7 @@ def test_the_sdist_has_what_tests_and_another_build_need(dist: Path) -> None:
     assert not [name for name in names if name.startswith((".venv", ".git/"))]
 
 
-def test_a_wheel_of_the_sdist_is_the_same(dist: Path, tmp_path: Path) -> None:
+def test_a_wheel_built_from_the_sdist_is_identical(dist: Path, tmp_path: Path) -> None:
     with tarfile.open(next(dist.glob("*.tar.gz"))) as archive:
         archive.extractall(tmp_path, filter="data")
     project = next(tmp_path.iterdir())
@@ -97,16 +97,16 @@ def test_a_wheel_of_the_sdist_is_the_same(dist: Path, tmp_path: Path) -> None:
     assert sorted(again.namelist()) == sorted(first.namelist())
 
 
-def test_the_demo_is_shown(program: Path, tmp_path: Path) -> None:
+def test_the_installed_demo_is_shown(program: Path, tmp_path: Path) -> None:
     assert "▌ USER" in done(program, "demo", cwd=tmp_path)
 
 
-def test_the_themes_are_there(program: Path, tmp_path: Path) -> None:
+def test_the_themes_are_installed(program: Path, tmp_path: Path) -> None:
     out = done(program, "themes", cwd=tmp_path)
     assert all(name in out for name in ("dark", "light", "ansi", "colorblind"))
 
 
-def test_it_exports_and_checks(program: Path, tmp_path: Path) -> None:
+def test_the_installed_program_exports_and_checks(program: Path, tmp_path: Path) -> None:
     (tmp_path / "chat.ocml").write_text(CHAT)
     done(program, "export", "chat.ocml", cwd=tmp_path)
     assert "Yes, it is." in (tmp_path / "chat.safe.html").read_text("utf-8")

@@ -68,11 +68,11 @@ def found_in(name: str, text: str) -> Iterator[str]:
             yield f"{name}:{number}: {word[0]}: {line.strip()[:100]}"
 
 
-def test_no_page_and_no_module_has_a_word_that_never_appears() -> None:
+def test_no_page_and_no_module_has_a_banned_word() -> None:
     assert [each for page in pages() for each in found_in(str(page.relative_to(ROOT)), page.read_text("utf-8"))] == []
 
 
-def test_no_help_has_a_word_that_never_appears() -> None:
+def test_no_help_text_has_a_banned_word() -> None:
     lines = [["--help"], *([name, "--help"] for name in COMMANDS)]
     assert [each for line in lines for each in found_in(" ".join(line), run(*line).out)] == []
 

@@ -36,7 +36,7 @@ def row(value: float, peer: float | None, *bounds: Bound, unit: Unit = MS) -> Ro
         (Row("work", None, (), (Bound(1),)), "not measured"),
     ],
 )
-def test_whether_it_is_reached(measured: Row, met: str) -> None:
+def test_a_bound_is_reached_or_missed(measured: Row, met: str) -> None:
     assert measured.met == met
 
 
@@ -57,7 +57,7 @@ def test_growth_is_the_power_of_the_size(power: float) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", Kind)
-def test_inputs_are_the_same_each_time_and_have_nothing_wrong(kind: Kind) -> None:
+def test_inputs_are_reproducible_and_valid(kind: Kind) -> None:
     text = "".join(parts(kind, MEGABYTE // 4))
     random.seed(7)
     assert text == "".join(parts(kind, MEGABYTE // 4))
@@ -68,7 +68,7 @@ def test_inputs_are_the_same_each_time_and_have_nothing_wrong(kind: Kind) -> Non
     assert len(reading.messages) == text.count("<|start|>")
 
 
-def test_the_rare_word_comes_now_and_then() -> None:
+def test_the_rare_word_occurs_rarely() -> None:
     assert "".join(parts(Kind.CHAT, 16 * MEGABYTE)).count(RARE) == 1
 
 

@@ -30,7 +30,7 @@ class TestShow:
         assert "┄ 3 hidden ┄" in out
         assert not [secret for secret in SECRETS if secret in out]
 
-    def test_strict_safe_tells_not_even_that(self, chat: Path) -> None:
+    def test_strict_safe_does_not_even_count_hidden_messages(self, chat: Path) -> None:
         assert "hidden" not in run("show", "--strict-safe", chat).out
 
     def test_strict_safe_does_not_tell_hidden_from_nothing(self) -> None:
@@ -63,19 +63,19 @@ class TestShow:
         assert [line["kind"] for line in everything].count("message") == 6
         assert everything[-1]["kind"] == "call"
 
-    def test_several_files_are_told_apart(self, chat: Path) -> None:
+    def test_output_names_each_of_several_files(self, chat: Path) -> None:
         assert run("show", chat, chat).out.count(f"━━ {chat} ━") == 2
         assert {json.loads(line)["file"] for line in run("show", "--json", chat, chat).out.splitlines()} == {str(chat)}
 
-    def test_standard_input_and_files_mix(self, chat: Path) -> None:
+    def test_standard_input_and_files_can_be_mixed(self, chat: Path) -> None:
         assert run("show", chat, "-", stdin=CHAT).out.count("Yes, it is.") == 2
 
-    def test_color_is_for_terminals_and_those_who_ask(self, chat: Path) -> None:
+    def test_color_is_used_on_terminals_and_on_request(self, chat: Path) -> None:
         assert "\x1b" not in run("show", chat).out
         assert "\x1b[" in run("show", "--color", "always", chat).out
         assert "\x1b" not in run("show", "--color", "never", chat).out
 
-    def test_other_encodings_get_ascii(self, chat: Path) -> None:
+    def test_terminals_with_other_encodings_get_ascii(self, chat: Path) -> None:
         assert run("show", chat, PYTHONIOENCODING="latin-1").out.isascii()
         assert run("show", "--ascii", chat).out.isascii()
 
@@ -90,7 +90,7 @@ class TestShow:
 
 
 class TestCheck:
-    def test_places_and_sentences_but_no_text(self, tmp_path: Path) -> None:
+    def test_safe_problems_have_positions_and_sentences_but_no_text(self, tmp_path: Path) -> None:
         path = tmp_path / "broken.ocml"
         path.write_text(BROKEN)
         out = run("check", path).out
@@ -99,7 +99,7 @@ class TestCheck:
         assert "anaylsis" not in out
         assert "plums" not in out
 
-    def test_the_line_is_quoted_when_all_is_revealed(self, tmp_path: Path) -> None:
+    def test_the_line_is_quoted_if_everything_is_revealed(self, tmp_path: Path) -> None:
         path = tmp_path / "broken.ocml"
         path.write_text(BROKEN)
         result = run("check", "--reveal", "all", path)
@@ -109,7 +109,7 @@ class TestCheck:
         assert "anaylsis" not in run("check", "--reveal", "analysis", path).out
 
     @pytest.mark.parametrize("form", [[], ["--json"], ["--sarif"], ["--github"]])
-    def test_other_hidden_bodies_of_equal_length_change_nothing(self, form: list[str]) -> None:
+    def test_hidden_bodies_of_equal_length_give_the_same_output(self, form: list[str]) -> None:
         outs = {run("check", *form, "-", stdin=BROKEN.replace("plums", fruit)).out for fruit in ("plums", "limes")}
         assert len(outs) == 1
         assert outs != {""}
@@ -147,18 +147,18 @@ class TestExplain:
 
 class TestConvert:
     @pytest.mark.parametrize("target", WRITERS)
-    def test_what_is_shown_is_written_and_the_rest_counted(self, chat: Path, target: str) -> None:
+    def test_shown_messages_are_written_and_hidden_ones_counted(self, chat: Path, target: str) -> None:
         result = run("convert", "--to", target, chat)
         assert result.code == 0
         assert "Yes, it is." in result.out
         assert not [secret for secret in SECRETS if secret in result.out + result.err]
         assert "4 of 6 messages are hidden and left out" in result.err
 
-    def test_everything_when_revealed(self, chat: Path) -> None:
+    def test_everything_is_written_if_revealed(self, chat: Path) -> None:
         result = run("convert", "--to", "openchatml-2.2", "-d", chat)
         assert (result.code, result.out) == (0, CHAT)
 
-    def test_a_refusal_is_one_sentence_and_1(self) -> None:
+    def test_a_refusal_is_one_sentence_and_exits_with_1(self) -> None:
         text = json.dumps({"role": "user", "content": "<|end|>"})
         result = run("convert", "--to", "harmony", "-", stdin=text)
         assert (result.code, result.out) == (1, "")
@@ -167,12 +167,12 @@ class TestConvert:
 
 
 class TestStats:
-    def test_hidden_messages_are_one_number(self, chat: Path) -> None:
+    def test_hidden_messages_are_only_counted(self, chat: Path) -> None:
         out = run("stats", chat).out
         assert "4 more hidden" in out
         assert not [word for word in ("tool", "analysis", "system", *SECRETS) if word in out]
 
-    def test_all_of_it_when_revealed(self, chat: Path) -> None:
+    def test_everything_is_counted_if_revealed(self, chat: Path) -> None:
         out = run("stats", "-d", chat).out
         assert re.search(r"assistant +commentary +1 +10 +1\n", out)
         assert re.search(r"functions\.weather +1 +1 +0 +0\n", out)
@@ -184,7 +184,7 @@ class TestStats:
         assert sum(row["messages"] for row in line["messages"]) == 2
         assert json.loads(run("stats", "--json", "--strict-safe", chat).out)["hidden"] is None
 
-    def test_other_hidden_bodies_change_nothing(self) -> None:
+    def test_hidden_bodies_do_not_change_the_counts(self) -> None:
         longer = CHAT.replace("plums", "plums and many other fruits").replace("Be brief.", "Be long, very long.")
         assert run("stats", "-", stdin=CHAT).out == run("stats", "-", stdin=longer).out
 
@@ -196,7 +196,7 @@ class TestStats:
 
 
 class TestFormats:
-    def test_every_format_has_its_row(self) -> None:
+    def test_every_format_has_a_row(self) -> None:
         lines = run("formats").out.splitlines()
         assert [line.split()[0] for line in lines[1:]] == list(FORMATS)
         assert all(FORMATS.detected_by(name) for name in FORMATS)
@@ -226,7 +226,7 @@ def test_every_command_explains_itself(command: str) -> None:
     assert result.out.startswith(f"Usage: ocmlview {command}")
 
 
-def test_the_version_is_one_for_a_report_of_a_bug() -> None:
+def test_the_version_lists_what_a_bug_report_needs() -> None:
     first, python, packages, *_ = run("--version").out.splitlines()
     assert re.fullmatch(r"ocmlview \d+\.\d+\.\d+", first)
     assert re.fullmatch(r"\w+ 3\.\d+\.\S+ on \S+", python)

@@ -80,19 +80,19 @@ NAMES = [reveal.value for reveal in Reveal]
         ("ocmlview check --sa", ["--sarif"]),
     ],
 )
-def test_what_is_offered(line: str, wanted: list[str]) -> None:
+def test_completions_are_offered(line: str, wanted: list[str]) -> None:
     assert offered(line) == wanted
 
 
 @pytest.mark.share(quick=3)
 @pytest.mark.parametrize("line", ["ocmlview ", "ocmlview --th", "ocmlview show --format ", "ocmlview --theme "])
-def test_it_is_quick_since_nothing_heavy_is_loaded(line: str) -> None:
+def test_completion_loads_no_heavy_module(line: str) -> None:
     found, modules = asked(line)
     assert found
     assert modules & HEAVY == set()
 
 
-def test_themes_of_ones_own_are_offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_your_own_themes_are_offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "ocmlview" / "themes"
     folder.mkdir(parents=True)
     (folder / "mine.yaml").write_text("like: dark\n")
@@ -101,14 +101,14 @@ def test_themes_of_ones_own_are_offered(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_every_shell_gets_its_lines_and_asks_in_its_way(shell: str) -> None:
+def test_every_shell_gets_its_own_script(shell: str) -> None:
     result = run("completion", shell)
     assert (result.code, result.err) == (0, "")
     assert f"_OCMLVIEW_COMPLETE={shell}_complete" in result.out
     assert asked("ocmlview expl", shell)[0][0].removeprefix("plain,").split("\t")[0] in ("explain", "plain")
 
 
-def test_another_shell_is_refused_with_the_names_of_those_that_are_known() -> None:
+def test_an_unknown_shell_is_refused_and_the_known_ones_are_named() -> None:
     result = run("completion", "tcsh")
     assert result.code == 2
     assert "'bash', 'zsh', 'fish'" in result.err
@@ -135,7 +135,7 @@ complete --do-complete 'ocmlview show --reveal analysis,t'
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("shell", "script"), [("bash", IN_BASH), ("zsh", IN_ZSH), ("fish", IN_FISH)])
-def test_it_works_in_the_shell_itself(shell: str, script: str, tmp_path: Path) -> None:
+def test_completion_works_in_a_real_shell(shell: str, script: str, tmp_path: Path) -> None:
     if shutil.which(shell) is None:
         pytest.skip(f"{shell} is not installed")
     program = tmp_path / "ocmlview"

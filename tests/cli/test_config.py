@@ -35,7 +35,7 @@ def values(out: str) -> dict[str, tuple[str, str]]:
     return {row[0]: (row[1], row[2]) for row in rows}
 
 
-def test_without_a_file_everything_is_as_it_comes(file: Path) -> None:
+def test_without_a_file_every_setting_has_its_default(file: Path) -> None:
     result = run("config")
     assert result.code == 0
     assert result.err == ""
@@ -56,7 +56,7 @@ def test_without_a_file_everything_is_as_it_comes(file: Path) -> None:
     }
 
 
-def test_each_value_has_its_origin(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_value_names_its_origin(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written(file, "theme: ember\nkeymap:\n  search: ctrl+f\nlayout: {inspector: 50}\nwrap: 90\nstall-after: 2.5\n")
     shown = values(run("config").out)
     assert shown["theme"] == ("ember", "line 1")
@@ -68,7 +68,7 @@ def test_each_value_has_its_origin(file: Path, monkeypatch: pytest.MonkeyPatch) 
     assert values(run("config").out)["theme"] == ("plain", "NO_COLOR")
 
 
-def test_what_is_wrong_is_told_and_left_out(file: Path) -> None:
+def test_invalid_settings_are_reported_and_ignored(file: Path) -> None:
     written(file, "thme: light\nwrap: wide\nmarkdown: false\n")
     result = run("config")
     assert result.code == 1
@@ -81,7 +81,7 @@ def test_what_is_wrong_is_told_and_left_out(file: Path) -> None:
 
 
 @pytest.mark.parametrize("key", NEVER)
-def test_nothing_in_it_reveals(file: Path, tmp_path: Path, key: str) -> None:
+def test_no_setting_reveals_anything(file: Path, tmp_path: Path, key: str) -> None:
     chat = tmp_path / "chat.ocml"
     chat.write_text(CHAT)
     before = run("show", chat)
@@ -91,7 +91,7 @@ def test_nothing_in_it_reveals(file: Path, tmp_path: Path, key: str) -> None:
     assert "is refused: no setting reveals hidden messages" in run("config").err
 
 
-def test_a_file_is_begun_for_the_person_alone(file: Path) -> None:
+def test_a_new_settings_file_is_readable_by_its_owner_only(file: Path) -> None:
     assert run("config", "--init").err == f"wrote {file}\n"
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
@@ -103,14 +103,14 @@ def test_a_file_is_begun_for_the_person_alone(file: Path) -> None:
     assert file.read_text() == "theme: light\n"
 
 
-def test_where_nothing_can_be_written_it_says_so(file: Path) -> None:
+def test_an_unwritable_folder_is_reported(file: Path) -> None:
     file.parent.write_text("a file")
     result = run("config", "--init")
     assert result.code == 2
     assert len(result.err.splitlines()) == 1
 
 
-def test_the_file_as_it_is_begun_says_what_may_be_said(file: Path) -> None:
+def test_the_new_settings_file_lists_every_setting(file: Path) -> None:
     assert all(not line or line.startswith("#") for line in TEMPLATE.splitlines())
     written(file, re.sub(r"^#(?! )|^#(?=  \w)", "", TEMPLATE, flags=re.MULTILINE))
     settings = read_settings()
@@ -124,7 +124,7 @@ def test_the_file_as_it_is_begun_says_what_may_be_said(file: Path) -> None:
     assert settings.limits == fresh.limits
 
 
-def test_all_actions_are_listed_with_the_keys_in_force(file: Path) -> None:
+def test_all_actions_are_listed_with_their_effective_keys(file: Path) -> None:
     written(file, "keymap: {search: ctrl+f}\n")
     rows = run("config", "--keys").out.splitlines()[1:]
     assert [row.split()[0] for row in rows] == [action.id for action in ACTIONS]
@@ -132,7 +132,9 @@ def test_all_actions_are_listed_with_the_keys_in_force(file: Path) -> None:
     assert row.split()[:2] == ["search", "ctrl+f"]
 
 
-def test_the_folder_is_where_this_system_has_such_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_settings_folder_follows_the_conventions_of_the_system(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("XDG_CONFIG_HOME", "")
     folder = "Library/Application Support" if sys.platform == "darwin" else ".config"

@@ -22,7 +22,7 @@ QUICK = "from viewer.cli import demo as player\nplayer.moments.__defaults__ = (0
 
 
 class TestScript:
-    def test_a_broken_message_a_late_tool_and_a_cancelled_one_are_on_the_way(self, tmp_path: Path) -> None:
+    def test_the_demo_has_a_broken_message_a_late_tool_and_a_cancelled_one(self, tmp_path: Path) -> None:
         path = tmp_path / "played.ocml"
         path.write_bytes(b"".join(moment.data for moment in moments(script(TOUR))))
         document = open_document(str(path))
@@ -54,7 +54,7 @@ class TestScript:
 
 
 class TestPlayer:
-    def test_the_file_is_for_its_owner_alone_and_is_removed(self) -> None:
+    def test_the_file_is_readable_by_its_owner_only_and_is_removed(self) -> None:
         with played(moments("<|start|>user<|message|>Hi<|end|>\n", 0.01)) as (name, player):
             path = Path(name)
             assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -63,7 +63,7 @@ class TestPlayer:
             assert path.read_text() == "<|start|>user<|message|>Hi<|end|>\n"
         assert not path.exists()
 
-    def test_it_can_be_stopped(self) -> None:
+    def test_the_demo_can_be_stopped(self) -> None:
         with played(moments(script(TOUR), 600)) as (name, player):
             assert not player.is_finished()
         assert player.is_finished()
@@ -72,7 +72,7 @@ class TestPlayer:
 
 @pytest.mark.slow
 class TestCommand:
-    def test_it_is_printed_as_it_is_played(self) -> None:
+    def test_the_demo_is_printed_while_it_is_played(self) -> None:
         with Live("demo", "--live", prelude=QUICK) as live:
             live.until(lambda live: "What's the weather" in live.out)
             assert "Dotonbori bridge" not in live.out

@@ -35,13 +35,13 @@ def one_sentence(result: Result, *words: str) -> None:
         assert word in result.err
 
 
-def test_what_works_ends_with_0_and_says_nothing(chat: Path) -> None:
+def test_success_exits_with_0_and_prints_no_message(chat: Path) -> None:
     result = run("show", chat)
     assert (result.code, result.err) == (0, "")
     assert "Yes, it is." in result.out
 
 
-def test_findings_end_with_1(tmp_path: Path) -> None:
+def test_problems_exit_with_1(tmp_path: Path) -> None:
     broken = tmp_path / "broken.ocml"
     broken.write_text(BROKEN)
     assert run("check", broken).code == 1
@@ -49,7 +49,7 @@ def test_findings_end_with_1(tmp_path: Path) -> None:
     assert run("show", broken).code == 0
 
 
-def test_warnings_count_when_strict(tmp_path: Path) -> None:
+def test_warnings_count_if_strict(tmp_path: Path) -> None:
     path = tmp_path / "chat.ocml"
     path.write_text(CHAT.removeprefix("version: 2.2\n"))
     assert run("check", "--format", "openchatml-2.2", path).code == 0
@@ -57,27 +57,27 @@ def test_warnings_count_when_strict(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["show", "check", "stats", "view"])
-def test_a_missing_file_ends_with_2(command: str) -> None:
+def test_a_missing_file_exits_with_2(command: str) -> None:
     result = run(command, "nowhere.ocml")
     assert (result.code, result.out.strip()) == (2, "")
     one_sentence(result, "nowhere.ocml")
 
 
 @pytest.mark.parametrize("command", [["convert", "--to", "json"], ["export"]], ids=" ".join)
-def test_a_directory_ends_with_2(command: list[str], tmp_path: Path) -> None:
+def test_a_directory_exits_with_2(command: list[str], tmp_path: Path) -> None:
     result = run(*command, tmp_path)
     assert result.code == 2
     one_sentence(result, "A folder needs an output folder: -o DIR.")
 
 
-def test_the_viewer_lists_a_directory_where_there_is_no_screen(chat: Path) -> None:
+def test_without_a_screen_the_viewer_lists_a_directory(chat: Path) -> None:
     result = run("view", chat.parent)
     assert result.code == 0
     assert chat.name in result.out
     assert "openchatml-2.2" in result.out
 
 
-def test_a_file_that_may_not_be_read_ends_with_2(
+def test_an_unreadable_file_exits_with_2(
     chat: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     def refuse(*_: object) -> int:
@@ -91,7 +91,7 @@ def test_a_file_that_may_not_be_read_ends_with_2(
     one_sentence(Result(code, out, err), "ermission")
 
 
-def test_a_binary_file_is_no_transcript_and_no_crash(tmp_path: Path) -> None:
+def test_a_binary_file_is_refused_without_a_crash(tmp_path: Path) -> None:
     path = tmp_path / "image.bin"
     path.write_bytes(bytes(range(256)) * 40)
     result = run("show", path)
@@ -99,12 +99,12 @@ def test_a_binary_file_is_no_transcript_and_no_crash(tmp_path: Path) -> None:
     one_sentence(result, "no transcript was recognized")
 
 
-def test_an_empty_input_is_fine() -> None:
+def test_an_empty_input_exits_with_0() -> None:
     assert run("show", "-").code == 0
     assert run("show", "--json", "-").code == 0
 
 
-def test_a_misspelt_command_is_noticed() -> None:
+def test_a_misspelled_command_is_noticed() -> None:
     result = run("shwo", "chat.ocml")
     assert result.code == 2
     one_sentence(result, "Did you mean show?")
@@ -130,7 +130,7 @@ def test_one_bad_file_does_not_stop_the_others(chat: Path) -> None:
         ["show", "--color", "pink", "x"],
     ],
 )
-def test_mistakes_on_the_command_line_end_with_2(arguments: list[str]) -> None:
+def test_mistakes_on_the_command_line_exit_with_2(arguments: list[str]) -> None:
     result = run(*arguments)
     assert (result.code, result.out) == (2, "")
     one_sentence(result)
@@ -151,7 +151,7 @@ def test_a_sentence_never_carries_escape_sequences() -> None:
         *(pytest.param(other, marks=pytest.mark.slow) for other in (["show", "--json"], ["check"], ["explain"])),
     ],
 )
-def test_a_reader_that_goes_away_ends_with_141_quietly(tmp_path: Path, arguments: list[str]) -> None:
+def test_a_closed_pipe_exits_with_141_silently(tmp_path: Path, arguments: list[str]) -> None:
     path = tmp_path / "long.ocml"
     path.write_text("version: 2.2\n" + "<|start|>user<|message|>again and again<|end|>\n" * 20_000)
     command = [sys.executable, "-m", "viewer", *arguments, *([str(path)] if arguments != ["explain"] else [])]
@@ -166,7 +166,7 @@ def test_a_reader_that_goes_away_ends_with_141_quietly(tmp_path: Path, arguments
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_a_full_disk_ends_with_2_and_a_sentence(chat: Path) -> None:
+def test_a_full_disk_exits_with_2_and_one_sentence(chat: Path) -> None:
     with Path("/dev/full").open("wb") as full:
         command = [sys.executable, "-m", "viewer", "show", str(chat)]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, cwd=ROOT, timeout=30, check=False)
@@ -180,7 +180,7 @@ def heed_interrupts() -> None:
 
 
 @pytest.mark.slow
-def test_an_interrupt_ends_with_130() -> None:
+def test_an_interrupt_exits_with_130() -> None:
     command = [sys.executable, "-m", "viewer", "show", "-"]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT, preexec_fn=heed_interrupts
@@ -195,7 +195,7 @@ def test_an_interrupt_ends_with_130() -> None:
         assert b"Traceback" not in process.stderr.read()
 
 
-def test_without_arguments_on_a_terminal_there_is_help_and_2() -> None:
+def test_without_arguments_on_a_terminal_it_prints_help_and_exits_with_2() -> None:
     master, slave = pty.openpty()
     done = subprocess.run(
         [sys.executable, "-m", "viewer"], stdin=slave, capture_output=True, cwd=ROOT, timeout=30, check=False
@@ -219,13 +219,13 @@ class Gone(io.StringIO):
         raise BrokenPipeError
 
 
-def test_nobody_may_be_there_to_be_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_closed_standard_error_is_no_crash(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stderr", Gone())
     complain("too late")
     assert report_crash(ValueError, None) == 70
 
 
-def test_a_crash_says_where_and_not_what(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_crash_report_has_the_position_but_no_text(capsys: pytest.CaptureFixture[str]) -> None:
     try:
         raise ValueError("a secret of the transcript")
     except ValueError as error:
@@ -255,9 +255,7 @@ main()
     ("module", "name", "arguments"),
     [("show", "print_text", '"show", "chat.ocml"'), ("check", "Report", '"check", "chat.ocml"')],
 )
-def test_a_fault_of_the_program_ends_with_70_and_quotes_nothing(
-    module: str, name: str, arguments: str, chat: Path
-) -> None:
+def test_an_internal_error_exits_with_70_and_quotes_nothing(module: str, name: str, arguments: str, chat: Path) -> None:
     program = FAULTY.format(module=module, name=name, arguments=arguments)
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-c", program]

@@ -36,7 +36,7 @@ def refused(result: Result, *words: str) -> None:
 
 
 @pytest.mark.parametrize("form", EXPORTERS)
-def test_a_safe_file_is_written_beside_and_named_so(chat: Path, form: str) -> None:
+def test_a_safe_export_is_written_next_to_the_input_under_its_name(chat: Path, form: str) -> None:
     result = run("export", "--to", form, chat)
     name = f"chat.safe{EXPORTERS[form].ending}"
     assert (result.code, result.out) == (0, "")
@@ -49,7 +49,7 @@ def test_a_safe_file_is_written_beside_and_named_so(chat: Path, form: str) -> No
     assert not [secret for secret in SECRETS if secret in made]
 
 
-def test_a_debug_file_says_so_in_its_name_and_is_for_its_owner(chat: Path) -> None:
+def test_a_debug_export_is_named_so_and_readable_by_its_owner_only(chat: Path) -> None:
     result = run("export", "-d", chat)
     assert result.err.startswith("Exported chat.DEBUG.html: DEBUG view. Everything")
     assert stat.S_IMODE(Path("chat.DEBUG.html").stat().st_mode) == 0o600
@@ -67,7 +67,7 @@ def test_only_what_is_named_is_revealed(chat: Path) -> None:
     )
 
 
-def test_the_ending_says_the_form_unless_it_is_named(chat: Path) -> None:
+def test_the_suffix_selects_the_form_unless_an_option_does(chat: Path) -> None:
     assert run("export", "-o", "a.md", chat).code == 0
     assert Path("a.md").read_text("utf-8").startswith("# `chat.ocml`")
     assert run("export", "-o", "a.dat", "--to", "jsonl", chat).code == 0
@@ -76,13 +76,13 @@ def test_the_ending_says_the_form_unless_it_is_named(chat: Path) -> None:
     assert Path("a.dat2").read_text("utf-8").startswith("<!doctype html>")
 
 
-def test_standard_output_and_standard_input(chat: Path) -> None:
+def test_an_export_reads_standard_input_and_writes_standard_output(chat: Path) -> None:
     result = run("export", "-o", "-", "--to", "text", "-", stdin=CHAT)
     assert (result.code, result.err) == (0, "")
     assert result.out.split("\n\n", 1)[1] == run("show", chat).out
 
 
-def test_what_is_there_is_replaced_only_by_force(chat: Path) -> None:
+def test_an_existing_file_is_replaced_only_with_force(chat: Path) -> None:
     Path("a.html").write_text("mine")
     refused(run("export", "-o", "a.html", chat), "a.html already exists", "--force")
     assert Path("a.html").read_text() == "mine"
@@ -95,14 +95,14 @@ def test_the_transcript_itself_is_never_replaced(chat: Path) -> None:
     assert chat.read_text() == CHAT
 
 
-def test_what_cannot_be_written_is_one_sentence(chat: Path) -> None:
+def test_an_unwritable_file_is_one_sentence(chat: Path) -> None:
     refused(run("export", "-o", "nowhere/a.html", chat), "nowhere/a.html cannot be written")
     refused(run("export", "-o", ".", chat), "is a directory")
     refused(run("export", "-o", "/dev/full", chat), "No space left on device")
     assert [path.name for path in chat.parent.iterdir()] == ["chat.ocml"]
 
 
-def test_mistakes(chat: Path) -> None:
+def test_mistakes_exit_with_2(chat: Path) -> None:
     refused(run("export", "--to", "pdf", chat), "pdf")
     refused(run("export", chat, chat), "One file or folder at a time")
     refused(run("export", "nowhere.ocml"), "nowhere.ocml")
@@ -115,7 +115,7 @@ def test_help_names_every_form() -> None:
     assert "--force" in out
 
 
-def test_no_messages_is_said_but_not_to_a_strict_audience(chat: Path) -> None:
+def test_an_empty_export_is_mentioned_except_to_a_strict_audience(chat: Path) -> None:
     Path("empty").write_text("")
     assert "no messages found" in run("export", "-o", "-", "empty").err
     assert run("export", "-o", "-", "--strict-safe", "empty").err == ""
@@ -123,7 +123,7 @@ def test_no_messages_is_said_but_not_to_a_strict_audience(chat: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_leaves_neither_file_nor_piece(number: int, tmp_path: Path) -> None:
+def test_a_signal_leaves_no_partial_file(number: int, tmp_path: Path) -> None:
     turn = "<|start|>user<|message|>Hello *there*.<|end|>\n"
     (tmp_path / "long.ocml").write_text("version: 2.2\n" + turn * 60_000, "utf-8")
     command = [sys.executable, "-m", "viewer", "export", "long.ocml", "-o", "out.html"]

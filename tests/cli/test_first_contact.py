@@ -47,7 +47,7 @@ def opened(path: Path, *keys: str, **variables: str) -> Terminal:
 
 
 class TestWithoutATranscript:
-    def test_help_fits_a_screen_with_the_prompt(self) -> None:
+    def test_help_fits_on_one_screen(self) -> None:
         terminal = Terminal(["--help"], (80, 30))
         assert terminal.end() == 0
         assert terminal.text().startswith("Usage: ocmlview")
@@ -67,7 +67,7 @@ class TestWithoutATranscript:
 
     @pytest.mark.slow
     @pytest.mark.parametrize("name", ["nowhere.ocml", "no/folder/chat.ocml"])
-    def test_a_file_that_is_not_there_is_one_sentence_on_the_normal_screen(self, name: str) -> None:
+    def test_a_missing_file_is_one_sentence_on_the_normal_screen(self, name: str) -> None:
         terminal = Terminal([name], SMALL)
         assert terminal.end() == 2
         assert terminal.text().split("\n")[0] == f"ocmlview: no such file: {name}"
@@ -75,7 +75,7 @@ class TestWithoutATranscript:
 
     @pytest.mark.parametrize("name", NO_TRANSCRIPTS)
     @pytest.mark.parametrize("command", ["show", "check", "view"])
-    def test_what_is_no_transcript_is_said_to_be_none(self, name: str, command: str, tmp_path: Path) -> None:
+    def test_a_file_that_is_no_transcript_is_reported_as_such(self, name: str, command: str, tmp_path: Path) -> None:
         path = tmp_path / name
         path.write_text(NO_TRANSCRIPTS[name])
         result = run(command, path)
@@ -108,7 +108,7 @@ class TestWithoutATranscript:
 class TestOldTerminals:
     @pytest.mark.slow
     @pytest.mark.parametrize("name", ["dumb", "unknown", ""])
-    def test_one_that_only_prints_is_printed_to(self, chat: Path, name: str) -> None:
+    def test_a_terminal_without_a_screen_gets_printed_output(self, chat: Path, name: str) -> None:
         terminal = Terminal([chat], SMALL, variables={"TERM": name or "dumb", "COLORTERM": ""})
         assert terminal.end() == 0
         assert "ASSISTANT" in terminal.text()
@@ -116,17 +116,17 @@ class TestOldTerminals:
 
     @pytest.mark.slow
     @pytest.mark.parametrize("variables", [{"TERM": "vt100", "COLORTERM": ""}, {"NO_COLOR": "1"}])
-    def test_one_without_colours_gets_none(self, chat: Path, variables: dict[str, str]) -> None:
+    def test_a_terminal_without_colors_gets_none(self, chat: Path, variables: dict[str, str]) -> None:
         assert not COLOR.search(opened(chat, "d", **variables).written)
 
     @pytest.mark.slow
-    def test_one_with_sixteen_gets_its_own(self, chat: Path) -> None:
+    def test_a_terminal_with_16_colors_gets_its_own(self, chat: Path) -> None:
         written = opened(chat, "d", TERM="xterm", COLORTERM="").written
         assert COLOR.search(written)
         assert not MANY_COLORS.search(written)
 
     @pytest.mark.slow
-    def test_a_theme_that_was_asked_for_is_taken_all_the_same(self, chat: Path) -> None:
+    def test_a_chosen_theme_is_used_anyway(self, chat: Path) -> None:
         terminal = Terminal(["--theme", "dark", chat], SMALL, variables={"TERM": "vt100", "COLORTERM": ""})
         terminal.wait_for("Tokyo?")
         terminal.press("q")
@@ -137,9 +137,7 @@ class TestOldTerminals:
     @pytest.mark.parametrize(
         "variables", [{"LC_ALL": "C"}, {"LC_ALL": "en_US.ISO-8859-1"}, {"LANG": "C"}], ids=lambda named: str(named)
     )
-    def test_one_without_unicode_gets_no_byte_that_it_could_misread(
-        self, chat: Path, variables: dict[str, str]
-    ) -> None:
+    def test_a_terminal_without_unicode_gets_ascii_only(self, chat: Path, variables: dict[str, str]) -> None:
         """In Latin-1 the bytes of UTF-8 are control characters, too."""
         terminal = opened(chat, "d", "T", "?", "escape", "ctrl+p", "escape", **variables)
         assert bytes(terminal.written).isascii()
@@ -163,7 +161,7 @@ class TestOldTerminals:
     ],
     ids=str,
 )
-def test_the_theme_without_a_choice_suits_the_terminal(variables: dict[str, str], count: int, theme: str) -> None:
+def test_the_default_theme_suits_the_terminal(variables: dict[str, str], count: int, theme: str) -> None:
     """Asked in a process of its own: the database of terminals is opened once in each."""
     others = {name: value for name, value in os.environ.items() if name not in ("TERM", "COLORTERM", "COLORFGBG")}
     done = subprocess.run([sys.executable, "-c", ASK], cwd=ROOT, env=others | variables, capture_output=True, text=True)

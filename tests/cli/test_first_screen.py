@@ -77,8 +77,28 @@ def test_the_app_draws_the_same_text_at_the_same_place(path: Path, size: tuple[i
     assert bytes(terminal.written).count(b"\x1b[?1049h") == bytes(terminal.written).count(b"\x1b[?1049l") == 1
 
 
+def test_a_view_without_messages_says_so_at_once(tmp_path: Path) -> None:
+    for name, text, words in (
+        (
+            "hidden.ocml",
+            "version: 2.2\n<|start|>system<|message|>SECRET_<|end|>\n",
+            "Nothing to show in the safe view.",
+        ),
+        ("meta.jsonl", '{"type": "session_meta", "payload": {"id": "a"}}\n', "No messages; 1 record of metadata."),
+    ):
+        path = tmp_path / name
+        path.write_text(text)
+        terminal = Terminal([path], SIZES[2], variables=NO_SIZE)
+        terminal.wait_for("Help")
+        first, then = first_screen(terminal, SIZES[2]), terminal.text().split("\n")
+        terminal.press("q")
+        assert terminal.end() == 0
+        assert f"  {words}" in first
+        assert [line.rstrip(MINIMAP) for line in first[1:-2]] == [line.rstrip(MINIMAP) for line in then[1:-2]]
+
+
 @pytest.mark.slow
-def test_nothing_hidden_is_printed_and_nothing_that_a_terminal_obeys(tmp_path: Path) -> None:
+def test_the_first_page_has_no_hidden_text_and_no_control_sequence(tmp_path: Path) -> None:
     path = tmp_path / "hostile.ocml"
     path.write_text(
         "version: 2.2\n\n<|start|>user<|message|>" + HOSTILE + "<|end|>\n"
@@ -104,9 +124,7 @@ def test_nothing_hidden_is_printed_and_nothing_that_a_terminal_obeys(tmp_path: P
     [(signal.SIGTERM, "", 143), (signal.SIGHUP, "", 129), (None, "\x03", 130)],
     ids=["terminated", "hung up", "ctrl+c"],
 )
-def test_an_end_before_the_app_is_there_puts_the_terminal_back(
-    number: signal.Signals | None, key: str, code: int
-) -> None:
+def test_a_signal_before_the_app_runs_restores_the_terminal(number: signal.Signals | None, key: str, code: int) -> None:
     terminal = Terminal([TOUR], (100, 24), script=STALLED, variables=NO_SIZE)
     terminal.wait_for("Tokyo")
     shown = termios.tcgetattr(terminal.master)[3]
@@ -122,7 +140,7 @@ def test_an_end_before_the_app_is_there_puts_the_terminal_back(
     os.close(terminal_is)
 
 
-def test_a_fault_while_the_app_is_loaded_puts_the_terminal_back() -> None:
+def test_an_error_while_the_app_loads_restores_the_terminal() -> None:
     terminal = Terminal([TOUR], (100, 24), script=BROKEN, variables=NO_SIZE)
     assert terminal.end() == 70
     written = bytes(terminal.written)
@@ -144,7 +162,7 @@ def test_a_fault_while_the_app_is_loaded_puts_the_terminal_back() -> None:
     ],
     ids=["debug", "goto", "follow", "narrow", "low"],
 )
-def test_elsewhere_the_app_begins_by_itself(arguments: list[str], size: tuple[int, int]) -> None:
+def test_other_inputs_wait_for_the_app(arguments: list[str], size: tuple[int, int]) -> None:
     terminal = Terminal([*arguments, TOUR], size, variables=NO_SIZE)
     terminal.wait_for("Help")
     before = bytes(terminal.written).split(APP)[0]
@@ -154,7 +172,7 @@ def test_elsewhere_the_app_begins_by_itself(arguments: list[str], size: tuple[in
     assert before.count(b"\x1b[?1049h") == 1
 
 
-def test_the_beginning_of_a_large_file_is_all_that_is_read(tmp_path: Path) -> None:
+def test_only_the_beginning_of_a_large_file_is_read(tmp_path: Path) -> None:
     path = tmp_path / "large.ocml"
     with path.open("wb") as file:
         file.write(b"<|start|>user<|message|>Hi<|end|>")
@@ -165,7 +183,7 @@ def test_the_beginning_of_a_large_file_is_all_that_is_read(tmp_path: Path) -> No
     assert head_of(str(TOUR), HEAD) is not None
 
 
-def test_what_is_no_plain_file_has_no_head(tmp_path: Path) -> None:
+def test_only_a_plain_file_has_a_head(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     (tmp_path / "utf-16").write_text("text", "utf-16")
@@ -175,13 +193,13 @@ def test_what_is_no_plain_file_has_no_head(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", theme_names())
-def test_the_colours_are_those_of_the_theme_or_none(name: str) -> None:
+def test_the_colors_are_those_of_the_theme_or_none(name: str) -> None:
     colors = colors_of(load_theme(name), exact=True)
     assert (colors is None) == (name in ("plain", "ansi"))
     assert colors is None or colors.page.startswith("38;2;")
 
 
-def test_256_colours_are_those_that_the_app_takes() -> None:
+def test_the_256_colors_are_those_of_the_app() -> None:
     for red, green, blue in [(16, 21, 28), (95, 212, 230), (0, 0, 0), (255, 255, 255), (120, 121, 119), (250, 5, 99)]:
         taken = Color.from_rgb(red, green, blue).downgrade(ColorSystem.EIGHT_BIT)
         assert taken.number == nearest_color(red, green, blue)

@@ -62,7 +62,7 @@ def test_the_text_names_each_file(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_what_cannot_be_read_does_not_stop_the_rest(command: str, folder: Path) -> None:
+def test_an_unreadable_file_does_not_stop_the_rest(command: str, folder: Path) -> None:
     (folder / "a0.ocml").symlink_to(folder / "gone")
     result = run(command, folder)
     assert result.code == 2
@@ -85,7 +85,7 @@ def test_a_folder_without_transcripts_is_one_sentence(command: str, tmp_path: Pa
     assert result.err == f"ocmlview: no transcripts found in {tmp_path}\n"
 
 
-def test_a_folder_and_a_file(folder: Path, tmp_path: Path) -> None:
+def test_a_folder_and_a_file_can_be_mixed(folder: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.ocml"
     other.write_text(CHAT)
     files = [json.loads(line)["file"] for line in run("show", "--json", other, folder / "2024").out.splitlines()]
@@ -109,7 +109,7 @@ def test_a_folder_and_a_file(folder: Path, tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("target", ["file", "folder", "follow"])
-def test_options_are_validated_where_there_is_no_screen_too(
+def test_options_are_validated_without_a_screen_too(
     arguments: list[str], words: str, target: str, folder: Path
 ) -> None:
     if target == "follow" and arguments[0] == "--stall-after":
@@ -142,9 +142,7 @@ def written_below(folder: Path) -> list[str]:
 
 
 @every_writing
-def test_each_transcript_of_a_folder_is_written_to_a_file_of_its_own(
-    command: str, folder: Path, tmp_path: Path
-) -> None:
+def test_each_transcript_of_a_folder_gets_its_own_file(command: str, folder: Path, tmp_path: Path) -> None:
     words, ending = WRITING[command]
     out = tmp_path / "made" / "here"
     result = run(*words, "-o", out, folder)
@@ -169,7 +167,7 @@ def test_a_file_of_the_output_folder_is_replaced_only_by_force(command: str, fol
 
 
 @every_writing
-def test_two_transcripts_of_one_name_are_not_written_over_each_other(command: str, folder: Path) -> None:
+def test_transcripts_with_the_same_name_do_not_overwrite_each_other(command: str, folder: Path) -> None:
     words, ending = WRITING[command]
     (folder / "b9.log").write_text(CHAT)
     result = run(*words, "--force", "-o", folder / "out", folder)
@@ -201,7 +199,9 @@ def test_a_folder_without_an_output_folder_is_refused(command: str, folder: Path
 
 
 @every_writing
-def test_revealed_files_of_a_folder_are_for_their_owner(command: str, folder: Path, tmp_path: Path) -> None:
+def test_revealed_files_of_a_folder_are_readable_by_their_owner_only(
+    command: str, folder: Path, tmp_path: Path
+) -> None:
     words, _ = WRITING[command]
     out = tmp_path / "made"
     assert run(*words, "-d", "-o", out, folder).code == 0

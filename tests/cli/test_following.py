@@ -35,7 +35,7 @@ class TestShow:
         assert result.out == run("show", path).out
 
     @pytest.mark.slow
-    def test_an_answer_is_printed_as_it_comes(self, path: Path) -> None:
+    def test_an_answer_is_printed_as_it_arrives(self, path: Path) -> None:
         with Live("show", "-f", path) as live:
             live.until(lambda live: "one" in live.out)
             append(path, ANSWER)
@@ -45,7 +45,7 @@ class TestShow:
                 live.until(lambda live, piece=piece: live.out.endswith(piece[:-1]))  # type: ignore[misc]
 
     @pytest.mark.slow
-    def test_the_end_of_a_pipe_ends_it(self) -> None:
+    def test_the_end_of_a_pipe_ends_following(self) -> None:
         with Live("show", "-f", "-", stdin=subprocess.PIPE) as live:
             assert live.process.stdin
             live.process.stdin.write(CHAT.encode())
@@ -56,14 +56,14 @@ class TestShow:
         assert (result.code, result.err) == (0, "")
         assert result.out == run("show", "-", stdin=CHAT).out
 
-    def test_what_is_piped_in_needs_no_name(self) -> None:
+    def test_piped_input_needs_no_name(self) -> None:
         with Live("show", "-f", stdin=subprocess.PIPE) as live:
             assert live.process.stdin
             live.process.stdin.close()
             assert live.ended().code == 0
 
     @pytest.mark.slow
-    def test_two_interrupts_and_a_reader_that_is_slow(self, path: Path) -> None:
+    def test_a_second_interrupt_ends_it_if_the_reader_is_slow(self, path: Path) -> None:
         path.write_text(HEAD + said("again and again") * 50_000)
         command = [sys.executable, "-m", "viewer", "show", "-f", str(path)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT) as process:
@@ -75,7 +75,7 @@ class TestShow:
             process.stdout.close()
             assert process.wait(30) in (130, 141)
 
-    def test_a_reader_that_goes_away_is_noticed_while_waiting(self, path: Path) -> None:
+    def test_a_closed_pipe_is_noticed_while_waiting(self, path: Path) -> None:
         command = [sys.executable, "-m", "viewer", "show", "-f", str(path)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT) as process:
             assert process.stdout and process.stderr
@@ -89,12 +89,12 @@ class TestShow:
         [["show", "-f", "a", "b"], ["show", "--stall-after", "3", "a"], ["show", "-f", "--format", "nonsense", "a"],
          ["show", "-f", "--stall-after", "0", "a"], ["check", "-f", "--sarif", "a"]],
     )  # fmt: skip
-    def test_what_cannot_be_followed_ends_with_2(self, arguments: list[str]) -> None:
+    def test_an_input_that_cannot_be_followed_exits_with_2(self, arguments: list[str]) -> None:
         result = run(*arguments)
         assert (result.code, result.out) == (2, "")
         assert result.err.count("\n") == 1
 
-    def test_what_is_compressed_does_not_grow(self, tmp_path: Path) -> None:
+    def test_a_compressed_file_is_not_followed(self, tmp_path: Path) -> None:
         path = tmp_path / "run.ocml.gz"
         path.write_bytes(gzip.compress(CHAT.encode()))
         for arguments in (["show"], ["show", "--json"], ["check"], ["view"]):
@@ -103,7 +103,7 @@ class TestShow:
             assert "is compressed: reading it once" in result.err
 
     @pytest.mark.slow
-    def test_the_viewer_without_a_screen_prints_live(self, path: Path) -> None:
+    def test_without_a_screen_the_viewer_prints_live(self, path: Path) -> None:
         with Live("-f", path) as live:
             live.until(lambda live: "one" in live.out)
             append(path, said("two"))
@@ -111,7 +111,7 @@ class TestShow:
             assert live.interrupted().code == 130
 
     @pytest.mark.slow
-    def test_the_debug_view_says_what_it_is(self, path: Path) -> None:
+    def test_the_debug_view_announces_itself(self, path: Path) -> None:
         path.write_text(CHAT)
         with Live("show", "-f", "-d", path) as live:
             live.until(lambda live: "Yes, it is." in live.out)
@@ -121,7 +121,7 @@ class TestShow:
 
 class TestFolders:
     @pytest.mark.slow
-    def test_an_empty_folder_is_waited_in(self, tmp_path: Path) -> None:
+    def test_an_empty_folder_is_watched(self, tmp_path: Path) -> None:
         with json_of(tmp_path) as live:
             live.until(lambda live: "waiting for the file" in live.err)
             (tmp_path / "run.ocml").write_text(HEAD + said("one"))
@@ -136,7 +136,7 @@ class TestCheck:
     )
 
     @pytest.mark.slow
-    def test_problems_are_told_as_they_are_found_and_summed_up(self, path: Path) -> None:
+    def test_problems_are_reported_when_found_and_summed_up_at_the_end(self, path: Path) -> None:
         with Live("check", "-f", path) as live:
             live.until(lambda live: live.process.poll() is None)
             append(path, "<|start|>assistant<|channel|>anaylsis<|message|>plums")
@@ -153,7 +153,7 @@ class TestCheck:
     @pytest.mark.parametrize(
         ("text", "code"), [(CHAT, 0), (CHAT.replace("final", "finel"), 1), (CHAT.replace(" call_id=c1", ""), 0)]
     )
-    def test_the_end_of_a_pipe_ends_it_with_the_code_of_check(self, text: str, code: int) -> None:
+    def test_the_end_of_a_pipe_ends_it_with_the_exit_code_of_check(self, text: str, code: int) -> None:
         for form in ([], ["--json"], ["--github"]):
             with Live("check", "-f", *form, "-", stdin=subprocess.PIPE) as live:
                 assert live.process.stdin
@@ -165,7 +165,7 @@ class TestCheck:
 
     @pytest.mark.slow
     @pytest.mark.parametrize("form", ["--json", "--github", "--strict"])
-    def test_a_call_past_its_deadline_is_told_as_it_passes(self, path: Path, form: str) -> None:
+    def test_an_overdue_call_is_reported_when_its_deadline_passes(self, path: Path, form: str) -> None:
         append(path, self.CALL)
         with Live("check", "-f", form, path) as live:
             live.until(lambda live: "E-TOOL-TIMEOUT" in live.out)
@@ -173,7 +173,7 @@ class TestCheck:
             assert live.out.count("E-TOOL-TIMEOUT") == 1
 
     @pytest.mark.slow
-    def test_a_message_that_stalls(self, path: Path) -> None:
+    def test_a_stalled_message_is_reported(self, path: Path) -> None:
         append(path, self.CALL.removesuffix("<|call|>\n"))
         for form in ([], ["--json"]):
             with Live("check", "-f", "--stall-after", "0.2", *form, path) as live:
@@ -185,7 +185,7 @@ class TestCheck:
                     assert "message 2 is stalled" in live.err
 
     @pytest.mark.slow
-    def test_resets_and_sums(self, path: Path) -> None:
+    def test_resets_are_reported_and_totals_continue(self, path: Path) -> None:
         broken = "<|start|>assistant<|channel|>anaylsis<|message|>plums<|end|>\n"
         append(path, broken)
         with Live("check", "-f", "--json", path) as live:
@@ -199,7 +199,7 @@ class TestCheck:
         assert (summary["errors"], summary["messages"]) == (2, 3)
 
     @pytest.mark.slow
-    def test_other_hidden_bodies_of_equal_length_change_nothing(self) -> None:
+    def test_hidden_bodies_of_equal_length_give_the_same_output(self) -> None:
         outs: set[str] = set()
         for fruit in ("plums", "limes"):
             with Live("check", "-f", "--json", "-", stdin=subprocess.PIPE) as live:

@@ -29,7 +29,7 @@ def settings(tmp_path: Path) -> dict[str, str]:
 
 @pytest.mark.share(quick=4)
 @pytest.mark.parametrize("command", [*READING, *FOLLOWING], ids=words)
-def test_an_endless_input_is_stopped(command: list[str], settings: dict[str, str], tmp_path: Path) -> None:
+def test_an_endless_input_is_cut_off(command: list[str], settings: dict[str, str], tmp_path: Path) -> None:
     result = run(*command, "/dev/zero", **settings)
     assert result.code == 2
     lines = [line for line in result.err.splitlines() if not line.endswith("`ocmlview formats`.")]
@@ -62,13 +62,13 @@ def test_a_closed_standard_output_is_one_sentence(command: list[str]) -> None:
 
 
 @pytest.mark.slow
-def test_a_closed_standard_error_changes_nothing_else() -> None:
+def test_a_closed_standard_error_does_not_change_the_output() -> None:
     source = ROOT / "samples" / "tour.ocml"
     assert closed(2, "show", str(source)).out == run("show", source, LANG="C.UTF-8").out
     assert closed(2, "show", "nowhere").code == 2
 
 
-def test_a_file_never_gets_the_number_of_a_closed_stream(tmp_path: Path) -> None:
+def test_no_file_gets_the_descriptor_of_a_closed_stream(tmp_path: Path) -> None:
     path = tmp_path / "out.txt"
     result = closed(1, "export", "--to", "text", "-o", str(path), str(ROOT / "samples" / "tour.ocml"))
     assert result.code == 0
@@ -95,7 +95,7 @@ def closed(descriptor: int, *arguments: str) -> Result:
     "command", [["check"], ["check", "--json"], ["check", "--sarif"], ["check", "--github"]], ids=words
 )
 @pytest.mark.parametrize("fault", ["compressed-damaged", "compressed-truncated"])
-def test_a_faulty_compressed_file_ends_a_check_with_1(command: list[str], fault: str, tmp_path: Path) -> None:
+def test_a_damaged_compressed_file_makes_check_exit_with_1(command: list[str], fault: str, tmp_path: Path) -> None:
     path = tmp_path / "chat.gz"
     data = gzip.compress(CHAT.encode())
     path.write_bytes(data[:-6] + b"\0\0" + data[-4:] if fault == "compressed-damaged" else data[:-9])
@@ -123,7 +123,7 @@ DAMAGE = {
     ids=words,
 )
 @pytest.mark.parametrize("fault", DAMAGE)
-def test_a_faulty_compressed_file_is_printed_reported_and_ends_with_1(
+def test_a_damaged_compressed_file_is_printed_and_reported_and_exits_with_1(
     command: list[str], fault: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "chat.gz"
@@ -138,7 +138,7 @@ def test_a_faulty_compressed_file_is_printed_reported_and_ends_with_1(
 
 
 @pytest.mark.parametrize("ending", [b"garbage", b"\x1f\x8b"])
-def test_a_faulty_pipe_is_reported_while_it_is_followed(ending: bytes, tmp_path: Path) -> None:
+def test_a_damaged_pipe_is_reported_while_it_is_followed(ending: bytes, tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "viewer", "check", "-f", "-"],
         input=gzip.compress(CHAT.encode()) + ending,

@@ -66,7 +66,7 @@ class TestRewrites:
         assert "First 20" in result.out
         assert "Other" not in result.out
 
-    def test_show_json_prints_a_reset_line_and_goes_on(self, path: Path) -> None:
+    def test_show_json_prints_a_reset_line_and_continues(self, path: Path) -> None:
         result = run("show", "--json", path)
         assert_no_secret(result)
         lines = [json.loads(line) for line in result.out.splitlines()]

@@ -56,7 +56,7 @@ def test_machine_output_has_one_object_per_session(home: Path) -> None:
     }
 
 
-def test_age_and_agent_select() -> None:
+def test_sessions_are_selected_by_age_and_agent() -> None:
     assert run("sessions", "--since", "1d", "--json").out
     assert run("sessions", "--agent", "codex").out == ""
     assert "give a number and a unit" in run("sessions", "--since", "soon").err

@@ -59,12 +59,12 @@ def test_help_and_completion_load_no_other_command_no_parser_and_no_values(
 
 
 @pytest.mark.slow
-def test_a_command_loads_no_other() -> None:
+def test_a_command_loads_no_other_command() -> None:
     assert "viewer.cli.check" not in loaded("show", "samples/tour.ocml")
     assert "viewer.render.sarif" not in loaded("show", "samples/tour.ocml")
 
 
-def test_of_the_formats_and_writers_only_the_one_that_is_used_is_loaded() -> None:
+def test_only_the_format_and_the_writer_in_use_are_loaded() -> None:
     modules = {name for name in loaded("show", "samples/tour.ocml") if name.startswith("viewer.formats.")}
     assert modules - {"viewer.formats.text.quoted_marks"} == {
         f"viewer.formats.{name}"
@@ -82,5 +82,5 @@ def test_libraries_for_rare_inputs_are_not_loaded_for_plain_ones(command: str) -
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", [["--help"], ["show", "samples/tour.ocml"]], ids=" ".join)
-def test_following_is_loaded_by_those_who_follow(command: list[str]) -> None:
+def test_the_code_for_following_is_loaded_only_to_follow(command: list[str]) -> None:
     assert not {name for name in loaded(*command) if "follow" in name}

@@ -46,7 +46,7 @@ def plain(text: str) -> str:
 
 @pytest.mark.share(quick=3)
 @pytest.mark.parametrize("arguments", [["show"], ["show", "-d"], ["check", "--reveal", "all"], ["stats"]])
-def test_lines_fit_and_are_coloured(chat: Path, arguments: list[str]) -> None:
+def test_lines_fit_and_are_colored(chat: Path, arguments: list[str]) -> None:
     text = on_terminal(chat, *arguments, NO_COLOR="")
     assert "\x1b[" in text
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", plain(text))
@@ -56,7 +56,7 @@ def test_lines_fit_and_are_coloured(chat: Path, arguments: list[str]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("environment", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
-def test_colours_can_be_refused(chat: Path, environment: dict[str, str]) -> None:
+def test_color_can_be_turned_off(chat: Path, environment: dict[str, str]) -> None:
     assert "\x1b" not in on_terminal(chat, "show", **environment)
     assert "\x1b[" in on_terminal(chat, "show", "--color", "always", **environment)
 
@@ -65,5 +65,5 @@ def test_a_terminal_without_unicode_gets_ascii(chat: Path) -> None:
     assert on_terminal(chat, "show", LC_ALL="en_US.ISO-8859-1").isascii()
 
 
-def test_converted_text_is_made_safe_on_a_terminal(chat: Path) -> None:
+def test_converted_text_is_sanitized_on_a_terminal(chat: Path) -> None:
     assert "\x1b" not in on_terminal(chat, "convert", "--to", "openchatml-2.2")

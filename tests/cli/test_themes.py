@@ -26,7 +26,7 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_they_are_listed_in_words_where_there_are_no_colours(mine: Path) -> None:
+def test_themes_are_listed_in_words_if_there_is_no_color(mine: Path) -> None:
     (mine / "mine.yaml").write_text('title: "My\\e[2Jown"\nlike: light\n')
     result = run("themes")
     assert result.code == 0
@@ -38,7 +38,7 @@ def test_they_are_listed_in_words_where_there_are_no_colours(mine: Path) -> None
 
 
 @pytest.mark.parametrize("ascii", [False, True])
-def test_each_is_shown_in_its_own_colours(ascii: bool) -> None:
+def test_each_theme_is_shown_in_its_own_colors(ascii: bool) -> None:
     result = run("themes", "--color", "always", *(["--ascii"] if ascii else []))
     assert result.code == 0
     blocks = result.out.rstrip("\n").split("\n\n")
@@ -52,7 +52,7 @@ def test_each_is_shown_in_its_own_colours(ascii: bool) -> None:
     assert re.findall(r"\x1b\[[0-9;]*3[0-9](?!8)", run("themes", "--color", "always", "plain").out) == []
 
 
-def test_the_sixteen_colours_stay_those_of_the_terminal() -> None:
+def test_the_16_colors_are_those_of_the_terminal() -> None:
     out = run("themes", "--color", "always", "ansi").out
     assert "8;2;" not in out
     assert "8;5;" not in out
@@ -60,13 +60,13 @@ def test_the_sixteen_colours_stay_those_of_the_terminal() -> None:
 
 
 @pytest.mark.parametrize(("term", "has", "lacks"), [("xterm-256color", "38;5;", "38;2;"), ("linux", "\x1b[", "8;5;")])
-def test_a_terminal_with_fewer_colours_gets_fewer(term: str, has: str, lacks: str) -> None:
+def test_a_terminal_with_fewer_colors_gets_fewer(term: str, has: str, lacks: str) -> None:
     out = run("themes", "--color", "always", "dark", TERM=term, COLORTERM="").out
     assert has in out
     assert lacks not in out
 
 
-def test_one_that_cannot_be_used_is_told_and_the_others_are_listed(mine: Path) -> None:
+def test_an_invalid_theme_is_reported_and_the_others_are_listed(mine: Path) -> None:
     (mine / "mine.yaml").write_text("colors:\n  primry: red\n")
     result = run("themes")
     assert result.code == 1

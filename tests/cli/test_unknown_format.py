@@ -44,7 +44,7 @@ def written(folder: Path, data: bytes, name: str = "input.txt") -> Path:
     return path
 
 
-def test_check_reports_it_for_the_whole_file_and_exits_with_1(kind: str, tmp_path: Path) -> None:
+def test_check_reports_an_unknown_format_once_and_exits_with_1(kind: str, tmp_path: Path) -> None:
     path = written(tmp_path, UNKNOWN[kind][0])
     result = run("check", "--json", path)
     assert result.code == 1
@@ -55,7 +55,7 @@ def test_check_reports_it_for_the_whole_file_and_exits_with_1(kind: str, tmp_pat
 
 
 @pytest.mark.share(quick=3)
-def test_commands_that_print_a_transcript_refuse_it(kind: str, tmp_path: Path) -> None:
+def test_commands_that_print_a_transcript_refuse_an_unknown_format(kind: str, tmp_path: Path) -> None:
     data, sentence = UNKNOWN[kind]
     path = written(tmp_path, data)
     for command in COMMANDS:
@@ -65,13 +65,13 @@ def test_commands_that_print_a_transcript_refuse_it(kind: str, tmp_path: Path) -
         assert run(*command, "-", stdin=data).code == 2
 
 
-def test_a_strict_audience_hears_of_no_keys(tmp_path: Path) -> None:
+def test_keys_are_not_named_to_a_strict_audience(tmp_path: Path) -> None:
     path = written(tmp_path, UNKNOWN["json"][0])
     result = run("show", "--strict-safe", path)
     assert (result.code, result.err) == (2, f"ocmlview: {path}: JSON is not a known transcript format. {HINT}\n")
 
 
-def test_keys_are_named_only_if_they_are_plain_and_not_too_many(tmp_path: Path) -> None:
+def test_only_a_few_plain_keys_are_named(tmp_path: Path) -> None:
     keys = {**{f"k{number}": 1 for number in range(20)}, "\x1b[31m": 1}
     result = run("show", written(tmp_path, json.dumps(keys).encode()))
     assert result.err.count('"') == 24
@@ -118,7 +118,7 @@ def test_the_other_files_are_printed(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_input_that_is_followed(kind: str) -> None:
+def test_an_unknown_format_is_reported_while_following(kind: str) -> None:
     data, sentence = UNKNOWN[kind]
     result = run("show", "-f", "-", stdin=data, LANG="C.UTF-8")
     assert (result.code, result.out) == (2, "")
@@ -128,7 +128,7 @@ def test_input_that_is_followed(kind: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("data", [b"", b"\n \n", b"version: 2.2\n"])
-def test_an_empty_file_and_one_with_only_a_header_are_no_error(data: bytes, tmp_path: Path) -> None:
+def test_an_empty_file_or_a_header_only_file_is_no_error(data: bytes, tmp_path: Path) -> None:
     path = written(tmp_path, data)
     assert run("check", path).code == 0
     assert run("check", "--require-messages", path).code == 1
@@ -137,7 +137,7 @@ def test_an_empty_file_and_one_with_only_a_header_are_no_error(data: bytes, tmp_
     assert run("show", path).code == 0
 
 
-def test_a_format_that_was_asked_for_counts_as_recognized(tmp_path: Path) -> None:
+def test_a_chosen_format_counts_as_recognized(tmp_path: Path) -> None:
     path = written(tmp_path, UNKNOWN["text"][0])
     assert run("check", "--format", "harmony", path).code == 0
     assert run("show", "--format", "harmony", path).code == 0
@@ -163,7 +163,7 @@ def test_nul_bytes_are_one_finding(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_text_between_messages_is_not_reported_where_there_are_no_messages(kind: str, tmp_path: Path) -> None:
+def test_text_between_messages_is_not_reported_if_there_are_no_messages(kind: str, tmp_path: Path) -> None:
     path = written(tmp_path, UNKNOWN[kind][0])
     assert "W-TEXT-BETWEEN" not in run("check", path).out
     assert "W-TEXT-BETWEEN" not in run("check", "-f", "-", stdin=UNKNOWN[kind][0], LANG="C.UTF-8").out
@@ -187,7 +187,7 @@ def test_the_cap_counts_while_following_too() -> None:
 @pytest.mark.parametrize(
     "text", ["version: 9.9\n", "---\nversion: 9.9\n---\n", "version: 3\nservices:\n  web: nginx\n"]
 )
-def test_the_version_of_what_is_no_transcript_is_not_reported(text: str, tmp_path: Path) -> None:
+def test_the_version_of_a_file_that_is_no_transcript_is_not_reported(text: str, tmp_path: Path) -> None:
     path = written(tmp_path, text.encode())
     assert codes_of(path) == ["E-FORMAT-UNKNOWN"]
     assert codes_of(written(tmp_path, f"{text}\n<|start|>user<|message|>Hi<|end|>\n".encode())) == ["W-VERSION-UNKNOWN"]

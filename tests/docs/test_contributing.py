@@ -16,7 +16,7 @@ from tests.support.made_once import made_once
 from tests.support.program import ROOT
 
 PAGE = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
-HEADINGS = ("Add a key", "Add a diagnostic", "Add a format")
+HEADINGS = ("Add a key", "Add a diagnostic", "Add a format table", "Add a format", "Add a command")
 LEFT_BEHIND = shutil.ignore_patterns(
     ".venv", ".git", ".hypothesis", ".pytest_cache", ".ruff_cache", "__pycache__", "dist"
 )
@@ -91,11 +91,24 @@ class TestTheSteps:
         assert "▌ ASSISTANT\n▌ Yes, it is." in shown
         assert "chat-lines" in done(project, "viewer", "formats")
 
+    def test_the_table_shows_what_was_said_and_nothing_else(self, project: Path) -> None:
+        sample = "samples/valid/helpdesk/one-turn.jsonl"
+        shown = done(project, "viewer", "show", sample)
+        assert "Where is my parcel?" in shown and "It arrives today." in shown
+        assert "every day" not in shown and "Patience" not in shown
+        assert "W-RECORD-UNKNOWN" in done(project, "viewer", "check", "--exit-zero", sample)
+        assert "[`helpdesk`](formats/helpdesk.md)" in (project / "docs/formats.md").read_text("utf-8")
+
+    def test_the_command_counts_what_is_shown(self, project: Path) -> None:
+        sample = "samples/valid/helpdesk/one-turn.jsonl"
+        assert done(project, "viewer", "words", sample) == f"{sample}: 7 words\n"
+        assert "\n.SS words [OPTIONS]" in (project / "docs/ocmlview.1").read_text("utf-8")
+
     def test_the_key_is_on_the_pages(self, project: Path) -> None:
         assert "| `M` | `middle` | To the middle of the transcript. |" in (project / "docs/keys.md").read_text("utf-8")
 
     @pytest.mark.lab
-    def test_lint_and_types_have_nothing_to_say(self, project: Path) -> None:
+    def test_lint_and_types_pass(self, project: Path) -> None:
         done(project, "ruff", "check", "--quiet", ".")
         done(project, "ruff", "format", "--check", "--quiet", ".")
         done(project, "mypy")
@@ -105,7 +118,10 @@ class TestTheSteps:
         """The new key, sample, rule and row among them."""
         done(project, "pytest", *TABLES.split())
         done(project, "pytest", "tests/screens/test_every_action.py", "-k", "middle or has_a_proof")
-        for new in ("FENCE", "chat-lines"):
+        done(project, "pytest", "tests/cli/test_commands.py", "-k", "words or explains_itself")
+        done(project, "pytest", "tests/laws/leaks/test_printed_leaks.py", "-k", "every_command_is_listed")
+        done(project, "pytest", "tests/laws/test_format_examples.py", "-m", "not lab", OCML_ONLY="helpdesk")
+        for new in ("FENCE", "chat-lines", "helpdesk"):
             done(project, "pytest", *LAWS.split(), "-m", "not lab", OCML_ONLY=new)
 
 
@@ -119,6 +135,6 @@ def test_every_step_can_be_followed() -> None:
             assert step.sentence.startswith("Run") or step.names[0] in PAGE
 
 
-def test_the_rules_of_make_in_the_release_are_there() -> None:
+def test_the_make_rules_of_the_release_exist() -> None:
     makefile = (ROOT / "Makefile").read_text("utf-8")
     assert all(f"\n{name}:" in makefile for name in re.findall(r"`make (\w+)`", PAGE))

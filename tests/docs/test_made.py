@@ -17,16 +17,16 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_made_parts_are_of_the_present_code(page: Path) -> None:
+def test_generated_parts_match_the_code(page: Path) -> None:
     assert is_as_made(page, remade(page.read_text("utf-8"))), "run `make docs`"
 
 
-def test_every_made_part_stands_on_a_page() -> None:
+def test_every_generated_part_is_on_a_page() -> None:
     assert sorted(re.findall(r"<!-- made: (\w+) -->", "".join(map(Path.read_text, PAGES)))) == sorted(MADE)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_links_lead_to_files_and_headings_that_there_are(page: Path) -> None:
+def test_links_lead_to_existing_files_and_headings(page: Path) -> None:
     for link in LINK.findall(outside_code(page.read_text("utf-8"))):
         assert "://" not in link, "pages point at nothing outside"
         name, _, heading = link.partition("#")

@@ -14,11 +14,11 @@ from viewer.cli import COMMANDS
 PAGE = DOCS / "ocmlview.1"
 
 
-def test_it_is_of_the_present_code() -> None:
+def test_the_man_page_matches_the_code() -> None:
     assert is_as_made(PAGE, manual()), "run `make docs`"
 
 
-def test_every_command_and_every_option_is_in_it() -> None:
+def test_the_man_page_has_every_command_and_option() -> None:
     page = PAGE.read_text("utf-8").replace("\\-", "-")
     for name in COMMANDS:
         assert f".SS {name}" in page
@@ -26,7 +26,7 @@ def test_every_command_and_every_option_is_in_it() -> None:
             assert all(option in page for option in parameter.opts if option.startswith("-")), (name, parameter.name)
 
 
-def test_troff_takes_it_without_complaint() -> None:
+def test_troff_accepts_the_man_page() -> None:
     if shutil.which("groff") is None:
         pytest.skip("groff is not installed")
     done = subprocess.run(

@@ -15,7 +15,7 @@ TEMPLATE = Path(__file__).parents[2] / "docs" / "plugin-template"
 
 
 @pytest.mark.slow
-def test_the_template_passes_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_unchanged_template_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in vars(Plugins()).items():
         monkeypatch.setattr(PLUGINS, name, value)
     project = tomllib.loads((TEMPLATE / "pyproject.toml").read_text("utf-8"))["project"]

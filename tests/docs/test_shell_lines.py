@@ -33,7 +33,7 @@ def shown(line: ShellLine) -> str:
     return f"{line.page}: {line.text}"
 
 
-def test_there_are_commands_to_run_and_the_exceptions_are_among_those_shown() -> None:
+def test_there_are_commands_to_run_and_every_exception_is_shown() -> None:
     assert len(PLAIN) > 20
     assert {line.text for line in SHELL} > {"uv tool install .", "pipx install .", ".venv/bin/ocmlview chat.ocml"}
     assert set(NOT_RUN) <= {line.text for line in shell_lines()}
@@ -41,7 +41,7 @@ def test_there_are_commands_to_run_and_the_exceptions_are_among_those_shown() ->
 
 @pytest.mark.share(quick=6)
 @pytest.mark.parametrize("line", PLAIN, ids=shown)
-def test_a_command_does_what_it_is_shown_for(line: ShellLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_does_what_the_page_says(line: ShellLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     prepare(tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
@@ -52,7 +52,7 @@ def test_a_command_does_what_it_is_shown_for(line: ShellLine, tmp_path: Path, mo
 
 @pytest.mark.share(test=6)
 @pytest.mark.parametrize("line", SHELL, ids=shown)
-def test_what_needs_a_shell_or_goes_on_works_in_one(line: ShellLine, tmp_path: Path) -> None:
+def test_multi_line_commands_work_in_a_shell(line: ShellLine, tmp_path: Path) -> None:
     environment = prepare(tmp_path)
     folder = ROOT if line.is_for_the_checkout else tmp_path
     result = run_in_shell(line.text, folder, environment, live=line.is_live)
@@ -62,7 +62,7 @@ def test_what_needs_a_shell_or_goes_on_works_in_one(line: ShellLine, tmp_path: P
 
 
 @pytest.mark.parametrize("line", [line for line in shell_lines() if line.words[0] == "make"], ids=shown)
-def test_a_rule_of_make_is_in_the_makefile(line: ShellLine) -> None:
+def test_every_make_rule_is_in_the_makefile(line: ShellLine) -> None:
     makefile = (ROOT / "Makefile").read_text("utf-8")
     for name in line.words[1:]:
         if "=" in name:
@@ -71,7 +71,7 @@ def test_a_rule_of_make_is_in_the_makefile(line: ShellLine) -> None:
         assert re.search(rf"^{name}:", makefile, re.MULTILINE), name
 
 
-def test_options_in_the_text_are_options_of_the_program() -> None:
+def test_options_on_the_pages_exist() -> None:
     text = re.sub(
         r"```.*?```", "", "".join((ROOT / name).read_text("utf-8") for name in {"README.md"}), flags=re.DOTALL
     )
@@ -79,5 +79,5 @@ def test_options_in_the_text_are_options_of_the_program() -> None:
     assert {option for option in re.findall(r"`(--[a-z-]+)", text) if option not in manual} == set()
 
 
-def test_codes_are_of_commands() -> None:
+def test_exit_codes_on_the_pages_exist() -> None:
     assert set(CODES) <= {line.words[1] for line in PLAIN}

@@ -48,6 +48,7 @@ class InMemory:
     name = "bytes"
     converted = False
     fault = ""
+    only = 0
     note = ""
 
     def __init__(self, data: bytes) -> None:

@@ -11,9 +11,12 @@ import pytest
 from _pytest.mark import ParameterSet
 
 from tests.fuzz.campaign import SLOWEST, HangError, run_campaign, try_everything, try_one
-from tests.fuzz.inputs import CORPUS, LARGEST
+from tests.fuzz.inputs import CORPUS, LARGEST, ON_TRIAL, mutated, seeds
+from tests.fuzz.structures import restructured
 from tests.fuzz.targets import HAS_SCANNER, LARGE, TRIED
 from tests.support.hostile import SHAPES
+from tests.support.samples import samples
+from viewer.formats import FORMATS
 
 SECONDS = float(os.environ.get("OCML_LAB_SECONDS", "600"))
 SEED = int(os.environ.get("OCML_LAB_SEED", "0"))
@@ -29,6 +32,37 @@ def test_no_input_raises() -> None:
     assert run_campaign(SECONDS, SEED * 10_000_000).inputs > SECONDS / 2
 
 
+FORMAT_SECONDS = float(os.environ.get("OCML_LAB_FORMAT_SECONDS", "20"))
+
+
+def run_format(name: str, seconds: float, first: int, kept: Path = CORPUS) -> int:
+    """Mutations of the samples of one format, by their bytes and by their structure, read as that format."""
+    own = [sample.text[:LARGEST] for sample in samples(f"valid/{name}")]
+    others, end, number = seeds(), time.monotonic() + seconds, first
+    while time.monotonic() < end:
+        chance = random.Random(number)
+        seed = chance.choice(own)
+        data = restructured(seed, others, chance) if chance.random() < 0.6 else None
+        data = mutated(data or seed, others, chance) if data is None or chance.random() < 0.2 else data
+        failing = kept / f"{ON_TRIAL}{name}-{number}"
+        failing.write_bytes(data)
+        try_everything(data, number, [f"read as {name}", "show --json"] if number % 8 == 0 else [f"read as {name}"])
+        failing.unlink()
+        number += 1
+    return number - first
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize("name", FORMATS)
+def test_no_mutation_of_a_format_raises(name: str) -> None:
+    assert run_format(name, FORMAT_SECONDS, SEED * 10_000_000) > FORMAT_SECONDS
+
+
+@pytest.mark.slow
+def test_no_mutation_of_a_table_raises_in_a_second(tmp_path: Path) -> None:
+    assert run_format("claude-code", 1, 2_000_000, tmp_path) > 2
+
+
 def corpus() -> list[ParameterSet]:
     """Those of more than a few kilobytes take their time."""
     files = [file for file in sorted(CORPUS.iterdir()) if file.is_file()]
@@ -40,7 +74,7 @@ def corpus() -> list[ParameterSet]:
 
 @pytest.mark.share(quick=8, test=3)
 @pytest.mark.parametrize("file", corpus())
-def test_the_corpus_stays_fine(file: Path) -> None:
+def test_no_input_of_the_corpus_raises(file: Path) -> None:
     try_everything(file.read_bytes(), 1, list(TRIED))
 
 

@@ -98,25 +98,25 @@ def assert_held(target: str, messages: list[ShownMessage], transcripts: list[Sho
 
 @pytest.mark.slow
 @given(models("openchatml-2.2"))
-def test_any_messages_are_held_by_2_2(messages: list[ShownMessage]) -> None:
+def test_openchatml_2_2_keeps_any_messages(messages: list[ShownMessage]) -> None:
     assert_held("openchatml-2.2", messages, HEADER)
 
 
 @pytest.mark.slow
 @given(models("openchatml-2.0"))
-def test_messages_without_ids_and_types_are_held_by_2_0(messages: list[ShownMessage]) -> None:
+def test_openchatml_2_0_keeps_messages_without_ids_and_types(messages: list[ShownMessage]) -> None:
     assert_held("openchatml-2.0", messages, OLDER)
 
 
 @pytest.mark.slow
 @given(models("harmony"))
-def test_messages_without_ids_and_types_are_held_by_harmony(messages: list[ShownMessage]) -> None:
+def test_harmony_keeps_messages_without_ids_and_types(messages: list[ShownMessage]) -> None:
     assert_held("harmony", messages, [])
 
 
 @pytest.mark.slow
 @given(models("json"))
-def test_any_messages_are_held_by_json(messages: list[ShownMessage]) -> None:
+def test_json_keeps_any_messages(messages: list[ShownMessage]) -> None:
     assert_held("json", messages, [])
 
 
@@ -127,7 +127,7 @@ def chats(draw: st.DrawFn) -> list[ShownMessage]:
 
 
 @given(chats())
-def test_messages_without_channels_are_held_by_chatml_json(messages: list[ShownMessage]) -> None:
+def test_chatml_json_keeps_messages_without_channels(messages: list[ShownMessage]) -> None:
     written, losses = WRITERS["chatml-json"]([], messages)
     assert losses == []
     assert [(again.role, again.body) for again in messages_in(project(written, "chatml-json"))] == [

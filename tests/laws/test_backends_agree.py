@@ -183,7 +183,7 @@ OPERATIONS: list[Callable[[Columns, Random, int], None]] = [
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.__name__)
 @pytest.mark.parametrize("columns", BACKENDS, ids=lambda columns: columns.name)
-def test_an_operation_gives_what_it_defines(
+def test_every_backend_implements_each_operation(
     columns: Columns, operation: Callable[[Columns, Random, int], None]
 ) -> None:
     chance = Random(operation.__name__)

@@ -44,6 +44,13 @@ CAPS = {
     "findings of a code": (("viewer.index.findings", "MOST_PER_CODE", 1_000)),
     "findings in a binary input": ("viewer.document.document", "MOST_IN_BINARY", 20),
     "decompressed text": ("viewer.sources.limits", "DEFAULTS.max_decompressed", 2 * GB),
+    "member of an archive": ("viewer.sources.containers.archive", "LARGEST_MEMBER", 256 * MB),
+    "ratio of a member": ("viewer.sources.containers.archive", "LARGEST_RATIO", 200),
+    "directory of an archive": ("viewer.sources.containers.archive", "LARGEST_DIRECTORY", 64 * MB),
+    "header of an archived log": ("viewer.sources.containers.inspect_log", "LARGEST_HEADER", 16 * MB),
+    "value in a container": ("viewer.sources.containers.parts", "LARGEST_TEXT", 64 * MB),
+    "steps of a database": ("viewer.sources.containers.database", "MOST_STEPS", 100_000_000),
+    "rows of Parquet": ("viewer.sources.containers.parquet", "ROWS_AT_ONCE", 64),
     "spooled text": ("viewer.sources.limits", "DEFAULTS.max_spool", 4 * GB),
     "text in memory": ("viewer.sources.spool", "IN_MEMORY", 8 * MB),
     "second attempt": ("viewer.sources.compressed", "MOST_KEPT", MB),
@@ -66,18 +73,21 @@ CAPS = {
 """What is bounded, by what, and how large it may be."""
 
 BEYOND_ELSEWHERE = {
-    "old message header": "unit/formats/test_openchatml_0_1.py::test_a_header_beyond_all_bounds_ends_by_itself",
+    "old message header": "unit/formats/test_openchatml_0_1.py::test_an_oversized_header_ends_at_the_cap",
     "depth of a declared type": "unit/syntax/test_typescript.py::test_nesting_beyond_the_cap_is_open",
     "event": "unit/formats/test_events.py::test_a_line_that_is_too_long_is_passed_over",
-    "findings of a code": (
-        "unit/index/test_findings.py::test_at_most_so_many_of_a_code_are_kept_and_the_rest_is_counted"
-    ),
+    "findings of a code": ("unit/index/test_findings.py::test_a_limited_number_per_code_is_kept_and_the_rest_counted"),
     "findings in a binary input": "cli/test_unknown_format.py::test_noise_stops_after_a_few_findings",
     "decompressed text": "unit/sources/test_compressed.py::test_a_bomb_is_cut_off",
-    "spooled text": "unit/sources/test_spool.py::test_a_device_without_an_end_is_stopped",
+    "member of an archive": "unit/sources/test_containers.py::test_a_bomb_is_refused_with_one_finding",
+    "ratio of a member": "unit/sources/test_containers.py::test_a_bomb_is_refused_with_one_finding",
+    "directory of an archive": "unit/sources/test_containers.py::test_what_is_too_large_is_one_sentence_or_one_finding",
+    "value in a container": "unit/sources/test_containers.py::test_what_is_too_large_is_one_sentence_or_one_finding",
+    "steps of a database": "unit/sources/test_containers.py::test_a_row_that_never_comes_is_given_up",
+    "spooled text": "unit/sources/test_spool.py::test_an_endless_device_is_cut_off",
     "text in memory": "unit/sources/test_spool.py::test_a_spool_moves_to_an_unlinked_file_of_mode_0600",
     "second attempt": "unit/sources/test_compressed.py::test_damage_far_into_a_large_member_loses_one_slice_at_most",
-    "seconds of a pattern": "screens/test_search.py::test_one_that_takes_too_long_is_stopped",
+    "seconds of a pattern": "screens/test_search.py::test_a_slow_search_is_stopped",
     "memory of a pattern": "unit/document/test_regex.py::test_a_refused_pattern_is_one_sentence",
     "burst": "unit/document/test_live.py::test_a_burst_is_read_in_slices",
     "copy": "screens/test_clipboard.py::test_nothing_to_copy_and_too_much",
@@ -87,13 +97,13 @@ BEYOND_ELSEWHERE = {
 
 
 @pytest.mark.parametrize("name", CAPS)
-def test_the_cap_is_as_told(name: str) -> None:
+def test_each_cap_has_its_documented_value(name: str) -> None:
     module, constant, value = CAPS[name]
     assert attrgetter(constant)(import_module(module)) == value
 
 
 @pytest.mark.parametrize("name", BEYOND_ELSEWHERE)
-def test_the_test_of_the_cap_is_there(name: str) -> None:
+def test_each_cap_has_a_test(name: str) -> None:
     file, _, function = BEYOND_ELSEWHERE[name].partition("::")
     tree = ast.parse((TESTS / file).read_text("utf-8"))
     assert function in {
@@ -114,7 +124,7 @@ BEYOND: dict[str, Callable[[], bool]] = {
 
 
 @pytest.mark.parametrize("name", BEYOND)
-def test_beyond_the_cap(name: str) -> None:
+def test_input_beyond_a_cap_is_reported(name: str) -> None:
     assert BEYOND[name]()
 
 
@@ -128,7 +138,7 @@ def test_json_at_the_cap_is_read() -> None:
     assert check_json(b"[" * 200 + b"]" * 200, 0) is None
 
 
-def test_what_is_remembered_is_bounded() -> None:
+def test_every_cache_is_bounded() -> None:
     made: list[int] = []
 
     @bounded_cache(3)

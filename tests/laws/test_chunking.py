@@ -48,14 +48,14 @@ def shares() -> list[tuple[str, Sample, list[int]]]:
 
 
 @each("sample", samples(), ids=lambda sample: sample.name, quick=8, test=3)
-def test_a_sample_is_the_same_one_byte_at_a_time(sample: Sample) -> None:
+def test_a_sample_reads_the_same_byte_by_byte(sample: Sample) -> None:
     text = sample.text
     whole = read(text, sample.format)
     assert read_cut(text, sample.format, range(1, len(text))) == whole
 
 
 @each("sample", samples(), ids=lambda sample: sample.name, quick=16, test=9)
-def test_a_sample_is_the_same_in_pieces_of_one_size(sample: Sample) -> None:
+def test_a_sample_reads_the_same_in_equal_pieces(sample: Sample) -> None:
     text = sample.text
     whole = read(text, sample.format)
     for size in (2, 3, 7, 64):
@@ -63,7 +63,7 @@ def test_a_sample_is_the_same_in_pieces_of_one_size(sample: Sample) -> None:
 
 
 @each("name, sample, cuts", shares(), ids=lambda share: share[0], quick=0, test=576)
-def test_a_sample_is_the_same_in_any_two_pieces(name: str, sample: Sample, cuts: list[int]) -> None:
+def test_a_sample_reads_the_same_in_any_two_pieces(name: str, sample: Sample, cuts: list[int]) -> None:
     text = sample.text
     whole = read(text, sample.format)
     for cut in cuts:
@@ -92,7 +92,7 @@ LONG: dict[str, tuple[int, Callable[[int], bytes]]] = {
 @pytest.mark.share(quick=3)
 @pytest.mark.parametrize("format", ["openchatml-2.2", "harmony"])
 @pytest.mark.parametrize("kind", LONG)
-def test_what_is_just_too_long_is_so_in_pieces_too(kind: str, format: str) -> None:
+def test_input_just_beyond_a_cap_reads_the_same_in_pieces(kind: str, format: str) -> None:
     limit, make = LONG[kind]
     for size in (limit - 64, limit - 1, limit, limit + 1, limit + 64):
         text = make(size)
@@ -123,18 +123,18 @@ def campaign(examples: int) -> Callable[[], None]:
 
 
 @pytest.mark.slow
-def test_a_random_document_is_the_same_in_pieces() -> None:
+def test_a_random_document_reads_the_same_in_pieces() -> None:
     campaign(200)()
 
 
 @pytest.mark.share(test=12)
 @pytest.mark.parametrize("part", range(4))
-def test_many_random_documents_are_the_same_in_pieces(part: int) -> None:
+def test_many_random_documents_read_the_same_in_pieces(part: int) -> None:
     seed(part)(campaign(500))()
 
 
 @pytest.mark.lab
-def test_a_million_random_documents_are_the_same_in_pieces() -> None:
+def test_a_million_random_documents_read_the_same_in_pieces() -> None:
     examples = int(os.environ.get("OCML_LAB_EXAMPLES", "1000000"))
     for number, start in enumerate(range(0, examples, BATCH)):
         seed(number)(campaign(min(BATCH, examples - start)))()

@@ -43,7 +43,7 @@ def exact(case: dict[str, Any]) -> list[dict[str, Any]] | None:
 
 
 @each("case", CASES, ids=lambda case: case["name"])
-def test_accepted_cases_read_exactly_and_others_are_told(case: dict[str, Any]) -> None:
+def test_accepted_cases_read_exactly_and_others_are_reported(case: dict[str, Any]) -> None:
     reading = read(text_of(case), "harmony")
     expected = exact(case)
     if expected is not None:
@@ -53,14 +53,14 @@ def test_accepted_cases_read_exactly_and_others_are_told(case: dict[str, Any]) -
 
 
 @each("case", CASES, ids=lambda case: case["name"])
-def test_no_message_that_starting_again_finds_is_lost(case: dict[str, Any]) -> None:
+def test_no_message_is_lost_that_reading_again_would_find(case: dict[str, Any]) -> None:
     found = as_library(read(text_of(case), "harmony"))
     for message in (case.get("resync") or {}).get("messages", []):
         assert message in found
 
 
 @each("case", CASES, ids=lambda case: case["name"], quick=24, test=4)
-def test_cuts_never_show(case: dict[str, Any]) -> None:
+def test_cuts_never_change_the_result(case: dict[str, Any]) -> None:
     text = text_of(case)
     whole = read(text, "harmony")
     assert read_cut(text, "harmony", range(1, len(text))) == whole

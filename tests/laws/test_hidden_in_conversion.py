@@ -41,7 +41,7 @@ def hidden_in(text: str, format: str, target: str) -> tuple[int, list[str]]:
 
 @pytest.mark.parametrize("target", WRITTEN)
 @each("format, name, text", CANONICAL, ids=lambda case: f"{case[0]}: {case[1]}")
-def test_conversion_un_hides_nothing(format: str, name: str, text: str, target: str) -> None:
+def test_conversion_reveals_nothing(format: str, name: str, text: str, target: str) -> None:
     try:
         count, _ = hidden_in(text, format, target)
     except RefusedError:
@@ -51,7 +51,7 @@ def test_conversion_un_hides_nothing(format: str, name: str, text: str, target: 
 
 @pytest.mark.parametrize("target", WRITTEN)
 @each("format, name, text", CANONICAL, ids=lambda case: f"{case[0]}: {case[1]}")
-def test_safe_conversion_writes_what_is_shown_and_nothing_else(format: str, name: str, text: str, target: str) -> None:
+def test_safe_conversion_writes_exactly_what_is_shown(format: str, name: str, text: str, target: str) -> None:
     try:
         written, _, messages = convert(text, format, target, END_USER)
     except RefusedError:
@@ -85,7 +85,7 @@ TRAPS = [
 
 @pytest.mark.parametrize("target", WRITTEN)
 @each("format, text", TRAPS)
-def test_what_nearly_has_the_form_of_something_shown_stays_hidden(format: str, text: str, target: str) -> None:
+def test_messages_that_resemble_shown_ones_stay_hidden(format: str, text: str, target: str) -> None:
     try:
         written, _, messages = convert(text, format, target)
     except RefusedError:
@@ -96,7 +96,7 @@ def test_what_nearly_has_the_form_of_something_shown_stays_hidden(format: str, t
 
 @pytest.mark.share(quick=3)
 @pytest.mark.parametrize("examples", [25, pytest.param(150, marks=pytest.mark.lab)])
-def test_no_safe_conversion_holds_hidden_text(examples: int) -> None:
+def test_no_safe_conversion_contains_hidden_text(examples: int) -> None:
     """Whatever template, carrier, and target: neither the text that is written nor what a reader makes of it."""
 
     @settings(max_examples=examples)
@@ -128,7 +128,7 @@ def test_no_safe_conversion_holds_hidden_text(examples: int) -> None:
 
 
 @pytest.mark.parametrize("target", WRITTEN)
-def test_text_that_only_a_template_token_hides_is_told(target: str, tmp_path: Path) -> None:
+def test_text_that_only_a_template_token_hides_is_reported(target: str, tmp_path: Path) -> None:
     start, message, end = ({"token": f"<|{name}|>"} for name in ("start", "message", "end_message"))
     text = json.dumps([start, "assistant", message, "Hi.<|im_start|>aardvark", end])
     try:
@@ -171,7 +171,7 @@ OPENED = [
 
 
 @pytest.mark.parametrize(("name", "format", "text"), OPENED)
-def test_what_cannot_be_kept_hidden_is_told(name: str, format: str, text: str, tmp_path: Path) -> None:
+def test_a_message_that_cannot_stay_hidden_is_reported(name: str, format: str, text: str, tmp_path: Path) -> None:
     file = tmp_path / "chat.ocml"
     file.write_text(text, encoding="utf-8")
     for target in ("openchatml-2.2", "harmony", "json"):
@@ -184,7 +184,7 @@ def test_what_cannot_be_kept_hidden_is_told(name: str, format: str, text: str, t
         assert "would be shown" not in safe.err
 
 
-def test_a_hiding_intent_that_a_target_cannot_say_is_told() -> None:
+def test_a_hiding_intent_that_a_target_cannot_express_is_reported() -> None:
     text = "<|start|>assistant intent=status<|channel|>final<|message|>aardvark<|end|>\n"
     count, losses = hidden_in(text, "openchatml-2.2", "harmony")
     assert count == 1
@@ -227,7 +227,7 @@ texts = st.lists(st.sampled_from(PARTS), max_size=12).map("".join)
 @given(
     texts, st.sampled_from(["openchatml-2.2", "openchatml-2.0", "openchatml-1.x", "harmony"]), st.sampled_from(WRITTEN)
 )
-def test_of_any_text_nothing_hidden_is_shown_without_a_word(text: str, format: str, target: str) -> None:
+def test_converting_any_text_reveals_nothing_silently(text: str, format: str, target: str) -> None:
     """A message is opened only where its header was malformed, it broke out or was cut off, or the target says why."""
     try:
         written, losses, messages = convert(text, format, target)
@@ -249,7 +249,7 @@ def test_of_any_text_nothing_hidden_is_shown_without_a_word(text: str, format: s
 @given(
     texts, st.sampled_from(["openchatml-2.2", "openchatml-2.0", "openchatml-1.x", "harmony"]), st.sampled_from(WRITTEN)
 )
-def test_of_any_text_safe_conversion_shows_what_the_safe_view_shows(text: str, format: str, target: str) -> None:
+def test_safe_conversion_of_any_text_shows_what_the_safe_view_shows(text: str, format: str, target: str) -> None:
     try:
         written, _, messages = convert(text, format, target, END_USER)
     except RefusedError:

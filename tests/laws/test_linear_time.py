@@ -33,33 +33,33 @@ def assert_ratio(shape: Shape, small: int, large: int, cut: int, most: float) ->
 
 @pytest.mark.share(test=150)
 @every_shape
-def test_eight_times_the_input_is_not_read_in_much_more_than_eight_times_the_time(shape: Shape) -> None:
+def test_reading_takes_linear_time(shape: Shape) -> None:
     assert_ratio(shape, 12 * KB, 96 * KB, WHOLE, 20)
 
 
 @pytest.mark.share(test=150)
 @every_shape
-def test_small_pieces_do_not_make_it_slower_than_linear(shape: Shape) -> None:
+def test_reading_in_small_pieces_takes_linear_time(shape: Shape) -> None:
     assert_ratio(shape, 8 * KB, 48 * KB, 16, 14)
 
 
 @pytest.mark.lab
 @every_shape
-def test_twice_the_input_at_once(shape: Shape) -> None:
+def test_twice_the_input_at_once_takes_about_twice_the_time(shape: Shape) -> None:
     size = 16 * MB if shape.is_named else 4 * MB
     assert_ratio(shape, size // 2, size, WHOLE, RATIO)
 
 
 @pytest.mark.lab
 @every_shape
-def test_twice_the_input_in_pieces(shape: Shape) -> None:
+def test_twice_the_input_in_pieces_takes_about_twice_the_time(shape: Shape) -> None:
     size = 16 * MB if shape.is_named else 4 * MB
     assert_ratio(shape, size // 2, size, PIECES, RATIO)
 
 
 @pytest.mark.lab
 @every_shape
-def test_twice_the_input_byte_by_byte(shape: Shape) -> None:
+def test_twice_the_input_byte_by_byte_takes_about_twice_the_time(shape: Shape) -> None:
     assert_ratio(shape, 256 * KB, 512 * KB, BYTES, RATIO)
 
 
@@ -91,10 +91,10 @@ HOLDS_NOTHING: list[tuple[str, Callable[[Shape], bool]]] = [
     [shape for shape in SHAPES if any(shape.format == name and holds(shape) for name, holds in HOLDS_NOTHING)],
     ids=lambda shape: shape.title,
 )
-def test_what_is_one_message_or_none_needs_little_memory(shape: Shape) -> None:
+def test_a_single_message_or_none_needs_little_memory(shape: Shape) -> None:
     length, needed = peak(shape, 4 * MB)
     assert needed <= 8 * length + CONSTANT
 
 
-def test_shapes_have_different_titles() -> None:
+def test_shapes_have_distinct_titles() -> None:
     assert len({shape.title for shape in SHAPES}) == len(SHAPES)

@@ -68,18 +68,18 @@ SAMPLES = [
 
 
 @each("sample", SAMPLES, ids=lambda sample: sample.name, quick=600, test=60)
-def test_nothing_of_a_sample_is_withdrawn(sample: Sample) -> None:
+def test_no_shown_text_of_a_sample_is_withdrawn(sample: Sample) -> None:
     assert withdrawn(sample.path.read_bytes(), sample.asked) == []
 
 
 @each("data", [case[1] for case in STREAMS], ids=[case[0] for case in STREAMS], quick=24, test=12)
-def test_nothing_of_a_stream_is_withdrawn(data: bytes) -> None:
+def test_no_shown_text_of_a_stream_is_withdrawn(data: bytes) -> None:
     assert withdrawn(data, size=3) == []
 
 
 @settings(max_examples=15)
 @given(st.lists(EVENT, max_size=8), st.integers(1, 40))
-def test_nothing_of_any_stream_is_withdrawn(events: list[Json], size: int) -> None:
+def test_no_shown_text_of_any_stream_is_withdrawn(events: list[Json], size: int) -> None:
     assert withdrawn(lines(*events), "events", size) == []
 
 
@@ -89,7 +89,7 @@ PARTS += ["<|endliteral|>", "<|return|>", "\n", "<|start_reason|>", "<|constrain
 
 @settings(max_examples=25)
 @given(st.lists(st.sampled_from(PARTS), max_size=12), st.integers(1, 5))
-def test_nothing_of_any_text_is_withdrawn(parts: list[str], size: int) -> None:
+def test_no_shown_text_of_any_input_is_withdrawn(parts: list[str], size: int) -> None:
     assert withdrawn("".join(["<|start|>assistant<|channel|>final<|message|>", *parts]).encode(), None, size) == []
 
 
@@ -109,7 +109,7 @@ def test_an_unmatched_closing_tag_withdraws_the_text_before_it() -> None:
     assert withdrawn(text) == ["1: why -> "]
 
 
-def test_these_tests_would_notice(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_these_tests_find_planted_faults(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(viewer.document.vault, "hold_back", lambda body, numbers: None)
     half = rb'{"type":"response.delta","delta":"Hi \ud83d"}' + b"\n" + rb'{"type":"response.delta","delta":"\ude00"}'
     assert withdrawn(half + b"\n") != []

@@ -177,7 +177,7 @@ def is_caught(mutant: Mutant) -> bool:
 
 
 @pytest.mark.parametrize("module", GUARDED)
-def test_the_program_as_it_is_has_no_wrong_row(module: str) -> None:
+def test_the_unchanged_program_has_no_wrong_row(module: str) -> None:
     look, users = GUARDED[module]
     with standing_for(unchanged(module), *users) as made:
         assert [said for said in look(made) if said is not True] == []
@@ -192,7 +192,7 @@ def test_every_mutant_is_caught(module: str) -> None:
 
 
 @pytest.mark.slow
-def test_what_is_called_harmless_is() -> None:
+def test_mutants_listed_as_harmless_are_harmless() -> None:
     """A row of the list that a table catches after all, or that no longer names a mutant, is to be taken out."""
     made = [mutant for module in GUARDED for mutant in mutants_of(module)]
     for words in HARMLESS:

@@ -74,7 +74,7 @@ def hostile(tmp_path: Path) -> Path:
     return path
 
 
-def test_there_are_many_classes() -> None:
+def test_there_are_many_kinds_of_payloads() -> None:
     assert len(PAYLOADS) + len(BYTES) >= 46
 
 
@@ -117,7 +117,7 @@ def test_every_code_point_is_printed_as_text(line: list[str], tmp_path: Path, mo
 
 
 @pytest.mark.slow
-async def test_the_blocks_of_unicode_pass_through_the_panes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_every_block_of_unicode_is_drawn_safely(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(OutputGuard, "caught", 0)
     path = tmp_path / "blocks.ocml"
     path.write_bytes(transcript([codes_of_all_blocks().encode("utf-8", "surrogatepass").replace(b"<", b"")]))
@@ -130,7 +130,7 @@ async def test_the_blocks_of_unicode_pass_through_the_panes(tmp_path: Path, monk
 
 @pytest.mark.share(test=12)
 @pytest.mark.parametrize("size", [(120, 40), (80, 24)])
-async def test_no_pane_list_copy_or_export_lets_a_payload_through(
+async def test_no_pane_list_copy_or_export_passes_a_payload_on(
     hostile: Path, size: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(OutputGuard, "caught", 0)
@@ -152,9 +152,7 @@ async def test_no_pane_list_copy_or_export_lets_a_payload_through(
 
 
 @pytest.mark.slow
-def test_the_list_of_files_and_its_notifications_let_nothing_through(
-    hostile: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_list_of_files_and_its_notices_pass_no_payload_on(hostile: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(OutputGuard, "caught", 0)
     for number, text in enumerate(PAYLOADS.values()):
         name = text.replace("/", "").replace("\0", "")[:60]

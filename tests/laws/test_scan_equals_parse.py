@@ -120,7 +120,7 @@ def assert_same(text: bytes, format: str, steps: Iterable[int], slice_size: int 
 
 @pytest.mark.share(test=2)
 @pytest.mark.parametrize("format", TEXT)
-def test_runs_of_plain_messages_do_without_the_parser(format: str) -> None:
+def test_runs_of_plain_messages_skip_the_parser(format: str) -> None:
     text = HEADER + TURNS
     assert_same(text, format, [1, 7, 64, 150, 1000, len(text)])
     _, scanner = scan([text], text, format)
@@ -130,7 +130,7 @@ def test_runs_of_plain_messages_do_without_the_parser(format: str) -> None:
 
 @pytest.mark.parametrize("format", TEXT)
 @each("name", ODD, quick=60, test=20)
-def test_what_is_odd_is_read_as_the_parser_reads_it(name: str, format: str) -> None:
+def test_irregular_messages_are_read_as_the_parser_reads_them(name: str, format: str) -> None:
     text = HEADER + DECLARED + turn(1) + turn(2) + turn(3) + ODD[name] + turn(4) + turn(5) + ODD[name] + turn(6) + USER
     assert_same(text, format, [len(text), 1000, 97])
     assert_same(ODD[name] + TURNS, format, [len(text)], 500)
@@ -138,20 +138,20 @@ def test_what_is_odd_is_read_as_the_parser_reads_it(name: str, format: str) -> N
 
 @pytest.mark.parametrize("format", TEXT)
 @each("name", ODD, quick=3)
-def test_a_quick_look_finds_what_a_careful_one_finds(name: str, format: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_fast_scan_equals_the_careful_one(name: str, format: str, monkeypatch: pytest.MonkeyPatch) -> None:
     text = HEADER + DECLARED + turn(1) + ODD[name] + turn(2) + ODD[name] + USER
     quick = read(text, format)
     monkeypatch.setattr("viewer.checks.queue.CHECKS", unconditional(CHECKS))
     assert read(text, format) == quick
 
 
-def test_headers_are_compared_and_not_believed_to_be_equal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_headers_with_equal_hashes_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("viewer.scan.headers._SLOT_BITS", 1)
     assert_same(HEADER + TURNS + b"".join(ODD.values()), "openchatml-2.2", [1 << 30, 1000])
 
 
 @each("name", ODD, quick=0, test=72)
-def test_any_border_of_a_block_gives_the_same(name: str) -> None:
+def test_any_block_boundary_gives_the_same_result(name: str) -> None:
     text = HEADER + USER + THOUGHT + ODD[name] + THOUGHT + USER + USER
     expected = read(text, "openchatml-2.2")
     for cut in range(1, len(text)):
@@ -159,13 +159,13 @@ def test_any_border_of_a_block_gives_the_same(name: str) -> None:
 
 
 @each("sample", samples(), ids=lambda sample: sample.name, quick=12, test=2)
-def test_a_sample_is_the_same(sample: Sample) -> None:
+def test_a_sample_scans_as_it_parses(sample: Sample) -> None:
     if sample.format in TEXT:
         assert_same(sample.text, sample.format, [1 << 30, 64, 500])
 
 
 @each("shape", SHAPES, ids=lambda shape: shape.title, quick=6, test=3)
-def test_a_hostile_shape_is_the_same(shape: Shape) -> None:
+def test_a_hostile_shape_scans_as_it_parses(shape: Shape) -> None:
     if shape.format in TEXT:
         text = shape.text(6 * 1024)
         assert_same(text, shape.format, [1 << 30, 700])
@@ -195,22 +195,22 @@ def by_chance(numbers: range) -> None:
 
 
 @pytest.mark.slow
-def test_a_random_document_is_the_same() -> None:
+def test_a_random_document_scans_as_it_parses() -> None:
     campaign(120)()
 
 
 @pytest.mark.share(test=20)
 @pytest.mark.parametrize("part", range(4))
-def test_many_random_documents_are_the_same(part: int) -> None:
+def test_many_random_documents_scan_as_they_parse(part: int) -> None:
     seed(part)(campaign(600))()
 
 
 @pytest.mark.slow
-def test_documents_made_by_chance_are_the_same() -> None:
+def test_documents_of_random_bytes_scan_as_they_parse() -> None:
     by_chance(range(700))
 
 
 @pytest.mark.lab
 @pytest.mark.parametrize("share", range(SHARES))
-def test_a_million_random_documents_are_the_same(share: int) -> None:
+def test_a_million_random_documents_scan_as_they_parse(share: int) -> None:
     by_chance(range(share, EXAMPLES, SHARES))

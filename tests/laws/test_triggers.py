@@ -206,5 +206,5 @@ def test_a_trigger_that_misses_a_message_is_found() -> None:
         assert (scanned(text, "openchatml-2.2", checks) == everything) is is_found
 
 
-def test_the_examples_are_of_formats_that_there_are() -> None:
+def test_the_examples_have_known_formats() -> None:
     assert all(format in FORMATS for _, _, format in examples() if format)

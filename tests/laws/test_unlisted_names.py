@@ -175,7 +175,7 @@ WHOLE = ("json, fields", "openchatml-2.2", "events, deltas")
 
 @pytest.mark.share(test=3)
 @pytest.mark.parametrize("case", FORMATS)
-def test_nothing_but_what_the_user_saw_gets_out(case: str, tmp_path: Path) -> None:
+def test_no_output_has_more_than_what_the_user_saw(case: str, tmp_path: Path) -> None:
     format, make = FORMATS[case]
     file = tmp_path / "chat"
     file.write_text(make(), encoding="utf-8")
@@ -202,7 +202,7 @@ def test_a_field_thought_flags_the_text_of_its_delta(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", [case for case in FORMATS if not case.startswith("events")])
-def test_everything_comes_back_when_revealed(case: str, tmp_path: Path) -> None:
+def test_revealing_everything_brings_all_of_it_back(case: str, tmp_path: Path) -> None:
     format, make = FORMATS[case]
     file = tmp_path / "chat"
     file.write_text(make(), encoding="utf-8")

@@ -21,7 +21,7 @@ def printed(row: Row, file: Path, command: list[str]) -> Result:
 
 
 @each("row", ROWS, ids=lambda row: f"{row.format}: {row.name}", quick=120, test=8)
-def test_each_row_on_every_surface(row: Row, tmp_path: Path) -> None:
+def test_each_row_of_the_table_holds_on_every_surface(row: Row, tmp_path: Path) -> None:
     file = tmp_path / "sample"
     file.write_text(row.text, encoding="utf-8")
     for command in SURFACES:
@@ -35,7 +35,7 @@ def test_each_row_on_every_surface(row: Row, tmp_path: Path) -> None:
 
 
 @each("row", ROWS, ids=lambda row: f"{row.format}: {row.name}", quick=4)
-def test_everything_is_there_when_revealed(row: Row, tmp_path: Path) -> None:
+def test_everything_is_shown_when_revealed(row: Row, tmp_path: Path) -> None:
     file = tmp_path / "sample"
     file.write_text(row.text, encoding="utf-8")
     out = printed(row, file, ["show", "--json", "--reveal", "all"]).out
@@ -51,7 +51,7 @@ LONGER = "quagga-and-much-more-9c"
 
 
 @each("row", [row for row in ROWS if not row.shown], ids=lambda row: f"{row.format}: {row.name}", quick=0, test=18)
-def test_other_hidden_bodies_leave_the_safe_output_as_it_is(row: Row, tmp_path: Path) -> None:
+def test_hidden_bodies_do_not_change_the_safe_output(row: Row, tmp_path: Path) -> None:
     first, second = tmp_path / "a" / "sample", tmp_path / "b" / "sample"
     for file, word in ((first, SECRET), (second, LONGER)):
         file.parent.mkdir()
@@ -64,7 +64,7 @@ def test_other_hidden_bodies_leave_the_safe_output_as_it_is(row: Row, tmp_path: 
 
 
 @each("row", [row for row in ROWS if not row.shown], ids=lambda row: f"{row.format}: {row.name}", quick=60, test=6)
-def test_check_is_the_same_for_other_hidden_bodies_of_equal_length(row: Row, tmp_path: Path) -> None:
+def test_check_prints_the_same_for_hidden_bodies_of_equal_length(row: Row, tmp_path: Path) -> None:
     file = tmp_path / "sample"
     outputs = []
     for word in (SECRET, "marmot-84e"):

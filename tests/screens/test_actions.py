@@ -22,18 +22,18 @@ WANTED = """
 """
 
 
-def test_every_key_of_the_design_is_there_once() -> None:
+def test_every_key_of_the_design_exists_once() -> None:
     keys = [shown_key(key) for action in ACTIONS for key in action.keys]
     assert sorted(keys) == sorted(WANTED.split())
 
 
-def test_ids_are_names_of_methods_and_there_is_one_of_each() -> None:
+def test_ids_are_unique_method_names() -> None:
     ids = [action.id for action in ACTIONS]
     assert len(set(ids)) == len(ids)
     assert all(id.isidentifier() and by_id(id).id == id for id in ids)
 
 
-def test_after_y_come_text_raw_json_header_and_call_id() -> None:
+def test_y_is_followed_by_text_raw_json_header_or_call_id() -> None:
     assert {key: action.id for key, action in after_yank().items()} == {
         "y": "copy_text",
         "r": "copy_raw",
@@ -43,14 +43,14 @@ def test_after_y_come_text_raw_json_header_and_call_id() -> None:
     }
 
 
-def test_the_safe_view_refuses_what_only_debug_may_do() -> None:
+def test_the_safe_view_refuses_actions_of_the_debug_view() -> None:
     refused = {action.shown_key for action in ACTIONS if action.debug_only}
     assert refused >= {"a", "c", "t", "s", "|", "C", "i", "r", "v", "y r", "y j", "y h", "y c"}
     assert refused.isdisjoint({"d", "y y", "/", "p", "T", "x", "q"})
 
 
 @each("typed", string.digits + string.ascii_letters + string.punctuation)
-def test_keys_have_the_names_that_textual_gives_them(typed: str) -> None:
+def test_keys_have_the_names_that_textual_uses(typed: str) -> None:
     name = key_name(typed)
     assert name == _character_to_key(typed)
     assert character(name) == typed
@@ -62,11 +62,11 @@ def test_keys_have_the_names_that_textual_gives_them(typed: str) -> None:
     ("written", "name"),
     [("^p", "ctrl+p"), ("Ctrl+P", "ctrl+p"), ("esc", "escape"), ("PgDn", "pagedown"), ("ctrl+%", "ctrl+percent_sign")],
 )
-def test_keys_may_be_written_as_people_write_them(written: str, name: str) -> None:
+def test_keys_can_be_written_in_the_usual_ways(written: str, name: str) -> None:
     assert key_name(written) == name
 
 
-def test_keys_are_shown_in_ascii_where_need_be() -> None:
+def test_keys_are_shown_in_ascii_if_necessary() -> None:
     assert shown_key("up", ascii=True) == "up"
     assert all(shown_key(key, ascii=True).isascii() for action in ACTIONS for key in (*action.keys, *action.after_yank))
 
@@ -86,7 +86,7 @@ def test_a_key_given_away_is_taken_from_its_old_action() -> None:
     assert table["help"] == by_id("help").keys
 
 
-def test_a_sound_keymap_has_no_problems() -> None:
+def test_a_valid_keymap_has_no_problems() -> None:
     assert check_keymap({}) == []
     assert check_keymap({"search": "ctrl+f", "partner": "f2, ctrl+t"}) == []
 
@@ -107,7 +107,7 @@ def test_a_sound_keymap_has_no_problems() -> None:
         ({"search": " "}, "action 'search' has no key"),
     ],
 )
-def test_problems_of_a_keymap_are_told(keymap: dict[str, str], problem: str) -> None:
+def test_problems_of_a_keymap_are_reported(keymap: dict[str, str], problem: str) -> None:
     told = check_keymap(keymap)
     assert len(told) == 1
     assert told[0].sentence.startswith(problem)
@@ -131,7 +131,7 @@ def keys_of(action: Action, ascii: bool) -> str:
     return " ".join(keys) or "-"
 
 
-def test_help_is_in_two_columns_from_100_columns_on() -> None:
+def test_help_has_two_columns_on_terminals_of_100_columns() -> None:
     one_column = len(help_lines(ACTIONS, 76, Style()))
     assert len(help_lines(ACTIONS, 91, Style())) < one_column
     assert len(help_lines(ACTIONS, 111, Style())) < 0.7 * one_column
@@ -147,7 +147,7 @@ def test_footers_name_only_actions_of_the_table() -> None:
     assert [item.keys[0][0] for item in footer_always()] == ["^p", "?"]
 
 
-def test_footers_show_the_keys_in_force() -> None:
+def test_footers_show_the_effective_keys() -> None:
     quit_item = footer_actions(False, True, remapped({"leave": "Q"}))[0]
     assert quit_item.keys == (("Q", "leave"),)
     assert all(item.label != "Search" for item in footer_actions(False, True, remapped({"next_error": "/"})))

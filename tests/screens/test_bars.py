@@ -82,13 +82,13 @@ class TestTitle:
         assert all(len(title(each, width)) == width for each in facts)
 
     @pytest.mark.parametrize("width", range(1, 20))
-    def test_in_hardly_any_columns_the_badge_is_what_stays(self, width: int) -> None:
+    def test_in_very_few_columns_only_the_badge_stays(self, width: int) -> None:
         bar = TitleBar(PAINTER)
         bar.facts = FACTS
         line = "".join(part.text for part in bar.line(width))
         assert "[SAFE]" in line[: max(width, 8)]
 
-    def test_names_from_outside_are_made_safe(self) -> None:
+    def test_names_from_outside_are_sanitized(self) -> None:
         line = title(TitleFacts(name=HOSTILE, format="OpenChatML 2.2", model=HOSTILE), 200)
         assert line.isprintable()
         assert "a␛]52;c;AA==␇b⇠c·d[@click=app.bell]e" in line
@@ -98,7 +98,7 @@ class TestTitle:
             facts = replace(DEBUG_FACTS, follow=state, name="wetter-größe.ocm")
             assert title(facts, 120, Style(ascii=True)).isascii()
 
-    def test_work_in_progress_stands_where_the_follow_state_stands(self) -> None:
+    def test_work_in_progress_takes_the_place_of_the_follow_state(self) -> None:
         line = title(replace(FACTS, busy="indexing 41 %"), 120)
         assert "indexing 41 %" in line
         assert "LIVE" not in line
@@ -125,12 +125,12 @@ class TestToggles:
         assert self.line(TOGGLES, 80, Style(ascii=True)).startswith(" F+ C+ A+ S- T+ ")
         assert self.line(replace(TOGGLES, filter="größe"), 120, Style(ascii=True)).isascii()
 
-    def test_a_filter_is_shown_and_made_safe(self) -> None:
+    def test_a_filter_is_shown_and_sanitized(self) -> None:
         assert "filter: a␛[2Jb" in self.line(replace(TOGGLES, filter="a\x1b[2Jb"), 120)
         assert self.line(replace(TOGGLES, filter="x"), 80).startswith(" F✓ C✓ A✓ S· T✓ & ")
 
     @pytest.mark.parametrize("width", [20, 30, 100, 110])
-    def test_it_fits_where_there_is_little_room(self, width: int) -> None:
+    def test_it_fits_into_little_space(self, width: int) -> None:
         self.line(ToggleFacts(frozenset(Reveal), "f" * 300, 10**7, 10**6, 10**5, STRIP), width)
 
 
@@ -168,7 +168,7 @@ class TestFooter:
 
 
 class TestStatus:
-    def test_it_says_which_view_this_is(self) -> None:
+    def test_it_names_the_view(self) -> None:
         line = StatusLine(PAINTER)
         assert text(line, 120) == (
             " SAFE view: only what the end user saw.  Hidden: analysis, commentary, tools, system, developer."
@@ -241,7 +241,7 @@ class TestClicks:
             await pilot.pause()
             assert bars(pilot).heard == [("action", "next_error"), ("next_error",)]
 
-    async def test_each_channel_can_be_clicked_but_final(self) -> None:
+    async def test_each_channel_except_final_can_be_clicked(self) -> None:
         bar = Toggles(PAINTER)
         bar.facts = TOGGLES
         line = text(bar, 120)
@@ -262,7 +262,7 @@ class TestClicks:
 
 
 class TestNotice:
-    async def test_it_takes_the_place_of_the_sentence_for_a_while(self) -> None:
+    async def test_it_replaces_the_sentence_for_a_while(self) -> None:
         async with BarsApp().run_test() as pilot:
             status = bars(pilot).query_one(StatusLine)
             status.show_notice(f"one {HOSTILE}", Notice.WARNING, seconds=60)
@@ -273,7 +273,7 @@ class TestNotice:
             assert text(status, 80).startswith(" SAFE view:")
             assert not status.has_class("-notice")
 
-    async def test_it_is_made_safe_and_forgotten(self) -> None:
+    async def test_it_is_sanitized_and_forgotten(self) -> None:
         async with BarsApp().run_test() as pilot:
             status = bars(pilot).query_one(StatusLine)
             status.show_notice(HOSTILE, Notice.ERROR)
@@ -292,7 +292,7 @@ class TestPrompt:
             assert pilot.app.focused is None
 
     @pytest.mark.slow
-    async def test_what_is_typed_and_entered_is_told(self) -> None:
+    async def test_submitted_text_is_posted(self) -> None:
         async with BarsApp().run_test() as pilot:
             await pilot.press("ctrl+f", "e", "?", "enter")
             assert bars(pilot).heard == [("Changed", "/", "e"), ("Changed", "/", "e?"), ("Submitted", "/", "e?")]
@@ -315,7 +315,7 @@ class TestPrompt:
             await pilot.press("down", "down")
             assert prompt.query_one(SafeInput).value == ""
 
-    async def test_it_may_begin_with_a_text(self) -> None:
+    async def test_it_can_start_with_a_text(self) -> None:
         async with BarsApp().run_test() as pilot:
             bars(pilot).query_one(Prompt).ask(PromptKind.GOTO, "L1")
             await pilot.press("2", "enter")
@@ -331,7 +331,7 @@ class TestPrompt:
             await pilot.pause()
             assert not any("umbrella" in row for row in rows(pilot))
 
-    async def test_what_is_pasted_is_shown_in_its_safe_form_and_kept_as_it_is(self) -> None:
+    async def test_pasted_text_is_shown_sanitized_and_kept_unchanged(self) -> None:
         async with BarsApp().run_test() as pilot:
             prompt = bars(pilot).query_one(Prompt)
             prompt.ask(PromptKind.SEARCH, HOSTILE)

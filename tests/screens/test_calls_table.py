@@ -50,7 +50,7 @@ def test_an_observed_latency_is_marked() -> None:
     assert "~3.1 s  2.0 s, 1.1 s late" in text_of(lines.line(0, 120))
 
 
-def test_hostile_names_are_made_safe_and_lines_fit() -> None:
+def test_hostile_names_are_sanitized_and_lines_fit() -> None:
     lines = CallLines(call_view([call(1, 2, call_id="\x1b[31m日本語日本語", tool="日本\u202e" * 40)]), STYLE)
     for width in (60, 80, 120):
         line = text_of(lines.line(0, width))

@@ -25,7 +25,7 @@ BROKEN = "<|start|>assistant<|channel|>final<|message|>Br\x00ken.<|end|>\n"
 
 
 @pytest.mark.slow
-async def test_the_end_is_there_and_nothing_is_missed(tmp_path: Path) -> None:
+async def test_the_end_is_reached_and_nothing_is_missed(tmp_path: Path) -> None:
     path = tmp_path / "run.log"
     turns = (GOOD.format(number) + BROKEN * (not number % 1000) for number in range(4 * BIG // len(GOOD)))
     path.write_text(HEAD + "".join(turns))

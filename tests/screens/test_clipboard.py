@@ -23,7 +23,7 @@ def text_of(what: What, number: int, folder: Path, audience: Audience = EVERYTHI
     return copied.text
 
 
-def test_each_kind(tmp_path: Path) -> None:
+def test_each_kind_of_copy_has_its_text(tmp_path: Path) -> None:
     assert text_of(What.TEXT, 6, tmp_path) == "Yes: 20 degrees.\nIt is WARM."
     assert text_of(What.CALL_ID, 5, tmp_path) == "c1"
     assert text_of(What.RAW, 3, tmp_path).startswith("<|start|>assistant<|channel|>analysis<|message|>They")
@@ -40,7 +40,7 @@ def test_json_is_the_line_of_the_machine_output(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("audience", [END_USER, STRICT])
-def test_the_safe_view_copies_text_alone(tmp_path: Path, audience: Audience) -> None:
+def test_the_safe_view_copies_only_text(tmp_path: Path, audience: Audience) -> None:
     projection = document_of(tmp_path).project(audience)
     others = [what for what in What if what is not What.TEXT]
     assert {copy_of(what, projection, number, number) for what in others for number in (1, 2)} == {DEBUG_ONLY}
@@ -72,7 +72,7 @@ def test_nothing_to_copy_and_too_much(tmp_path: Path) -> None:
     assert copy_of(What.TEXT, projection, 1, 1) == "The message is too large to copy. Export it instead."
 
 
-def test_what_is_hidden_in_text_stays_in_raw_copies_alone(tmp_path: Path) -> None:
+def test_characters_hidden_in_text_stay_only_in_raw_copies(tmp_path: Path) -> None:
     body = "a\x1b]52;c;x\x07b\u200bc\u202ed\r\ne\U000e0041f\x9bg"
     text = f"version: 2.2\n\n<|start|>user<|message|>{body}<|end|>\n"
     projection, _ = view(document_of(tmp_path, text), EVERYTHING)

@@ -128,7 +128,7 @@ FILTERS = ["green", "Tea", "nothing like this", "role:user", "role:tool", "["]
 @pytest.mark.parametrize("size", [ROOMY, SMALL])
 @pytest.mark.parametrize("seed", range(1))
 @pytest.mark.parametrize("follows", [False, True])
-async def test_whatever_is_done_the_cursor_is_on_the_screen(
+async def test_the_cursor_is_on_the_screen_after_any_actions(
     tmp_path: Path, size: tuple[int, int], seed: int, follows: bool
 ) -> None:
     chance = Random(f"{size} {seed} {follows}")
@@ -243,7 +243,7 @@ class TestCounts:
 
     @pytest.mark.share(quick=4)
     @pytest.mark.parametrize("key", ["}", "e", "w", "n", "ctrl+d", "space"])
-    async def test_every_jump_takes_one(self, tea: Path, key: str) -> None:
+    async def test_every_jump_takes_a_count(self, tea: Path, key: str) -> None:
         async with running(tea, size=SMALL, keys=["d"]) as pilot:
             await type_in(pilot, "/", "ready")
             await press(pilot, "g", "2", key)
@@ -251,12 +251,12 @@ class TestCounts:
             await press(pilot, "g", key, key)
             assert view(pilot).navigator.cursor_row == by_count
 
-    async def test_a_count_is_for_the_next_key_alone(self, tea: Path) -> None:
+    async def test_a_count_applies_only_to_the_next_key(self, tea: Path) -> None:
         async with running(tea, size=SMALL) as pilot:
             await press(pilot, "5", "m", "j")
             assert view(pilot).widgets.transcript.scroller.line == 1
 
-    async def test_a_huge_count_ends_at_the_end(self, tea: Path) -> None:
+    async def test_a_huge_count_stops_at_the_end(self, tea: Path) -> None:
         async with running(tea, size=SMALL, keys=[*"99999999999", "J"]) as pilot:
             rows = view(pilot).session.rows
             assert view(pilot).navigator.focused_number == rows.value(len(rows) - 1)

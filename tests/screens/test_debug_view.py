@@ -12,7 +12,7 @@ from viewer.tui.app import ViewOptions
 
 @pytest.mark.share(quick=3)
 @pytest.mark.parametrize("strict", [False, True])
-async def test_leaving_debug_where_nothing_is_shown(strict: bool, tmp_path: Path) -> None:
+async def test_leaving_the_debug_view_of_a_fully_hidden_transcript_works(strict: bool, tmp_path: Path) -> None:
     path = tmp_path / "hidden.ocml"
     path.write_text("<|start|>assistant<|channel|>analysis<|message|>Plums.<|end|>\n" * 3)
     async with running(path, keys=["d", "J", "J"], options=ViewOptions(strict=strict)) as pilot:

@@ -24,7 +24,7 @@ async def click(pilot: Pilot[int], text: str, times: int) -> None:
 
 @pytest.mark.share(quick=3)
 @pytest.mark.parametrize("times", QUICKLY)
-async def test_clicks_beside_the_palette(times: int) -> None:
+async def test_clicks_outside_the_palette_close_it_once(times: int) -> None:
     async with running(keys=["ctrl+p"]) as pilot:
         assert pilot.app.screen is not view(pilot)
         await click(pilot, "Help", times)
@@ -33,7 +33,7 @@ async def test_clicks_beside_the_palette(times: int) -> None:
 
 @pytest.mark.share(quick=2)
 @pytest.mark.parametrize("times", QUICKLY)
-async def test_clicks_on_a_theme(times: int) -> None:
+async def test_clicks_on_a_theme_choose_it_once(times: int) -> None:
     async with running() as pilot:
         await view(pilot).run_action("do('theme')")
         await settled(pilot)
@@ -43,7 +43,7 @@ async def test_clicks_on_a_theme(times: int) -> None:
 
 
 @pytest.mark.parametrize("times", QUICKLY)
-async def test_clicks_on_a_file(times: int, tmp_path: Path) -> None:
+async def test_clicks_on_a_file_open_it_once(times: int, tmp_path: Path) -> None:
     for name in ("a.ocml", "b.ocml"):
         (tmp_path / name).write_text(CHAT, "utf-8")
     async with running(tmp_path) as pilot:

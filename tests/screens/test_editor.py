@@ -57,7 +57,7 @@ def fake_editor(folder: Path, code: int = 0) -> str:
         ("'my editor' $(id)", ["my editor", "$(id)", "/x y"]),
     ],
 )
-def test_each_editor_is_told_the_line_in_its_own_way(editor: str, arguments: list[str]) -> None:
+def test_each_editor_gets_the_line_in_its_own_syntax(editor: str, arguments: list[str]) -> None:
     assert command_for({"EDITOR": editor}, "/x y", 12) == arguments
     without_line = command_for({"EDITOR": editor}, "/x y", None)
     assert without_line[-1] == "/x y"
@@ -75,7 +75,7 @@ def test_visual_comes_first_and_paths_are_absolute() -> None:
         ({"EDITOR": "'vi"}, "The command in $VISUAL or $EDITOR has an unclosed quote."),
     ],
 )
-def test_what_is_wrong_with_the_setting(environment: dict[str, str], sentence: str) -> None:
+def test_an_invalid_editor_setting_is_reported(environment: dict[str, str], sentence: str) -> None:
     assert command_for(environment, "/x", 1) == sentence
 
 
@@ -92,7 +92,7 @@ def test_the_app_steps_aside_and_comes_back(file: Path, tmp_path: Path) -> None:
     assert signal.getsignal(signal.SIGINT) is before
 
 
-def test_the_app_comes_back_also_when_it_goes_wrong(file: Path, tmp_path: Path) -> None:
+def test_the_app_comes_back_if_the_editor_fails(file: Path, tmp_path: Path) -> None:
     assert opened({"EDITOR": "no-such-editor"}, str(file)) == (
         "Cannot start the editor no-such-editor.",
         ["aside", "back"],
@@ -110,7 +110,7 @@ def test_only_files_of_the_debug_view_are_opened(file: Path, tmp_path: Path) -> 
         assert said is not None and said.startswith("There is no file to open")
 
 
-async def test_where_the_app_cannot_step_aside(file: Path) -> None:
+async def test_an_app_that_cannot_be_suspended_says_so(file: Path) -> None:
     app: App[object] = App()
     async with app.run_test():
         said = edit(app, EVERYTHING, str(file), 1, {"EDITOR": "vi"})

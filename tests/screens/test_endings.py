@@ -57,7 +57,7 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("stops", ["key", "signal"])
-def test_a_stop_gives_the_terminal_back_and_going_on_takes_it_again(stops: str) -> None:
+def test_suspending_restores_the_terminal_and_resuming_takes_it_again(stops: str) -> None:
     terminal = Terminal(["samples/tour.ocml"], script=SHELL)
     terminal.wait_for("[SAFE]")
     if stops == "key":
@@ -93,7 +93,7 @@ def child_of(pid: int) -> int:
 
 @pytest.mark.share(test=3)
 @pytest.mark.parametrize("after", [-1, 0, 0.2, 0.4, 0.6, 0.8, 1.2])
-def test_a_terminal_that_is_closed_ends_the_program(after: float) -> None:
+def test_closing_the_terminal_ends_the_program(after: float) -> None:
     """At rest, and some seconds after the first byte, while the program starts and draws."""
     terminal = Terminal(["samples/tour.ocml"])
     if after < 0:
@@ -116,7 +116,7 @@ def test_a_terminal_that_is_closed_ends_the_program(after: float) -> None:
     assert os.waitstatus_to_exitcode(status) in (129, -signal.SIGHUP)
 
 
-def test_a_terminal_that_goes_without_a_signal_ends_the_program_too() -> None:
+def test_a_terminal_that_closes_without_a_signal_ends_the_program_too() -> None:
     terminal = Terminal(["samples/tour.ocml"], script=ALONE)
     terminal.wait_for("q Quit")
     child = child_of(terminal.pid)
@@ -128,7 +128,7 @@ def test_a_terminal_that_goes_without_a_signal_ends_the_program_too() -> None:
     assert not is_alive(child)
 
 
-async def test_a_widget_that_is_not_there_yet_when_the_end_comes_is_no_fault() -> None:
+async def test_leaving_before_a_widget_is_mounted_is_no_error() -> None:
     async with running() as pilot:
         app = pilot.app
         assert isinstance(app, ViewerApp)
@@ -137,7 +137,7 @@ async def test_a_widget_that_is_not_there_yet_when_the_end_comes_is_no_fault() -
         assert (app.return_code, app.crash[0], app._exception) == (143, None, None)
 
 
-def test_going_on_without_a_stop_takes_the_terminal_anew() -> None:
+def test_resuming_without_a_stop_takes_the_terminal_again() -> None:
     terminal = Terminal(["samples/tour.ocml"])
     terminal.wait_for("q Quit")
     threads = threads_of(terminal.pid)
@@ -153,7 +153,7 @@ def test_going_on_without_a_stop_takes_the_terminal_anew() -> None:
     assert left_behind(bytes(terminal.written)) == []
 
 
-def test_a_full_disk_is_told_and_nothing_is_left_of_the_export(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_leaves_no_partial_export(tmp_path: Path) -> None:
     chat = tmp_path / "chat.ocml"
     chat.write_bytes((ROOT / "samples" / "tour.ocml").read_bytes())
     terminal = Terminal([chat], script=FULL, folder=tmp_path)
@@ -168,7 +168,7 @@ def test_a_full_disk_is_told_and_nothing_is_left_of_the_export(tmp_path: Path) -
 @pytest.mark.parametrize(
     "command", [["show"], ["check", "--json"], ["convert", "--to", "json"], ["stats"], ["formats"]]
 )
-def test_a_full_disk_ends_a_command_with_2(command: list[str]) -> None:
+def test_a_full_disk_makes_a_command_exit_with_2(command: list[str]) -> None:
     file = [] if command == ["formats"] else ["samples/tour.ocml"]
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(
@@ -184,7 +184,7 @@ def test_a_full_disk_ends_a_command_with_2(command: list[str]) -> None:
 
 
 @pytest.mark.parametrize("command", [["show"], ["check", "--json"], ["convert", "--to", "json"], ["stats"]])
-def test_no_reader_ends_a_command_with_141_and_not_a_word(command: list[str], tmp_path: Path) -> None:
+def test_a_closed_pipe_makes_a_command_exit_with_141_silently(command: list[str], tmp_path: Path) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     done = subprocess.run(

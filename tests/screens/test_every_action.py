@@ -438,7 +438,7 @@ async def test_the_safe_view_refuses_what_is_only_for_the_debug_view() -> None:
 
 
 @pytest.mark.slow
-async def test_after_a_prefix_single_keys_do_not_act() -> None:
+async def test_single_keys_do_not_act_after_a_prefix() -> None:
     async with running() as pilot:
         for prefix in ("slash", "ampersand", "colon", "x"):
             await press(pilot, prefix, *"dqxaTpm", "escape")
@@ -458,7 +458,7 @@ async def test_after_a_prefix_single_keys_do_not_act() -> None:
         assert view(pilot).navigator.focused_number == 33, "another key forgets the digits"
 
 
-async def test_nothing_is_done_any_more_when_the_screen_is_being_taken_apart() -> None:
+async def test_nothing_happens_while_the_screen_is_removed() -> None:
     async with running() as pilot:
         screen = view(pilot)
         await screen.widgets.prompt.remove()

@@ -32,7 +32,7 @@ def files(folder: Path) -> list[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [(120, 40), SMALL])
-async def test_it_asks_with_a_name_that_says_the_view(size: tuple[int, int], folder: Path) -> None:
+async def test_the_suggested_name_names_the_view(size: tuple[int, int], folder: Path) -> None:
     async with running(size=size, keys=["x"]) as pilot:
         assert "export to tour.safe.html" in drawn(pilot)
         await press(pilot, "escape", "d", "x")
@@ -67,13 +67,13 @@ async def test_the_file_is_what_the_command_writes(folder: Path) -> None:
     assert made == run("export", "--to", "md", "-o", "-", ROOT / "samples" / "tour.ocml").out
 
 
-async def test_a_debug_file_is_for_its_owner(folder: Path) -> None:
+async def test_a_debug_file_is_readable_by_its_owner_only(folder: Path) -> None:
     async with running(keys=["d", "x", "enter"]):
         assert stat.S_IMODE((folder / "tour.DEBUG.html").stat().st_mode) == 0o600
 
 
 @pytest.mark.slow
-async def test_what_is_there_is_replaced_only_when_said_again(folder: Path) -> None:
+async def test_an_existing_file_is_replaced_only_after_a_second_confirmation(folder: Path) -> None:
     (folder / "tour.safe.html").write_text("mine")
     async with running(keys=["x", "enter"]) as pilot:
         assert "already exists" in drawn(pilot)
@@ -84,7 +84,7 @@ async def test_what_is_there_is_replaced_only_when_said_again(folder: Path) -> N
     assert (folder / "tour.safe.html").read_text("utf-8").startswith("<!doctype html>")
 
 
-async def test_another_name_after_the_question_is_another_file(folder: Path) -> None:
+async def test_a_new_name_after_the_question_needs_a_new_confirmation(folder: Path) -> None:
     for name in ("tour.safe.html", "tour.safe.htm"):
         (folder / name).write_text("mine")
     async with running(keys=["x", "enter", "backspace", "enter"]) as pilot:
@@ -93,7 +93,7 @@ async def test_another_name_after_the_question_is_another_file(folder: Path) -> 
 
 
 @pytest.mark.slow
-async def test_a_view_that_changes_behind_the_question_is_asked_about_anew(folder: Path) -> None:
+async def test_a_view_that_changes_during_the_question_is_confirmed_again(folder: Path) -> None:
     async with running(keys=["x"]) as pilot:
         main = view(pilot)
         main.view.apply(main.session.display.opened())
@@ -113,7 +113,7 @@ async def test_a_view_that_changes_behind_the_question_is_asked_about_anew(folde
     ("name", "words"),
     [("x.pdf", "Unknown file extension."), ("no/x.md", "No such file"), ("file/x.md", "cannot be written")],
 )
-async def test_what_cannot_be_written_is_a_sentence(folder: Path, name: str, words: str) -> None:
+async def test_an_unwritable_file_is_one_sentence(folder: Path, name: str, words: str) -> None:
     async with running() as pilot:
         await press(pilot, "x")
         view(pilot).widgets.prompt.query_one(SafeInput).value = name
@@ -123,7 +123,7 @@ async def test_what_cannot_be_written_is_a_sentence(folder: Path, name: str, wor
     assert files(folder) == ["file"]
 
 
-async def test_a_long_export_tells_how_far_it_is_and_stops_on_escape(
+async def test_a_long_export_shows_its_progress_and_stops_on_escape(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def slow(*_: object) -> Iterator[str]:
@@ -173,7 +173,7 @@ async def test_leaving_while_it_writes_leaves_nothing(folder: Path, monkeypatch:
     assert files(folder) == []
 
 
-async def test_nothing_is_written_where_no_name_is_given(folder: Path) -> None:
+async def test_nothing_is_written_without_a_name(folder: Path) -> None:
     async with running(keys=["x", "ctrl+u", "enter"]) as pilot:
         assert said(pilot) == "" or "Exported" not in said(pilot)
         await type_in(pilot, ":", "3")

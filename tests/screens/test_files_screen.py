@@ -74,12 +74,12 @@ class TestTable:
             "two.ocml": Counts(1, 1, 0),
         }
 
-    def test_a_strict_audience_is_told_of_what_is_shown_alone(self, runs: Path) -> None:
+    def test_counts_for_a_strict_audience_include_only_shown_messages(self, runs: Path) -> None:
         table = finished(FileTable(str(runs), reading=Reading(STRICT)))
         assert [counts.messages for file in table.files if (counts := table.counts(file))] == [4, 4, 1]
 
     @pytest.mark.parametrize("audience", [STRICT, Audience(), EVERYTHING])
-    def test_one_step_does_not_do_it_all(self, runs: Path, audience: Audience) -> None:
+    def test_files_are_counted_in_several_steps(self, runs: Path, audience: Audience) -> None:
         table = FileTable(str(runs), reading=Reading(audience))
         assert table.step(0)
         assert len(table.files) <= 1
@@ -108,7 +108,7 @@ class TestTable:
         assert {table.counts(file) for file in table.files} == {None}
         assert all(table.is_counted(file) for file in table.files)
 
-    def test_the_folder_may_go(self, runs: Path) -> None:
+    def test_the_folder_may_disappear(self, runs: Path) -> None:
         table = finished(FileTable(str(runs)))
         for file in runs.iterdir():
             file.unlink()
@@ -120,7 +120,7 @@ class TestTable:
 class TestScreen:
     @pytest.mark.share(quick=2)
     @pytest.mark.parametrize("size", [(120, 40), (80, 24), (50, 10), (20, 5)])
-    async def test_tells_names_formats_sizes_and_counts(self, runs: Path, size: tuple[int, int]) -> None:
+    async def test_the_list_has_names_formats_sizes_and_counts(self, runs: Path, size: tuple[int, int]) -> None:
         app = Chooser(FileTable(str(runs)))
         async with app.run_test(size=size) as pilot:
             await settled(pilot, app)
@@ -132,7 +132,7 @@ class TestScreen:
                 assert shown[4].split()[:6] == ["two.ocml", "openchatml-2.2", f"{len(BROKEN)}", "B", "1", "✖"]
             assert not [line for line in shown if "Tokyo" in line or "plums" in line]
 
-    async def test_enter_opens_and_gives_the_order(self, runs: Path) -> None:
+    async def test_enter_opens_the_file_and_passes_the_order_on(self, runs: Path) -> None:
         app = Chooser(FileTable(str(runs)))
         async with app.run_test() as pilot:
             await settled(pilot, app)

@@ -122,7 +122,7 @@ class TestFreezing:
 
 
 class TestTheViewStaysAtTheEnd:
-    def test_only_while_it_is_live_and_there(self) -> None:
+    def test_only_while_it_is_live_and_at_the_end(self) -> None:
         for reading, place in product(Reading, EndPlace):
             expected = reading is Reading.LIVE and place is EndPlace.AT_END
             assert FollowStatus(reading, place=place).is_sticky is expected

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from textual.events import MouseScrollUp
 
 from tests.support.app_following import ANSWER, CALL, HEAD, QUESTION, REPLY, THOUGHT, Live, chat, live
+from tests.support.containers import documents, eval_log
 from tests.support.running import SMALL, drawn, press, running, said, type_in
 from viewer.model.visibility import Reveal
 from viewer.render.title import FollowState
@@ -58,7 +59,7 @@ class TestBeginning:
             assert "▶ LIVE" in app.title
             assert "Where is the umbrella shop?" in await app.write(HEAD + QUESTION)
 
-    async def test_a_place_on_the_command_line_is_gone_to(self, path: Path) -> None:
+    async def test_a_place_on_the_command_line_is_shown(self, path: Path) -> None:
         async with live(path, chat(20), options=replace(FOLLOW, go_to="4")) as app:
             assert app.main.navigator.focused_number == 4
             assert "❚❚ paused" in app.title
@@ -158,7 +159,7 @@ class TestGrowth:
                 assert "▶ LIVE" in app.title
 
     @pytest.mark.slow
-    async def test_thoughts_beside_the_conversation_grow_too(self, path: Path) -> None:
+    async def test_thoughts_in_their_pane_grow_too(self, path: Path) -> None:
         async with live(path, chat(12)) as app:
             await app.press("d", "T", "i", "vertical_line")
             assert "a plum " in await app.write(THOUGHT.replace("Plums are a secret.<|end|>\n", "this is a plum "))
@@ -167,7 +168,7 @@ class TestGrowth:
 class TestYielding:
     @pytest.mark.share(quick=4)
     @pytest.mark.parametrize("key", ["k", "up", "ctrl+u", "b", "g", "K", "{"])
-    async def test_to_whoever_goes_up(self, path: Path, key: str) -> None:
+    async def test_when_the_reader_scrolls_up(self, path: Path, key: str) -> None:
         async with live(path, chat(20)) as app:
             await app.press(key)
             assert "❚❚ paused" in app.title
@@ -194,7 +195,7 @@ class TestYielding:
 
     @pytest.mark.slow
     @pytest.mark.parametrize("keys", [("k", "j"), ("b", "space"), ("K", "J")])
-    async def test_until_the_person_is_there_again(self, path: Path, keys: tuple[str, str]) -> None:
+    async def test_until_the_reader_returns_to_the_end(self, path: Path, keys: tuple[str, str]) -> None:
         async with live(path, chat(20)) as app:
             await app.press(keys[0])
             assert "❚❚ paused" in app.title
@@ -208,7 +209,7 @@ class TestYielding:
             await app.write(QUESTION)
             assert "❚❚ +1" in app.title
 
-    async def test_a_strict_audience_is_told_of_shown_messages_alone(self, path: Path) -> None:
+    async def test_a_strict_audience_learns_only_of_shown_messages(self, path: Path) -> None:
         async with live(path, chat(20), options=replace(FOLLOW, strict=True)) as app:
             await app.press("k")
             await app.write(THOUGHT * 3 + QUESTION)
@@ -228,7 +229,7 @@ class TestFreezing:
             shown = await app.press("=")
             assert "Broken" in shown and "▶ LIVE" in app.title
 
-    async def test_what_began_anew_meanwhile(self, path: Path) -> None:
+    async def test_a_restart_during_a_freeze_is_drawn_afterwards(self, path: Path) -> None:
         async with live(path, chat(2)) as app:
             before = await app.press("=")
             path.write_text(HEAD + QUESTION, "utf-8")
@@ -277,7 +278,7 @@ class TestWords:
             await app.shows("(last byte 1.0 s ago)")
             assert "1 pending" not in await app.write("<|return|>")
 
-    async def test_the_safe_view_tells_of_an_open_message_that_is_shown(self, path: Path) -> None:
+    async def test_the_safe_view_reports_a_shown_message_that_is_open(self, path: Path) -> None:
         async with live(path, HEAD + QUESTION + ANSWER + "So") as app:
             assert "The transcript is still being written." in await app.press("p")
             await app.write("<|return|>" + THOUGHT.removesuffix("<|end|>\n"))
@@ -350,7 +351,7 @@ class TestBeginningAnew:
             assert app.main.search.searcher is not None
             assert len(app.main.search.searcher.matches) == new.count("umbrella")
 
-    async def test_the_person_who_was_elsewhere_is_at_the_top(self, path: Path) -> None:
+    async def test_a_reader_away_from_the_end_returns_to_the_top(self, path: Path) -> None:
         async with live(path, chat(20)) as app:
             await app.press("b", "b")
             path.write_text(chat(19).replace("Answer", "Reply"), "utf-8")
@@ -358,7 +359,7 @@ class TestBeginningAnew:
             assert "❚❚ paused" in shown
 
     @pytest.mark.slow
-    async def test_the_reading_before_is_let_go(self, path: Path) -> None:
+    async def test_the_previous_reading_is_released(self, path: Path) -> None:
         async with live(path, chat(3)) as app:
             before = weakref.ref(app.main.session.document._analysis)
             await app.press("d", "a", "d")
@@ -379,7 +380,7 @@ class TestBeginningAnew:
 
 
 class TestSearchAndFilter:
-    async def test_new_hits_are_found(self, path: Path) -> None:
+    async def test_new_matches_are_found(self, path: Path) -> None:
         async with live(path, chat(3)) as app:
             await type_in(app.pilot, "/", "umbrella")
             await app.press("G")
@@ -388,7 +389,7 @@ class TestSearchAndFilter:
             assert app.main.search.searcher is not None and len(app.main.search.searcher.matches) == 4
 
     @pytest.mark.slow
-    async def test_new_messages_that_match_are_let_through(self, path: Path) -> None:
+    async def test_new_messages_pass_the_filter_if_they_match(self, path: Path) -> None:
         async with live(path, chat(3)) as app:
             await type_in(app.pilot, "&", "umbrella")
             assert app.main.session.rows.shown_count == 3
@@ -399,7 +400,7 @@ class TestSearchAndFilter:
 
 class TestSwitching:
     @pytest.mark.slow
-    async def test_a_file_that_was_read_is_followed_from_the_place_where_one_is(self, path: Path) -> None:
+    async def test_a_file_that_was_read_is_followed_from_the_current_place(self, path: Path) -> None:
         path.write_text(chat(20), "utf-8")
         async with running(path) as pilot:
             await type_in(pilot, "/", "answer")
@@ -415,7 +416,7 @@ class TestSwitching:
             await app.press("F")
             assert "▶ LIVE" in app.title
 
-    async def test_what_is_open_is_no_error_any_more(self, path: Path) -> None:
+    async def test_an_open_message_is_no_longer_an_error(self, path: Path) -> None:
         path.write_text(HEAD + QUESTION + ANSWER + "So", "utf-8")
         async with running(path, options=ViewOptions(revealed=frozenset({Reveal.ALL}))) as pilot:
             assert "E-STREAM-TRUNCATED" in drawn(pilot)
@@ -441,6 +442,17 @@ class TestSwitching:
         async with running(path, options=FOLLOW, keys=["F"]) as pilot:
             assert said(pilot) == "Compressed files cannot be followed."
             assert "Answer 1." in drawn(pilot)
+
+    async def test_a_container_and_an_item_are_opened_whole_and_not_followed(self, tmp_path: Path) -> None:
+        path = Path(eval_log(tmp_path / "run.eval", documents("inspect")["several-samples-and-epochs"]))
+        for name, item in ((path, ""), (path, ":1:1")):
+            async with running(Path(f"{name}{item}"), options=FOLLOW, keys=["F"]) as pilot:
+                assert said(pilot) == "Only whole files can be followed."
+                assert "Name a river in Spain." in drawn(pilot)
+        rows = tmp_path / "rows.jsonl"
+        rows.write_text('{"prompt":"One?","completion":"1"}\n{"prompt":"Two?","completion":"2"}\n')
+        async with running(Path(f"{rows}:2")) as pilot:
+            assert "Two?" in drawn(pilot) and "One?" not in drawn(pilot)
 
 
 def test_every_state_has_a_test_here() -> None:

@@ -61,7 +61,7 @@ class TestPipes:
             await press(pilot, "F")
             assert "❚❚ paused" in drawn(pilot)
 
-    async def test_its_end_leaves_an_error_where_a_message_is_open(self, pipe: IO[bytes]) -> None:
+    async def test_the_end_of_a_stream_is_an_error_in_an_open_message(self, pipe: IO[bytes]) -> None:
         async with running("-", options=FOLLOW) as pilot:
             pipe.write((HEAD + QUESTION + ANSWER + "It is").encode())
             await shows(pilot, "It is▌")
@@ -82,7 +82,7 @@ class TestPipes:
             await shows(pilot, "[spooled from a pipe, gzip, 1:")
 
     @pytest.mark.slow
-    async def test_writers_of_a_fifo_may_leave_and_come(self, tmp_path: Path) -> None:
+    async def test_writers_of_a_fifo_may_come_and_go(self, tmp_path: Path) -> None:
         path = tmp_path / "fifo"
         os.mkfifo(path)
         async with running(path) as pilot:
@@ -117,7 +117,7 @@ class TestFolders:
             await shows_files(pilot, "3 files")
 
     @pytest.mark.slow
-    async def test_a_newer_one_takes_its_place(self, runs: Path) -> None:
+    async def test_a_newer_file_takes_its_place(self, runs: Path) -> None:
         async with running(runs, options=FOLLOW) as pilot:
             await shows(pilot, "This is new.▌")
             (runs / "newest.ocml").write_text(HEAD + QUESTION + ANSWER + "This is the newest.")
@@ -126,7 +126,7 @@ class TestFolders:
             await Live(pilot, runs).until(lambda: said(pilot) == "Newer transcript: newest.ocml.")
 
     @pytest.mark.slow
-    async def test_unless_the_person_is_elsewhere(self, runs: Path) -> None:
+    async def test_unless_the_reader_is_away_from_the_end(self, runs: Path) -> None:
         async with running(runs, options=FOLLOW) as pilot:
             await shows(pilot, "This is new.▌")
             await press(pilot, "K")
@@ -137,7 +137,7 @@ class TestFolders:
             assert len(view(pilot).program.files) == 4
 
     @pytest.mark.slow
-    async def test_an_empty_folder_is_waited_for(self, tmp_path: Path) -> None:
+    async def test_an_empty_folder_is_watched(self, tmp_path: Path) -> None:
         async with running(tmp_path, options=FOLLOW) as pilot:
             assert isinstance(pilot.app.screen, FilesScreen)
             (tmp_path / "first.ocml").write_text(HEAD + QUESTION + ANSWER + "The first.")
@@ -168,7 +168,7 @@ async def shows_files(pilot: Pilot[int], text: str) -> None:
 
 class TestProgram:
     @pytest.mark.slow
-    def test_it_waits_for_a_file_that_is_missing(self, tmp_path: Path) -> None:
+    def test_a_missing_file_is_awaited(self, tmp_path: Path) -> None:
         path = tmp_path / "run.ocml"
         terminal = Terminal(["-f", path])
         terminal.wait_for("waiting for the file")
@@ -178,13 +178,13 @@ class TestProgram:
         assert terminal.end() == 0
 
     @pytest.mark.slow
-    def test_without_the_option_it_does_not(self, tmp_path: Path) -> None:
+    def test_without_the_option_a_missing_file_is_an_error(self, tmp_path: Path) -> None:
         terminal = Terminal([tmp_path / "run.ocml"])
         assert terminal.end() == 2
         assert "no such file: " in terminal.text()
 
     @pytest.mark.slow
-    def test_keys_come_from_the_terminal_where_text_comes_through_a_pipe(self, tmp_path: Path) -> None:
+    def test_keys_come_from_the_terminal_if_text_comes_through_a_pipe(self, tmp_path: Path) -> None:
         path = tmp_path / "fifo"
         os.mkfifo(path)
         script = f"import os, sys; os.dup2(os.open({str(path)!r}, os.O_RDONLY), 0); from viewer.cli import main; main()"

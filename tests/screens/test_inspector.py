@@ -136,7 +136,7 @@ def test_raw_marks_control_tokens() -> None:
     assert look_of_text(found[0].line, "tool") is StyleRole.PLAIN
 
 
-def test_raw_makes_visible_what_is_not_seen() -> None:
+def test_raw_shows_invisible_characters() -> None:
     data = "a\tb\x1b \u202e\U000e0068\U000e0069\r\n".encode() + b"\xff\xfe" + " 👨".encode()
     lines = list(raw_lines(data, "openchatml-2.2", 60, STYLE))
     assert texts(lines) == ["a␉b␛ ⇠[tags: hi]", "\\xff\\xfe 👨"]
@@ -232,7 +232,7 @@ def test_without_unicode() -> None:
 
 
 @pytest.mark.slow
-async def test_tabs_and_links_are_clicked_and_nothing_is_left_behind() -> None:
+async def test_tabs_and_links_can_be_clicked() -> None:
     projection = tour().project(DEBUG)
     pane = Inspector(PAINTER, STYLE)
     app = OnePane(pane)
@@ -263,7 +263,7 @@ async def test_the_safe_view_has_no_inspector() -> None:
 
 
 @pytest.mark.slow
-async def test_below_the_transcript_it_is_a_sheet() -> None:
+async def test_the_inspector_is_a_sheet_below_the_transcript() -> None:
     pane = Inspector(PAINTER, STYLE)
     app = OnePane(pane)
     async with app.run_test(size=(80, 6)) as pilot:

@@ -30,12 +30,12 @@ from viewer.tui.panes.strip_widget import MessageStrip
         ({"role": "wizard"}, "?", StyleRole.UNKNOWN),
     ],
 )
-def test_a_letter_and_a_look(changes: dict[str, Any], letter: str, look: StyleRole) -> None:
+def test_every_role_has_a_letter_and_a_style(changes: dict[str, Any], letter: str, look: StyleRole) -> None:
     found = message(**changes)
     assert (letter_of(found), look_of(found)) == (letter, look)
 
 
-def test_of_a_hidden_message_only_the_role_is_told() -> None:
+def test_only_the_role_of_a_hidden_message_is_shown() -> None:
     assert letter_of(Headline(1, 1, False, "assistant")) == "·"
     assert letter_of(Headline(1, 1, False, "system")) == "S"
     assert look_of(Headline(1, 1, False, "system")) is StyleRole.QUIET
@@ -54,7 +54,7 @@ def test_the_strip_has_every_message_around_the_cursor() -> None:
     assert strip(False, 17, 1) == "[U]"
 
 
-def test_the_safe_strip_has_shown_messages_alone() -> None:
+def test_the_safe_strip_has_only_shown_messages() -> None:
     assert strip(True, 17, 20) == "UCFUF[U]FUFUF"
 
 

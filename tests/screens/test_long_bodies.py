@@ -84,7 +84,7 @@ async def test_a_folded_body_is_laid_out_as_far_as_it_is_shown(
 
 
 @pytest.mark.slow
-async def test_an_unfolded_body_is_laid_out_beside_the_event_loop(sky: Path, counted: Counted) -> None:
+async def test_an_unfolded_body_is_laid_out_in_the_background(sky: Path, counted: Counted) -> None:
     async with running(sky, size=ROOMY, keys=["d", ":", "3", "enter"]) as pilot:
         before = counted.in_loop
         await press(pilot, "l")
@@ -151,7 +151,7 @@ async def test_a_growing_message_is_laid_out_once(
 
 
 @each("seed", range(30), quick=10, test=3)
-def test_a_body_that_grew_has_the_rows_of_one_that_came_at_once(seed: int) -> None:
+def test_a_body_that_grew_has_the_same_rows_as_a_whole_one(seed: int) -> None:
     chance = Random(seed)
     words = [
         "rain ",
@@ -188,7 +188,7 @@ def test_a_body_that_grew_has_the_rows_of_one_that_came_at_once(seed: int) -> No
             ]
 
 
-def test_a_growing_body_that_becomes_another_is_laid_out_as_such() -> None:
+def test_a_growing_body_that_changes_is_laid_out_again() -> None:
     request = LayoutRequest("Rain falls on the town. " * 20, 20, False, False, False)
     growing = GrowingLayout(request)
     for body in ("Snow falls on the town. " * 30, "Sun."):

@@ -223,6 +223,6 @@ async def test_help_and_palette_hold_nothing_of_the_transcript() -> None:
             await press(pilot, "escape")
 
 
-def test_the_tour_has_much_to_hide() -> None:
+def test_the_tour_hides_many_texts() -> None:
     sample = next(sample for sample in samples() if sample.name == "tour.ocml")
     assert len(hidden_pieces(sample)) > 100

@@ -88,7 +88,7 @@ def test_the_tour_in_the_safe_view() -> None:
     ]
 
 
-def test_a_strict_end_user_is_told_of_nothing_hidden() -> None:
+def test_a_strict_end_user_learns_of_nothing_hidden() -> None:
     lines = all_lines(outline(tour().project(STRICT)))
     assert lines[:6] == [
         " ▾ turn 1",
@@ -161,13 +161,13 @@ def test_the_partner_of_the_focus_stands_out() -> None:
     assert (line[2].text, line[2].look) == ("14", StyleRole.PARTNER)
 
 
-def test_hostile_names_and_texts_are_made_safe(tmp_path: Path) -> None:
+def test_hostile_names_and_texts_are_sanitized(tmp_path: Path) -> None:
     text = "version: 2.2\n<|start|>user<|message|>\x1b]0;x\x07\n\u202e[@click=app.quit]x<|end|>\n"
     lines = all_lines(outline(read(tmp_path, text).project(DEBUG)), 60)
     assert lines[1].split() == ["⚠", "1", "U", "␛]0;x␇", "⇠[@click=app.quit]x", "*"]
 
 
-def test_it_grows_as_the_document_does() -> None:
+def test_the_outline_grows_with_the_document() -> None:
     whole = tour()
     document = Document(whole._source)
     while not document.message_count:

@@ -18,13 +18,13 @@ def pace(clock: Clock) -> FrameLimiter:
     return FrameLimiter(clock)
 
 
-def test_at_once_after_quiet(pace: FrameLimiter) -> None:
+def test_the_first_change_after_a_pause_is_drawn_at_once(pace: FrameLimiter) -> None:
     assert pace.frame_is_due and pace.all_is_due
     assert pace.rest(text=True, everything=False) == 0.0
     assert pace.rest(text=False, everything=False) == 1.0
 
 
-def test_then_by_frames(pace: FrameLimiter, clock: Clock) -> None:
+def test_further_changes_are_drawn_once_per_frame(pace: FrameLimiter, clock: Clock) -> None:
     with pace.frame():
         clock.now += 0.001
     assert not pace.frame_is_due and pace.all_is_due
@@ -33,7 +33,7 @@ def test_then_by_frames(pace: FrameLimiter, clock: Clock) -> None:
     assert pace.frame_is_due
 
 
-def test_everything_is_drawn_less_often(pace: FrameLimiter, clock: Clock) -> None:
+def test_full_redraws_are_less_frequent(pace: FrameLimiter, clock: Clock) -> None:
     with pace.everything():
         clock.now += 0.001
     clock.now += FRAME_SECONDS
@@ -44,7 +44,7 @@ def test_everything_is_drawn_less_often(pace: FrameLimiter, clock: Clock) -> Non
     assert pace.all_is_overdue
 
 
-def test_what_takes_long_waits_long(pace: FrameLimiter, clock: Clock) -> None:
+def test_a_slow_redraw_delays_the_next_one(pace: FrameLimiter, clock: Clock) -> None:
     with pace.everything():
         clock.now += 0.5
     clock.now += 1.0

@@ -21,7 +21,7 @@ PICTURES = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PICTURES)
-async def test_pictures_are_of_the_present_code(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_pictures_show_the_current_code(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     monkeypatch.delenv("NO_COLOR", raising=False)
     size, keys = PICTURES[name]
@@ -40,7 +40,7 @@ async def test_pictures_are_of_the_present_code(name: str, monkeypatch: pytest.M
     assert file.read_text(encoding="utf-8") == drawn
 
 
-def test_pictures_ask_for_nothing_from_elsewhere() -> None:
+def test_pictures_load_no_external_resource() -> None:
     for name in PICTURES:
         text = Path(ROOT / "docs" / "pictures" / f"{name}.svg").read_text(encoding="utf-8")
         assert text.count("http") == 1  # the name of the format

@@ -27,7 +27,7 @@ def _look(sign: str, style: Style) -> object:
 @pytest.mark.share(quick=5, test=2)
 @pytest.mark.parametrize("size", [(120, 40), (40, 12)])
 @pytest.mark.parametrize("keys", [(), ("d",), ("d", "o", "C"), ("d", "s", "v", "J", "m"), ("/", "w", "enter")])
-async def test_they_are_the_same(size: tuple[int, int], keys: tuple[str, ...]) -> None:
+async def test_plain_lines_equal_those_of_textual(size: tuple[int, int], keys: tuple[str, ...]) -> None:
     async with running(size=size, keys=keys) as pilot:
         seen = 0
         for selected in (False, True):
@@ -44,7 +44,7 @@ async def test_they_are_the_same(size: tuple[int, int], keys: tuple[str, ...]) -
         assert seen
 
 
-async def test_a_border_is_drawn_all_the_same() -> None:
+async def test_a_border_is_drawn_anyway() -> None:
     async with running() as pilot:
         pane = view(pilot).widgets.transcript
         pane.styles.border = ("solid", "red")
@@ -56,7 +56,7 @@ async def test_a_border_is_drawn_all_the_same() -> None:
 
 @pytest.mark.share(test=2)
 @pytest.mark.parametrize("keys", [(), ("d",)])
-async def test_lines_that_are_no_longer_shown_are_let_go_without_the_collector(keys: tuple[str, ...]) -> None:
+async def test_lines_off_the_screen_are_freed_without_the_collector(keys: tuple[str, ...]) -> None:
     async with running(keys=keys) as pilot:
         collected = gc.isenabled()
         gc.collect()

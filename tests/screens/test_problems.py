@@ -44,14 +44,14 @@ def test_the_tour_in_the_debug_view() -> None:
     ]
 
 
-def test_the_end_user_is_told_code_number_and_a_safe_sentence() -> None:
+def test_the_end_user_gets_code_number_and_a_safe_sentence() -> None:
     lines = all_lines(listed(SAFE, Pending(33, 1400)), 120)
     assert lines[1] == (" ✖ #12  E-CALL-SCHEMA                A background step was given invalid input.")
     assert lines[-1] == " …      open message                 The transcript is still being written."
     assert not any(":" in line or "1.4" in line for line in lines)
 
 
-def test_a_strict_end_user_is_told_of_shown_messages_alone() -> None:
+def test_a_strict_end_user_gets_only_problems_of_shown_messages() -> None:
     lines = all_lines(listed(STRICT), 80)
     assert lines[1:] == [" ✖ #11 E-STREAM-TRUNCATED The transcript is incomplete."]
 

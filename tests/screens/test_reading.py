@@ -50,7 +50,7 @@ def opened(tmp_path: Path, go_to: str = "") -> ViewerApp:
 
 
 @pytest.mark.slow
-async def test_the_screen_is_painted_before_that_is_loaded_which_the_rest_needs(
+async def test_the_screen_is_painted_before_other_modules_are_loaded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[str] = []
@@ -70,7 +70,7 @@ async def test_the_screen_is_painted_before_that_is_loaded_which_the_rest_needs(
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("slowly")
-async def test_the_end_is_the_end_of_all_also_where_it_is_asked_for_early(tmp_path: Path) -> None:
+async def test_an_early_jump_to_the_end_reaches_the_final_end(tmp_path: Path) -> None:
     async with opened(tmp_path).run_test(size=(100, 20)) as pilot:
         await until(pilot, lambda: len(view(pilot).session.rows) > 3)
         await press_at_once(pilot, "G")
@@ -82,7 +82,7 @@ async def test_the_end_is_the_end_of_all_also_where_it_is_asked_for_early(tmp_pa
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("slowly")
-async def test_whoever_goes_elsewhere_meanwhile_stays_there(tmp_path: Path) -> None:
+async def test_a_reader_who_moves_in_the_meantime_stays_there(tmp_path: Path) -> None:
     async with opened(tmp_path).run_test(size=(100, 20)) as pilot:
         await until(pilot, lambda: len(view(pilot).session.rows) > 30)
         await press_at_once(pilot, "G", "K", "K", "K")
@@ -95,7 +95,7 @@ async def test_whoever_goes_elsewhere_meanwhile_stays_there(tmp_path: Path) -> N
 @pytest.mark.slow
 @pytest.mark.usefixtures("slowly")
 @pytest.mark.parametrize(("place", "number", "early"), [("20", 20, True), ("t250", 499, False), ("50%", 401, False)])
-async def test_a_place_to_begin_at_is_gone_to_when_it_is_known(
+async def test_the_start_place_is_shown_as_soon_as_it_is_known(
     place: str, number: int, early: bool, tmp_path: Path
 ) -> None:
     async with opened(tmp_path, place).run_test(size=(100, 20)) as pilot:
@@ -108,7 +108,9 @@ async def test_a_place_to_begin_at_is_gone_to_when_it_is_known(
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("slowly")
-async def test_what_is_seen_is_checked_before_its_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_visible_messages_are_checked_ahead_of_their_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(document, "BIG", 0)
     monkeypatch.setattr(document, "WORTH_SCANNING", 0)
     async with opened(tmp_path).run_test(size=(100, 20)) as pilot:

@@ -96,7 +96,7 @@ LOOKS = {
 
 @pytest.mark.share(quick=28, test=2)
 @pytest.mark.parametrize("name", LOOKS)
-async def test_the_screen_is_the_one_that_was_looked_at(
+async def test_each_screen_equals_its_approved_picture(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = await taken(LOOKS[name], tmp_path, monkeypatch)
@@ -125,7 +125,7 @@ async def taken(look: Look, folder: Path, monkeypatch: pytest.MonkeyPatch) -> st
         return drawn(pilot)
 
 
-def test_golden_screens_have_the_size_that_they_say_and_none_is_left_over() -> None:
+def test_approved_screens_have_the_size_in_their_name_and_none_is_unused() -> None:
     assert {path.stem for path in GOLDEN.iterdir()} == set(LOOKS)
     for name, look in LOOKS.items():
         lines = (GOLDEN / f"{name}.txt").read_text("utf-8").splitlines()

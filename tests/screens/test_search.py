@@ -56,12 +56,12 @@ class TestQuery:
             ("", Query("")),
         ],
     )
-    def test_a_sign_in_front_makes_it_a_pattern_and_a_capital_makes_case_matter(self, typed: str, query: Query) -> None:
+    def test_a_leading_sign_makes_a_pattern_and_a_capital_makes_case_matter(self, typed: str, query: Query) -> None:
         assert Query.parse(typed) == query
 
 
 class TestHits:
-    def test_are_offsets_in_the_text_that_is_shown(self, tmp_path: Path) -> None:
+    def test_matches_are_offsets_in_the_shown_text(self, tmp_path: Path) -> None:
         document = document_of(tmp_path)
         searcher = searched(document, "warm")
         projection = document.project(END_USER)
@@ -71,7 +71,7 @@ class TestHits:
             assert shown is not None and shown.body[start:end].lower() == "warm"
         assert list(searcher.messages()) == [2, 6, 8]
 
-    def test_with_a_capital_only_that_case(self, tmp_path: Path) -> None:
+    def test_with_a_capital_letter_case_matters(self, tmp_path: Path) -> None:
         assert [hit.number for hit in searched(document_of(tmp_path), "Warm").matches] == [2]
 
     @pytest.mark.parametrize("audience", [END_USER, STRICT])
@@ -79,15 +79,15 @@ class TestHits:
     def test_hidden_text_is_never_found(self, tmp_path: Path, audience: Audience, typed: str) -> None:
         assert not searched(document_of(tmp_path), typed, audience).matches
 
-    def test_what_is_revealed_is_found(self, tmp_path: Path) -> None:
+    def test_revealed_text_is_found(self, tmp_path: Path) -> None:
         assert [hit.number for hit in searched(document_of(tmp_path), "plums", EVERYTHING).matches] == [1, 3]
 
-    def test_thoughts_that_are_cut_out_are_not_found_and_do_not_shift_what_is(self, tmp_path: Path) -> None:
+    def test_thoughts_that_are_cut_are_not_found_and_shift_no_match(self, tmp_path: Path) -> None:
         text = HEAD + body("<think>plums</think>warm", "assistant<|channel|>final")
         assert not searched(document_of(tmp_path, text), "plums").matches
         assert places(searched(document_of(tmp_path, text), "warm")) == [(1, 0, 4)]
 
-    def test_text_outside_any_message_is_found_where_it_is_shown(self, tmp_path: Path) -> None:
+    def test_text_outside_any_message_is_found_if_it_is_shown(self, tmp_path: Path) -> None:
         document = document_of(tmp_path, HEAD + body("a") + "plums\n" + body("b"))
         assert not searched(document, "plums").matches
         searcher = searched(document, "plums", EVERYTHING)
@@ -113,7 +113,7 @@ class TestHits:
         if found or text.isascii():
             assert [(hit.start, hit.end) for hit in searcher.matches] == found
 
-    def test_no_more_are_kept_than_fit(self, tmp_path: Path) -> None:
+    def test_only_a_limited_number_of_matches_is_kept(self, tmp_path: Path) -> None:
         searcher = searched(document_of(tmp_path, HEAD + body("a" * 100)), "a", most_matches=7)
         assert (len(searcher.matches), searcher.more, searcher.is_done) == (7, True, True)
 
@@ -122,7 +122,7 @@ class TestHits:
 
 
 class TestMoving:
-    def test_goes_round_at_the_ends(self, tmp_path: Path) -> None:
+    def test_the_search_wraps_around_at_the_ends(self, tmp_path: Path) -> None:
         searcher = searched(document_of(tmp_path), "warm")
         hits = list(searcher.matches)
         assert searcher.next_from(1) == hits[0]
@@ -135,17 +135,17 @@ class TestMoving:
         assert [searcher.after(hit, -1) for hit in hits] == [hits[3], *hits[:3]]
         assert [searcher.index_of(hit) for hit in hits] == [0, 1, 2, 3]
 
-    def test_from_a_hit_that_is_gone_to_its_neighbours(self, tmp_path: Path) -> None:
+    def test_a_match_that_disappeared_leads_to_its_neighbors(self, tmp_path: Path) -> None:
         searcher = searched(document_of(tmp_path), "warm")
         hits = list(searcher.matches)
         gone = replace(hits[1], start=hits[1].start - 1)
         assert (searcher.after(gone), searcher.after(gone, -1), searcher.index_of(gone)) == (hits[1], hits[0], None)
 
-    def test_without_hits_there_is_nowhere_to_go(self, tmp_path: Path) -> None:
+    def test_without_matches_nothing_moves(self, tmp_path: Path) -> None:
         searcher = searched(document_of(tmp_path), "nowhere")
         assert (searcher.next_from(1), searcher.previous_from(1)) == (None, None)
 
-    def test_a_row_knows_its_hits(self, tmp_path: Path) -> None:
+    def test_a_row_knows_its_matches(self, tmp_path: Path) -> None:
         document = document_of(tmp_path)
         _, rows = view(document)
         assert len(searched(document, "warm").matches.in_row(rows.row_of(2))) == 2
@@ -154,12 +154,12 @@ class TestMoving:
 class TestSlices:
     @pytest.mark.parametrize("typed", ["warm", "/w[a]rm"])
     @pytest.mark.parametrize("start", range(7))
-    def test_where_it_starts_does_not_matter(self, tmp_path: Path, typed: str, start: int) -> None:
+    def test_the_start_of_a_search_does_not_change_its_matches(self, tmp_path: Path, typed: str, start: int) -> None:
         document = document_of(tmp_path)
         assert places(searched(document, typed, start_row=start)) == places(searched(document, "warm"))
 
     @pytest.mark.slow
-    def test_begins_where_the_person_is(self, tmp_path: Path) -> None:
+    def test_the_search_begins_at_the_cursor(self, tmp_path: Path) -> None:
         document = document_of(tmp_path, HEAD + "".join(body("warm " * 200_000) for _ in range(4)))
         projection, rows = view(document)
         searcher = Searcher(projection, rows, Query.parse("warm"), start_row=2)
@@ -170,7 +170,7 @@ class TestSlices:
     @pytest.mark.share(quick=9)
     @pytest.mark.parametrize("typed", ["needle", "Needle", "/need[l]e", r"/needle\b|needle"])
     @pytest.mark.parametrize("unit", ["x", "é", "x\n"])
-    def test_a_body_of_many_blocks_gives_the_same_hits(self, tmp_path: Path, typed: str, unit: str) -> None:
+    def test_a_body_of_many_blocks_gives_the_same_matches(self, tmp_path: Path, typed: str, unit: str) -> None:
         text = list(unit * (4 * WINDOW // len(unit)))
         for at in range(100, len(text), 65_521):
             text[at : at + 6] = "Needle" if at % 2 else "needle"
@@ -209,7 +209,7 @@ class TestSlices:
             longest = max(longest, time.monotonic() - began)
         assert longest < 0.5, "the bound is generous, since machines of tests are slow"
 
-    def test_goes_on_when_the_document_grows(self, tmp_path: Path) -> None:
+    def test_the_search_continues_when_the_document_grows(self, tmp_path: Path) -> None:
         path = tmp_path / "live.ocml"
         texts = ["warm warm", "cold", "warm", "warm"]
         path.write_text(HEAD + "".join(map(body, texts)))
@@ -224,7 +224,7 @@ class TestSlices:
             assert searcher.progress == 1
         assert places(searcher) == [(1, 0, 4), (1, 5, 9), (3, 0, 4), (4, 0, 4)]
 
-    def test_a_change_forgets_what_was_being_read(self, tmp_path: Path) -> None:
+    def test_a_change_drops_the_current_block(self, tmp_path: Path) -> None:
         document = document_of(tmp_path, HEAD + body("warm " * 300_000) + body("warm"))
         projection, rows = view(document)
         searcher = Searcher(projection, rows, Query.parse("warm"))
@@ -235,7 +235,7 @@ class TestSlices:
 
 
 class TestPatterns:
-    def test_one_that_takes_too_long_is_stopped(self, tmp_path: Path) -> None:
+    def test_a_slow_search_is_stopped(self, tmp_path: Path) -> None:
         document = document_of(tmp_path, HEAD + body("ab z" * 100_000) + body("warm"))
         projection, rows = view(document)
         searcher = Searcher(projection, rows, Query.parse("/(.{0,100}a){5}Q"), pattern_seconds=0.0)
@@ -243,18 +243,18 @@ class TestPatterns:
         assert searcher.fault == "The pattern takes too long. Simplify it."
         assert not searcher.matches
 
-    def test_the_notorious_one(self, tmp_path: Path) -> None:
+    def test_a_notoriously_slow_pattern_is_fast(self, tmp_path: Path) -> None:
         searcher = searched(document_of(tmp_path, HEAD + body("a" * 30)), "/(a+)+$")
         assert places(searcher) == [(1, 0, 30)]
 
-    def test_offsets_count_code_points_and_unicode_is_known(self, tmp_path: Path) -> None:
+    def test_offsets_count_code_points_and_patterns_know_unicode(self, tmp_path: Path) -> None:
         document = document_of(tmp_path, HEAD + body("😀 é1 日本 x"))
         assert places(searched(document, r"/\w+")) == [(1, 2, 4), (1, 5, 7), (1, 8, 9)]
         assert places(searched(document, "/É")) == []
         assert places(searched(document, "/(?i)É")) == [(1, 2, 3)]
 
     @pytest.mark.parametrize("typed", ["/(", "/secret[", "/*", "/a{99999999999999}", "/" + "(" * 900])
-    def test_a_wrong_one_is_one_sentence_without_its_text(self, tmp_path: Path, typed: str) -> None:
+    def test_an_invalid_pattern_is_one_sentence_without_its_text(self, tmp_path: Path, typed: str) -> None:
         searcher = searched(document_of(tmp_path), typed)
         assert searcher.fault is not None
         assert searcher.fault.startswith("Invalid regular expression at character ")

@@ -78,7 +78,7 @@ async def test_a_filter_ends_with_the_view_and_its_search_runs_again(fruit: Path
 
 
 @pytest.mark.slow
-async def test_the_next_match_is_one_of_the_present_view(fruit: Path) -> None:
+async def test_the_next_match_belongs_to_the_current_view(fruit: Path) -> None:
     async with running(fruit, size=ROOMY) as pilot:
         await type_in(pilot, "/", "plums")
         await press(pilot, "d", "n")

@@ -94,7 +94,7 @@ async def test_only_the_transcript_has_text_to_be_selected(chat: Path, keys: lis
         assert {type(each).__name__ for each, text in found.items() if text and text[0]} == {"Transcript"}
 
 
-async def test_what_is_dangerous_is_not_copied(tmp_path: Path) -> None:
+async def test_dangerous_characters_are_not_copied(tmp_path: Path) -> None:
     path = tmp_path / "hostile.ocml"
     path.write_text("version: 2.2\n<|start|>user<|message|>a\x1b]0;t\x07b\u202ec\u200bd\x9be\rf<|end|>\n", "utf-8")
     async with running(path) as pilot:
@@ -177,7 +177,7 @@ async def test_clicks_on_lists_and_keys_act() -> None:
         assert "[SAFE]" in drawn(pilot)
 
 
-async def test_a_selection_outlives_that_its_rows_become_shorter(chat: Path) -> None:
+async def test_a_selection_survives_shorter_rows(chat: Path) -> None:
     async with running(chat) as pilot:
         transcript = view(pilot).widgets.transcript
         for start, end in ((3, 500), (400, 500), (400, 3), (5, 5)):

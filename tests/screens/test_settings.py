@@ -100,14 +100,14 @@ class TestKeysOfOnesOwn:
             assert "F3: next  F4: close" in drawn(pilot)
 
     @pytest.mark.slow
-    async def test_are_told_where_problems_are_counted(self) -> None:
+    async def test_are_named_next_to_the_count_of_problems(self) -> None:
         async with running(options=with_settings(MINE), keys=("D",)) as pilot:
             assert view(pilot).host.key_of("problems") == "P"
 
 
 class TestPanes:
     @pytest.mark.slow
-    async def test_open_and_sizes_are_those_that_were_chosen(self) -> None:
+    async def test_open_with_the_chosen_sizes(self) -> None:
         settings = Settings(outline=Pane(False), inspector=Pane(True, 50), problems=Pane(True, 9))
         async with running(options=with_settings(settings), keys=("d",)) as pilot:
             main = view(pilot)
@@ -124,7 +124,7 @@ class TestPanes:
             assert main.widgets.inspector.size.width == 49
 
     @pytest.mark.slow
-    async def test_closed_ones_open_on_their_keys(self) -> None:
+    async def test_closed_panes_open_with_their_keys(self) -> None:
         closed = Settings(outline=Pane(False), inspector=Pane(False), problems=Pane(False))
         async with running(options=with_settings(closed), keys=("d", "T", "i", "p")) as pilot:
             main = view(pilot)
@@ -137,7 +137,7 @@ class TestPanes:
             assert not (main.session.display.debug or main.widgets.inspector.display or main.widgets.outline.display)
 
 
-async def test_text_is_no_wider_than_was_chosen() -> None:
+async def test_text_is_at_most_as_wide_as_the_setting() -> None:
     async with running(options=with_settings(Settings(wrap=40))) as pilot:
         rows = drawn(pilot).splitlines()[2:-5]
         assert max(len(row[:-1].rstrip()) for row in rows) <= 41
@@ -153,7 +153,7 @@ async def test_markdown_may_stay_plain() -> None:
             assert (texts == ["**20 °C and sunny**"]) is markdown
 
 
-async def test_what_is_wrong_with_the_settings_is_said_at_the_start() -> None:
+async def test_invalid_settings_are_reported_at_the_start() -> None:
     settings = Settings(problems_found=("config.yaml:1:1: unknown key 'thme'. Did you mean theme?",))
     async with running(options=with_settings(settings)) as pilot:
         assert said(pilot) == "config.yaml:1:1: unknown key 'thme'. Did you mean theme?"
@@ -190,7 +190,7 @@ class TestThemes:
             assert said(pilot).startswith("Theme ember. To keep it, write ")
 
     @pytest.mark.slow
-    async def test_every_screen_changes_its_colours(self, tmp_path: Path) -> None:
+    async def test_every_screen_changes_its_colors(self, tmp_path: Path) -> None:
         async with running(TOUR, __file__, options=ViewOptions(format="openchatml-2.2")) as pilot:
             await press(pilot, "]")
             await pilot.app.screen.run_action("do('theme')")
@@ -200,7 +200,7 @@ class TestThemes:
             assert background(pilot.app) == load_theme("light").colors["background"]
             assert {str(color) for color in colors(pilot.app)} >= {load_theme("light").colors["primary"]}
 
-    async def test_one_that_is_edited_is_read_again(self, tmp_path: Path) -> None:
+    async def test_an_edited_theme_is_read_again(self, tmp_path: Path) -> None:
         file = tmp_path / "mine.yaml"
         file.write_text("like: light\n")
         options = ViewOptions(theme="mine", settings=Settings(folder=tmp_path))
@@ -216,7 +216,7 @@ class TestThemes:
             assert said(pilot).startswith("Theme not applied: ")
             assert background(pilot.app) == "#fafbfc"
 
-    async def test_one_that_was_wrong_is_read_when_it_is_mended(self, tmp_path: Path) -> None:
+    async def test_a_theme_with_a_mistake_is_read_again_when_it_is_fixed(self, tmp_path: Path) -> None:
         file = tmp_path / "mine.yaml"
         file.write_text("lkie: light\n")
         options = ViewOptions(theme="mine", settings=Settings(folder=tmp_path))

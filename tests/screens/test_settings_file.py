@@ -39,7 +39,7 @@ def told(text: str | bytes, folder: Path) -> list[str]:
     return [problem.removeprefix(f"{folder}/") for problem in read(text, folder).problems_found]
 
 
-def test_everything_can_be_set(tmp_path: Path) -> None:
+def test_every_setting_can_be_set(tmp_path: Path) -> None:
     settings = read(ALL_OF_IT, tmp_path)
     assert settings.problems_found == ()
     assert settings.theme == "light"
@@ -52,7 +52,7 @@ def test_everything_can_be_set(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "# nothing\n", "---\n", "\ufeff", "wrap: screen\n"])
-def test_saying_nothing_is_the_same_as_no_file(text: str, tmp_path: Path) -> None:
+def test_an_empty_file_equals_no_file(text: str, tmp_path: Path) -> None:
     settings = read(text, tmp_path)
     assert settings.problems_found == ()
     assert (settings.theme, settings.wrap, settings.keymap) == ("", 0, {})
@@ -105,11 +105,11 @@ def test_saying_nothing_is_the_same_as_no_file(text: str, tmp_path: Path) -> Non
         (b"theme: \xff\n", "config.yaml cannot be read as UTF-8 text; it is ignored"),
     ],
 )  # fmt: ski)
-def test_mistakes_are_told_with_their_place(text: str | bytes, said: str, tmp_path: Path) -> None:
+def test_mistakes_are_reported_with_their_position(text: str | bytes, said: str, tmp_path: Path) -> None:
     assert told(text, tmp_path) == [said]
 
 
-def test_a_mistake_costs_only_its_own_setting(tmp_path: Path) -> None:
+def test_a_mistake_affects_only_its_own_setting(tmp_path: Path) -> None:
     text = "theme: drak\nkeymap: {search: f2, nope: f3, fold: f2}\nlayout: {outline: 3, inspector: false}\nwrap: 80\n"
     settings = read(text, tmp_path)
     assert len(settings.problems_found) == 4
@@ -119,7 +119,7 @@ def test_a_mistake_costs_only_its_own_setting(tmp_path: Path) -> None:
     assert settings.notice.endswith("(and 3 more: ocmlview config)")
 
 
-def test_what_is_left_out_cannot_clash_unseen(tmp_path: Path) -> None:
+def test_a_key_without_an_action_cannot_clash_silently(tmp_path: Path) -> None:
     """`x` would be free if export moved; where that entry is wrong, both are told and neither holds."""
     settings = read("keymap:\n  search: x\n  export: 5\n", tmp_path)
     assert settings.keymap == {}
@@ -128,7 +128,7 @@ def test_what_is_left_out_cannot_clash_unseen(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("key", NEVER)
 @each("written", ["{key}: all\n", "layout: {{{key}: true}}\n", "{upper}: safe\n"])
-def test_nothing_reveals(key: str, written: str, tmp_path: Path) -> None:
+def test_no_setting_reveals_anything(key: str, written: str, tmp_path: Path) -> None:
     text = written.format(key=key, upper=key.upper())
     settings = read(text, tmp_path)
     assert len(settings.problems_found) == 1
@@ -136,19 +136,19 @@ def test_nothing_reveals(key: str, written: str, tmp_path: Path) -> None:
     assert settings == Settings(folder=tmp_path / "themes", problems_found=settings.problems_found)
 
 
-def test_a_file_that_may_not_be_read_is_told(tmp_path: Path) -> None:
+def test_an_unreadable_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / "config.yaml").mkdir()
     assert read_settings(tmp_path / "config.yaml").notice.endswith("cannot be read as UTF-8 text; it is ignored")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("text", ["theme: " + "[" * 20_000, "wrap: 80\n" + "#" * 70_000, "a: " + "1" * 70_000])
-def test_what_nobody_writes_is_told_at_once(text: str, tmp_path: Path) -> None:
+def test_an_absurd_file_is_refused_at_once(text: str, tmp_path: Path) -> None:
     assert len(told(text, tmp_path)) == 1
     assert told(text, tmp_path)[0].endswith("invalid YAML")
 
 
-def test_which_theme_is_in_force(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_effective_theme_is_chosen_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
     chosen = Settings(theme="light")
     assert theme_in_force(Settings()) == Chosen("dark", "")
@@ -159,7 +159,7 @@ def test_which_theme_is_in_force(monkeypatch: pytest.MonkeyPatch) -> None:
     assert theme_in_force(chosen, "ember") == Chosen("ember", "--theme")
 
 
-def test_nothing_in_the_readers_of_settings_knows_of_revealing() -> None:
+def test_the_settings_code_never_mentions_revealing() -> None:
     for name in ("settings.py", "file.py", "template.py"):
         text = (ROOT / "viewer" / "tui" / "settings" / name).read_text("utf-8")
         assert "Reveal" not in text

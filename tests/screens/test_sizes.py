@@ -75,7 +75,7 @@ async def test_every_resize_to_every_size(panes: str) -> None:
 
 
 @pytest.mark.lab
-async def test_views_and_panes_can_change_while_the_size_does() -> None:
+async def test_views_and_panes_can_change_during_a_resize() -> None:
     async with running() as pilot:
         await type_in(pilot, ":", "16")
         for size, keys in zip(QUICK, ["d", "T", "|", "i", "|", "d", "T", "d", "p", "d"], strict=True):

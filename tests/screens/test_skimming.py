@@ -185,7 +185,7 @@ def test_bytes_that_are_no_text(tmp_path: Path, skim: pytest.MonkeyPatch) -> Non
         assert_same(document_at(tmp_path / "a.ocml", text), typed, skim, END_USER)
 
 
-def test_what_bytes_tell_is_not_looked_at_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_without_a_match_are_not_decoded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("viewer.document.projection.WORTH_SEARCHING_BLOCKS", 0)
     text = HEAD + "".join(USER.format(f"the é {number}") for number in range(200))
     document = scanned(tmp_path / "a.ocml", text.encode(), None, monkeypatch)
@@ -204,7 +204,7 @@ def test_json_with_and_without_escapes(tmp_path: Path, skim: pytest.MonkeyPatch)
         assert_same(document_at(tmp_path / "a.jsonl", lines.encode()), typed, skim, END_USER)
 
 
-def test_bodies_that_do_not_stand_in_the_order_of_the_messages(tmp_path: Path, skim: pytest.MonkeyPatch) -> None:
+def test_bodies_out_of_message_order_are_searched(tmp_path: Path, skim: pytest.MonkeyPatch) -> None:
     call = '"tool_calls": [{"id": "c", "function": {"name": "the", "arguments": "the"}}]'
     lines = "".join(f'{{"role": "assistant", {call}, "content": "the {at}"}}\n' for at in range(9))
     document = document_at(tmp_path / "a.jsonl", lines.encode())
@@ -270,7 +270,9 @@ def test_every_border_of_a_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 class TestGrowing:
-    def test_of_an_open_message_only_what_is_certain(self, tmp_path: Path, skim: pytest.MonkeyPatch) -> None:
+    def test_only_the_certain_part_of_an_open_message_is_searched(
+        self, tmp_path: Path, skim: pytest.MonkeyPatch
+    ) -> None:
         path = tmp_path / "live.ocml"
         path.write_text(HEAD + USER.format("a b") + FINAL.format("   ").partition("<|return|>")[0])
         document = Document(open_source(str(path)))
@@ -278,7 +280,7 @@ class TestGrowing:
         assert_same(document, " ", skim, END_USER)
         assert len(Places(document, END_USER, Query(" ")).hits) == 1
 
-    def test_goes_on_where_more_has_come(self, tmp_path: Path, skim: pytest.MonkeyPatch) -> None:
+    def test_the_search_continues_with_new_bytes(self, tmp_path: Path, skim: pytest.MonkeyPatch) -> None:
         path = tmp_path / "live.ocml"
         path.write_text(mixed(random.Random(3), 40))
         document = Document(open_source(str(path)))
@@ -302,7 +304,7 @@ class TestGrowing:
             careful.setattr("viewer.document.projection.WORTH_SEARCHING_BLOCKS", NEVER)
             assert list(searcher.matches) == Places(document, END_USER, Query("the")).hits
 
-    def test_a_file_that_has_become_shorter_is_read_with_care(self, tmp_path: Path, skim: pytest.MonkeyPatch) -> None:
+    def test_a_file_that_became_shorter_is_no_error(self, tmp_path: Path, skim: pytest.MonkeyPatch) -> None:
         path = tmp_path / "a.ocml"
         document = document_at(path, mixed(random.Random(3), 40).encode())
         document.withhold_rewritten(lambda: None)
@@ -312,7 +314,7 @@ class TestGrowing:
 
 
 class TestCounting:
-    def test_what_is_not_kept_is_counted(self, tmp_path: Path, skim: pytest.MonkeyPatch) -> None:
+    def test_dropped_matches_are_counted(self, tmp_path: Path, skim: pytest.MonkeyPatch) -> None:
         document = document_at(tmp_path / "a.ocml", mixed(random.Random(3), 100).encode())
         projection = document.project(EVERYTHING)
         all_hits = Places(document, EVERYTHING, Query("e"))

@@ -18,7 +18,7 @@ from viewer.tui.panes.strip_widget import MessageStrip
 @pytest.mark.parametrize("size", [(5, 2), (20, 5), (500, 200)])
 @pytest.mark.parametrize("audience", [SAFE, DEBUG], ids=["safe", "debug"])
 @pytest.mark.parametrize("kind", [Outline, Inspector, Problems, Calls, MessageStrip])
-async def test_a_pane_of_any_size(kind: type, audience: Audience, size: tuple[int, int]) -> None:
+async def test_a_pane_of_any_size_is_drawn(kind: type, audience: Audience, size: tuple[int, int]) -> None:
     projection = tour().project(audience)
     pane = kind(PAINTER, STYLE)
     app = OnePane(pane)

@@ -207,7 +207,9 @@ def test_the_parser_of_these_tests_sees_each_hostile_text(sort: str) -> None:
 
 @pytest.mark.share(test=2)
 @pytest.mark.parametrize("keys", [[], ["d", "s"], ["d", "r"], ["d", "vertical_line"]])
-async def test_the_net_catches_nothing(hostile: Path, keys: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_output_guard_has_nothing_to_catch(
+    hostile: Path, keys: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(OutputGuard, "caught", 0)
     async with running(hostile, keys=keys) as pilot:
         for _ in range(8):
@@ -249,7 +251,7 @@ async def test_markup_and_links_do_nothing(tmp_path: Path, keys: list[str], monk
     ],
 )
 @pytest.mark.parametrize("keys", [[], ["d", "e"]])
-def test_every_ending_puts_the_terminal_back(sent: signal.Signals | None, codes: set[int], keys: list[str]) -> None:
+def test_every_exit_restores_the_terminal(sent: signal.Signals | None, codes: set[int], keys: list[str]) -> None:
     terminal = Terminal(["samples/tour.ocml"])
     terminal.wait_for("[SAFE]")
     terminal.press(*keys)
@@ -271,7 +273,7 @@ def test_every_ending_puts_the_terminal_back(sent: signal.Signals | None, codes:
         *("thread", "task", "exit", "destructor", "after"),
     ],
 )
-def test_a_fault_of_the_program_shows_no_word_of_the_transcript(place: str) -> None:
+def test_a_crash_shows_no_text_of_the_transcript(place: str) -> None:
     terminal = Terminal([place, "samples/tour.ocml"], script=BREAKS)
     if place not in ("compose", "mount"):
         terminal.wait_for("[SAFE]")

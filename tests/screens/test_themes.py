@@ -78,12 +78,12 @@ def pairs(theme: Theme) -> Iterator[tuple[str, str, str]]:
                 yield look.value, color, background
 
 
-def test_these_are_the_themes() -> None:
+def test_the_bundled_themes_are_listed() -> None:
     assert theme_names() == ALL
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_a_theme_of_the_program_says_everything(name: str) -> None:
+def test_a_bundled_theme_sets_every_color(name: str) -> None:
     file = read_theme(bundled("themes", f"{name}.yaml").read_text("utf-8"), name)
     assert set(file.colors) == set(COLORS)
     assert set(file.looks) == set(StyleRole)
@@ -99,14 +99,14 @@ def test_all_text_has_the_contrast_of_wcag_aa(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", COLORED)
-def test_strokes_can_be_seen(name: str) -> None:
+def test_lines_have_enough_contrast(name: str) -> None:
     theme = load_theme(name)
     for look in DECORATION:
         assert contrast(color_of(theme.styles[look], ""), theme.colors["background"]) >= 3
 
 
 @pytest.mark.parametrize("name", COLORED)
-def test_voices_have_colours_of_their_own(name: str) -> None:
+def test_roles_have_distinct_colors(name: str) -> None:
     theme = load_theme(name)
     assert len({color_of(theme.styles[look], "") for look in VOICES}) == len(VOICES)
     badges = [background_of(theme.styles[look]) for look in (StyleRole.SAFE_BADGE, StyleRole.DEBUG_BADGE)]
@@ -139,7 +139,7 @@ def difference(one: str, other: str, seen: str) -> float:
 
 
 @pytest.mark.parametrize("seen", SEEN)
-def test_the_colorblind_theme_is_told_apart_with_every_kind_of_sight(seen: str) -> None:
+def test_the_colorblind_theme_is_distinct_with_every_kind_of_vision(seen: str) -> None:
     theme = load_theme("colorblind")
     styles = theme.styles
     together = [
@@ -158,7 +158,7 @@ def test_the_colorblind_theme_is_told_apart_with_every_kind_of_sight(seen: str) 
     assert difference(badges[0], badges[1], seen) > 25
 
 
-def test_the_ansi_theme_has_no_colours_of_its_own() -> None:
+def test_the_ansi_theme_uses_only_terminal_colors() -> None:
     theme = load_theme("ansi")
     assert set(theme.colors.values()) <= {*ANSI, DEFAULT}
     used = [color for style in theme.styles.values() for color in (style.color, style.bgcolor) if color]
@@ -167,7 +167,7 @@ def test_the_ansi_theme_has_no_colours_of_its_own() -> None:
     assert [load_theme(name).is_ansi for name in ("dark", "light", "plain")] == [False, False, True]
 
 
-def test_the_plain_theme_has_no_colours() -> None:
+def test_the_plain_theme_has_no_colors() -> None:
     theme = load_theme("plain")
     assert set(theme.colors.values()) == {"default"}
     assert all(style.color is None and style.bgcolor is None for style in theme.styles.values())
@@ -190,7 +190,7 @@ class ThemedApp(App[None]):
 
 @pytest.mark.share(quick=2)
 @pytest.mark.parametrize("name", ALL)
-async def test_textual_takes_the_theme(name: str) -> None:
+async def test_textual_accepts_the_theme(name: str) -> None:
     app = ThemedApp(load_theme(name))
     async with app.run_test() as pilot:
         await pilot.pause()
@@ -224,18 +224,18 @@ WRITE = "write '#rrggbb' in quotes, default, or one of the 16 colors of the term
         ("looks:\n  \"\\e[2J\": {}\n", "t.yaml:2:3: unknown key '␛[2J'"),
     ],
 )  # fmt: skip
-def test_mistakes_are_told_with_their_place(text: str, said: str) -> None:
+def test_mistakes_are_reported_with_their_position(text: str, said: str) -> None:
     with pytest.raises(ThemeError) as caught:
         read_theme(text, "t.yaml")
     assert str(caught.value) == said
 
 
 @pytest.mark.parametrize("text", ["title: x\n---\n", "---\ntitle: x\n---\n# end\n", "\ufefftitle: x\n", "title: x\r\n"])
-def test_fences_and_byte_order_marks_do_no_harm(text: str) -> None:
+def test_fences_and_byte_order_marks_are_ignored(text: str) -> None:
     assert read_theme(text, "t.yaml").title == "x"
 
 
-def test_a_theme_deeper_than_anyone_writes_is_told() -> None:
+def test_a_theme_that_is_nested_too_deeply_is_reported() -> None:
     with pytest.raises(ThemeError, match="invalid YAML"):
         read_theme("title: " + "[" * 20_000, "t.yaml")
 
@@ -266,7 +266,7 @@ class TestAThemeOfOnesOwn:
         (tmp_path / "two.yaml").write_text("like: one\n")
         assert load_theme("one", [tmp_path]).styles == load_theme("dark").styles
 
-    def test_is_replaced_when_it_is_wrong_and_one_sentence_says_so(self, tmp_path: Path) -> None:
+    def test_is_replaced_if_it_is_invalid_and_one_sentence_says_so(self, tmp_path: Path) -> None:
         (tmp_path / "mine.yaml").write_text("colors:\n  primry: '#ffffff'\n")
         theme = load_theme("mine", [tmp_path])
         assert theme.styles == load_theme("dark").styles
@@ -274,7 +274,7 @@ class TestAThemeOfOnesOwn:
             f"Using the dark theme: {tmp_path}/mine.yaml:2:3: unknown key 'primry'. Did you mean primary?"
         )
 
-    def test_is_told_where_it_names_a_theme_that_is_not_there(self, tmp_path: Path) -> None:
+    def test_is_reported_if_it_extends_an_unknown_theme(self, tmp_path: Path) -> None:
         (tmp_path / "mine.yaml").write_text("title: Mine\nlike: lihgt\n")
         said = f"Using the dark theme: {tmp_path}/mine.yaml:2:7: unknown theme 'lihgt'. Did you mean light?"
         assert load_theme("mine", [tmp_path]).notice == said

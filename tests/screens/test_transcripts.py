@@ -188,7 +188,7 @@ class TestInTheViewer:
 
     @pytest.mark.share(quick=3)
     @pytest.mark.parametrize("keys", [[], ["d"]])
-    async def test_turns_count_in_each_and_the_keys_of_turns_cross_boundaries(self, lab: Path, keys: list[str]) -> None:
+    async def test_turns_count_per_transcript_and_turn_keys_cross_boundaries(self, lab: Path, keys: list[str]) -> None:
         async with running(lab, size=SMALL, keys=[*keys, "g"]) as pilot:
             rows = view(pilot).session.rows
             seen = []
@@ -203,7 +203,7 @@ class TestInTheViewer:
             assert rows.transcript(view(pilot).navigator.cursor_row or 0) == 1
 
     @pytest.mark.slow
-    async def test_outline_filter_and_search_cope(self, lab: Path) -> None:
+    async def test_outline_filter_and_search_work_across_transcripts(self, lab: Path) -> None:
         async with running(lab, size=ROOMY, keys=["T"]) as pilot:
             assert "transcript 2, turn 1" in drawn(pilot)
             await type_in(pilot, "&", "Yes, 5")
@@ -239,7 +239,7 @@ class TestPlaces:
             column = [pane.render_line(y).text[-1] for y in range(pane.view_height)]
             assert column.count("━") == 2
 
-    async def test_the_minimap_of_many_marks_none(self, tmp_path: Path) -> None:
+    async def test_the_minimap_marks_none_of_too_many(self, tmp_path: Path) -> None:
         async with running(written(tmp_path, 200), size=SMALL) as pilot:
             pane = view(pilot).widgets.transcript
             assert not any(pane.render_line(y).text.endswith("━") for y in range(pane.view_height))

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from viewer.formats.openchatml_0_1.reader import OPENCHATML_0_1
 from viewer.model.events import Closed, Event, Grew, Opened
-from viewer.model.messages import Channel, Message
+from viewer.model.messages import Channel, Message, Usage
 from viewer.model.visibility import is_user_safe
 from viewer.reading.parser import Parser
 
@@ -44,6 +44,7 @@ class Text:
     is_value: bool = False
     source_text: str | None = None
     visible: bool = True
+    usage: Usage | None = None
     time: str | None = None
     thread: int = 0
 

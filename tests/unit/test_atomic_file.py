@@ -23,7 +23,7 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def test_it_is_there_with_the_mode_of_any_new_file(tmp_path: Path) -> None:
+def test_a_new_file_has_the_usual_mode(tmp_path: Path) -> None:
     (tmp_path / "other").write_text("")
     write(tmp_path / "a", "ä\ud800")
     assert (tmp_path / "a").read_text("utf-8") == "ä?"
@@ -31,7 +31,7 @@ def test_it_is_there_with_the_mode_of_any_new_file(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "other"]
 
 
-def test_a_private_one_is_for_its_owner_even_where_another_stood(tmp_path: Path) -> None:
+def test_a_private_file_is_for_its_owner_even_if_it_replaces_another(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("old")
     (tmp_path / "a").chmod(0o666)
     write(tmp_path / "a", overwrite=True, private=True)
@@ -39,14 +39,14 @@ def test_a_private_one_is_for_its_owner_even_where_another_stood(tmp_path: Path)
     assert (tmp_path / "a").read_text() == "new"
 
 
-def test_what_is_there_stays_unless_it_may_go(tmp_path: Path) -> None:
+def test_an_existing_file_stays_unless_it_may_be_replaced(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("old")
     with pytest.raises(OutputExistsError):
         write(tmp_path / "a")
     assert (tmp_path / "a").read_text() == "old"
 
 
-def test_what_came_in_the_meantime_stays_too(tmp_path: Path) -> None:
+def test_a_file_created_in_the_meantime_stays_too(tmp_path: Path) -> None:
     with pytest.raises(OutputExistsError), AtomicFile(tmp_path / "a") as file:
         file.write("new")
         (tmp_path / "a").write_text("faster")
@@ -78,14 +78,14 @@ def test_a_full_disk_is_one_sentence_and_leaves_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_that_is_not_there_or_a_folder_for_a_name(tmp_path: Path) -> None:
+def test_a_missing_folder_or_a_folder_as_the_name_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ViewerError, match="No such file"):
         write(tmp_path / "nowhere" / "a")
     with pytest.raises(ViewerError, match="is a directory"):
         write(tmp_path)
 
 
-def test_a_link_stays_a_link(tmp_path: Path) -> None:
+def test_a_symbolic_link_stays_one(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "real" / "a").write_text("old")
     (tmp_path / "link").symlink_to(tmp_path / "real" / "a")
@@ -94,7 +94,7 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     assert (tmp_path / "real" / "a").read_text() == "new"
 
 
-def test_what_is_being_read_is_never_replaced(tmp_path: Path) -> None:
+def test_the_input_is_never_replaced(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("input")
     (tmp_path / "b").hardlink_to(tmp_path / "a")
     for name in ("a", "b"):
@@ -106,7 +106,7 @@ def test_what_is_being_read_is_never_replaced(tmp_path: Path) -> None:
     assert (tmp_path / "a").read_text() == "input"
 
 
-def test_where_there_are_no_hard_links_it_is_renamed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_hard_links_the_file_is_renamed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise PermissionError(errno.EPERM, "no links here")
 

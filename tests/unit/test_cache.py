@@ -17,7 +17,7 @@ def doubled(word: str) -> str:
     return word * 2
 
 
-def test_a_word_is_remembered_until_all_is_forgotten() -> None:
+def test_a_result_is_cached_until_the_caches_are_cleared() -> None:
     assert [doubled("a"), doubled("a")] == ["aa", "aa"]
     assert CALLS == ["a"]
     clear_caches()
@@ -25,7 +25,7 @@ def test_a_word_is_remembered_until_all_is_forgotten() -> None:
     assert CALLS == ["a", "a"]
 
 
-def test_the_library_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_is_returned_to_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
 
     class Library:
@@ -37,7 +37,7 @@ def test_the_library_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("error", [OSError, AttributeError])
-def test_another_library_is_left_alone(error: type[Exception], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_libraries_are_not_called(error: type[Exception], monkeypatch: pytest.MonkeyPatch) -> None:
     def load(name: object) -> object:
         raise error
 

@@ -9,7 +9,7 @@ import pytest
 from viewer.cache import lazy_regex
 
 
-def test_it_is_a_pattern() -> None:
+def test_a_lazy_regex_behaves_like_a_pattern() -> None:
     pattern = lazy_regex("(a)(b)?", re.IGNORECASE)
     for _ in range(2):
         match = pattern.search("xA")
@@ -20,7 +20,7 @@ def test_it_is_a_pattern() -> None:
     assert lazy_regex(rb"\d").findall(b"1a2") == [b"1", b"2"]
 
 
-def test_it_is_compiled_when_it_is_used() -> None:
+def test_a_lazy_regex_is_compiled_on_first_use() -> None:
     broken = lazy_regex("(")
     with pytest.raises(re.error):
         broken.search("")

@@ -10,7 +10,7 @@ from viewer.checks.queue import CheckQueue, Ended, Messages
 from viewer.index.batch import MessageBatch
 from viewer.index.messages import MessageIndex
 from viewer.model.diagnostic import Diagnostic
-from viewer.model.events import Closed, Event, Grew, Metadata, Opened, Started, Strayed, Superseded
+from viewer.model.events import Closed, Event, Grew, Metadata, Opened, Started, Strayed, Superseded, Used
 from viewer.model.messages import Stray, Transcript
 from viewer.reading.bodies import Decoder, OpenMessages
 from viewer.reading.format import FormatTraits
@@ -70,6 +70,9 @@ class Analysis:
                     continue
                 case Superseded(first, last):
                     self.index.supersede(first, last)
+                    continue
+                case Used(transcript, number, usage):
+                    self.index.use(transcript, number, usage)
                     continue
                 case Metadata():
                     self.metadata_count += 1

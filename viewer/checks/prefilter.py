@@ -174,20 +174,34 @@ def _test_of(trigger: Trigger) -> Test:
         case IllFormed():
             return lambda data, _start, _end: not data.isascii() and _is_ill_formed(data)
         case AnyOf():
-            either = [_test_of(part) for part in trigger.triggers]
-            return lambda data, start, end: any(test(data, start, end) for test in either)
+            return _combined([_test_of(part) for part in trigger.triggers], stops_at=True)
         case AllOf():
-            every = [_test_of(part) for part in trigger.triggers]
-            return lambda data, start, end: all(test(data, start, end) for test in every)
+            return _combined([_test_of(part) for part in trigger.triggers], stops_at=False)
     raise TypeError(f"{type(trigger).__name__} is settled by the header")
+
+
+def _combined(tests: list[Test], *, stops_at: bool) -> Test:
+    """True if any test is, for `stops_at`; otherwise if all are. A loop costs half of `any`."""
+
+    def test(data: bytes, start: int, end: int) -> bool:
+        for each in tests:
+            if each(data, start, end) is stops_at:
+                return stops_at
+        return not stops_at
+
+    return test
 
 
 def _contains(trigger: Contains) -> Test:
     if not trigger.ignore_case:
-        literals = trigger.literals
-        return lambda data, start, end: any(data.find(literal, start, end) >= 0 for literal in literals)
+        finds = [_finder(literal) for literal in trigger.literals]
+        return finds[0] if len(finds) == 1 else _combined(finds, stops_at=True)
     pattern = lazy_regex(any_of(trigger.literals), re.IGNORECASE)
     return lambda data, start, end: pattern.search(data, start, end) is not None
+
+
+def _finder(literal: bytes) -> Test:
+    return lambda data, start, end: data.find(literal, start, end) >= 0
 
 
 def _is_ill_formed(data: bytes) -> bool:

@@ -55,7 +55,7 @@ COMMANDS = {
 
 NEEDED = ("textual", "rich", "click", "numpy", "watchfiles", "google-re2", "jsonschema-rs", "msgspec", "PyYAML")
 """Packages in `--version`."""
-EXTRAS = ("zstandard", "tiktoken", "pyperclip")
+EXTRAS = ("zstandard", "tiktoken", "pyperclip", "pyarrow")
 """Packages in `--version` if they are installed."""
 _COLLECTOR = (20_000, 10, 10)
 """Garbage collector thresholds: importing creates many objects and no garbage. The final collection is skipped."""
@@ -218,7 +218,9 @@ def _plugin_tables() -> list[RecordFormat]:
 
 def _suggest_command(arguments: list[str]) -> None:
     """Suggest a command for a single word that is not a file but looks like a command."""
-    if not arguments or arguments[0].startswith("-") or os.path.exists(arguments[0]):  # noqa: PTH110 (never raises)
+    if not arguments or arguments[0].startswith("-") or ":" in arguments[0]:
+        return
+    if os.path.exists(arguments[0]):  # noqa: PTH110 (never raises)
         return
     from difflib import get_close_matches
 

@@ -44,16 +44,16 @@ class Report:
             self.count(document)
             for finding in findings:
                 yield document, finding
-            self.more += [(document.name, code, count) for code, count in document.more_findings.items()]
+            self.more += [(document.name, code, count) for code, count in document.tally.unlisted.items()]
             mention_if_empty(document)
 
     def count(self, document: Document) -> None:
         """Add the totals of a file."""
-        self.errors += document.total("error")
-        self.warnings += document.total("warning")
+        self.errors += document.tally.diagnostics("error")
+        self.warnings += document.tally.diagnostics("warning")
         self.messages += document.message_count
         self.has_empty = self.has_empty or not document.message_count
-        self.transcripts += document.transcript_count
+        self.transcripts += document.tally.transcripts
 
     def take_more(self) -> Iterator[tuple[str, str, int]]:
         """File, code, and count of the unlisted diagnostics, once each."""
@@ -195,7 +195,7 @@ def _json(report: Report) -> Iterator[Printable]:
 def _suites(report: Report) -> Iterator[Suite]:
     for document in report.inputs:
         report.count(document)
-        more = [more_words(code, count) for code, count in document.more_findings.items()]
+        more = [more_words(code, count) for code, count in document.tally.unlisted.items()]
         yield Suite(document.name, FORMATS.title(document.detection.format), document.findings(), more)
         mention_if_empty(document)
     for name, why in report.inputs.failed:
@@ -258,8 +258,8 @@ class LiveReport:
         document = self._document
         assert document
         new = document.new_findings()
-        totals = document.total("error"), document.total("warning")
-        self._now = *totals, document.message_count, document.transcript_count
+        totals = document.tally.diagnostics("error"), document.tally.diagnostics("warning")
+        self._now = *totals, document.message_count, document.tally.transcripts
         self._output.write(line for finding in new for line in self._lines(document, finding))
         self.has_output = self.has_output or bool(new)
 
@@ -277,7 +277,7 @@ class LiveReport:
         """Print the diagnostics found at the end, and the counts of unlisted ones."""
         self.grow()
         assert self._document
-        for code, count in self._document.more_findings.items():
+        for code, count in self._document.tally.unlisted.items():
             if self._form == "json":
                 self._output.write([more_line(code, count)])
             elif self._form == "github":

@@ -102,7 +102,7 @@ def _convert(document: Document, projection: Projection, target: str, path: Path
         write_text(text)
     else:
         private = not projection.audience.is_safe
-        with ended_tidily(), AtomicFile(path, overwrite=force, private=private, never=Path(document.name)) as file:
+        with ended_tidily(), AtomicFile(path, overwrite=force, private=private, never=Path(document.path)) as file:
             file.write(text)
         say(f"Converted {document.name} to {path}.")
     hidden = projection.hidden_count

@@ -99,7 +99,7 @@ def _export(document: Document, audience: Audience, exporter: Exporter, target: 
         say_what_is_withheld(projection)
         return
     private = not audience.is_safe
-    whole = AtomicFile(Path(target), overwrite=force, private=private, never=Path(document.name))
+    whole = AtomicFile(Path(target), overwrite=force, private=private, never=Path(document.path))
     with ended_tidily(), whole as file:
         for piece in pieces:
             file.write(piece)

@@ -12,10 +12,10 @@ import shutil
 import signal
 import sys
 import termios
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from colorsys import rgb_to_hls
 from contextlib import contextmanager, suppress
-from itertools import islice
+from itertools import chain, islice
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -28,7 +28,7 @@ from viewer.document.rows import RowKind
 from viewer.formats.detect import HEAD
 from viewer.model.visibility import Audience
 from viewer.reading.format import ReadOptions
-from viewer.render.page import BlockFacts, BlockMaker, RowProblems
+from viewer.render.page import BlockFacts, BlockMaker, EmptyFacts, RowProblems, empty_sentences
 from viewer.render.strip_controls import strip_controls
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.render.theme import Look, Theme, load_theme
@@ -97,23 +97,31 @@ def _page(request: FirstPageRequest) -> str | None:
     else:
         document.read_some(HEAD)
     style = Style(color=True, ascii=request.style.ascii, wrapped=True)
-    lines = _lines(document.project(request.audience), head.name, size, style, request.settings, head.is_whole)
+    notes = _notes(document, request.audience) if head.is_whole else []
+    lines = _lines(document.project(request.audience), head.name, size, style, request.settings, head.is_whole, notes)
     document.load()  # clears caches at the end of the input
     head.drop()
     return _painted(lines, size, colors, style.ascii)
 
 
 def _lines(
-    projection: Projection, name: str, size: tuple[int, int], style: Style, settings: Settings, is_whole: bool
+    projection: Projection,
+    name: str,
+    size: tuple[int, int],
+    style: Style,
+    settings: Settings,
+    is_whole: bool,
+    notes: Sequence[Line] = (),
 ) -> list[Line]:
-    """The lines of the screen except the last ones. With `is_whole`, nothing follows the part that was read."""
+    """The lines of the screen except the last ones. With `is_whole`, nothing follows the part that was read; `notes`
+    are below the view."""
     width, height = size
     is_roomy = width >= ROOMY
     border: Line = (Part(trusted(style.signs.rule * width), StyleRole.RULE),)
     title = tuple(each.part for each in title_parts(TitleFacts(name), width, style))
     top = [title, *([border] if is_roomy else [])]
     room = height - len(top) - (3 if is_roomy else 2)
-    view = islice(view_lines(projection, width, style, settings, is_whole), room)
+    view = islice(chain(view_lines(projection, width, style, settings, is_whole), notes), room)
     body = [_fitting(line, width, style) for line in view]
     return [*top, *body, *[()] * (room - len(body)), border]
 
@@ -129,6 +137,20 @@ def view_lines(projection: Projection, width: int, style: Style, settings: Setti
         count -= 1
     for row in range(count):
         yield from (line.parts for line in maker.make(row).lines)
+
+
+def _notes(document: Document, audience: Audience) -> list[Line]:
+    """Why the view is empty, after an empty line; nothing if it is not."""
+    if document.project(audience).rows().shown_count:
+        return []
+    facts = EmptyFacts(
+        messages=document.message_count,
+        transcripts=document.tally.transcripts,
+        metadata=document.tally.metadata,
+        is_unknown=document.unknown is not None,
+        strict=audience.strict,
+    )
+    return [(), *((Part(trusted(f"  {sentence}"), StyleRole.QUIET),) for sentence in empty_sentences(facts))]
 
 
 def _fitting(line: Line, width: int, style: Style) -> Line:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import PurePath
 
 from msgspec import Struct
 
@@ -47,7 +46,7 @@ def mention(document: Document, audience: Audience) -> None:
     if audience.strict:
         return
     mention_if_empty(document)
-    count = document.unknown_count
+    count = document.tally.unknown_records
     if count and not document.unknown and not audience.sees_unlisted:
         found = document.detection
         records = (
@@ -65,7 +64,7 @@ def mention_if_empty(document: Document) -> None:
 
 
 def _empty_sentence(document: Document) -> str:
-    count = document.metadata_count
+    count = document.tally.metadata
     if not count:
         return "no messages found. `ocmlview formats` lists the known formats."
     return f"No messages; {count:,} {'record' if count == 1 else 'records'} of metadata."
@@ -79,6 +78,8 @@ def refuse_if_unknown(document: Document, *, strict: bool) -> None:
 
 def unknown_sentence(document: Document, *, strict: bool = False) -> str:
     """Describe an input without a recognized transcript. A strict audience hears of no keys."""
+    from pathlib import PurePath  # slow to load, and rarely needed
+
     keys = document.detection.keys if document.unknown == "json" else ()
     for unread in UNREAD:
         if unread.name == PurePath(document.name).name or (unread.keys and set(unread.keys) <= {*keys}):

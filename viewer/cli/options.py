@@ -16,7 +16,7 @@ from viewer.errors import ViewerError
 from viewer.formats import FORMATS
 from viewer.model.visibility import Audience, Reveal
 from viewer.reading.format import ReadOptions
-from viewer.sources.files import check_standard_input, is_compressed, is_directory
+from viewer.sources.files import check_standard_input, is_directory, why_read_once
 
 if TYPE_CHECKING:
     from viewer.sources.sessions import Surroundings
@@ -198,10 +198,11 @@ def followed_of(
 
 
 def is_followed(follow: bool, files: tuple[str, ...], stall_after: float | None) -> bool:
-    """True if the input is followed. A compressed file is read once, because it is rewritten and does not grow."""
+    """True if the input is followed. Compressed files and containers are read once: they do not grow at the end."""
     check_following(follow, stall_after)
-    if follow and len(files) == 1 and is_compressed(files[0]):
-        complain(f"{files[0]} is compressed: reading it once instead of following it")
+    why = why_read_once(files[0]) if follow and len(files) == 1 else ""
+    if why:
+        complain(f"{files[0]} {why}: reading it once instead of following it")
         return False
     return follow
 

@@ -129,7 +129,7 @@ def _row(session: Session, head: SessionHead, style: Style, now: float) -> list[
         SafeText(live + name),
         trusted(session.agent),
         trusted(f"{head.turns:,}" if head.turns is not None else ""),
-        trusted(byte_size(session.size)),
+        trusted(byte_size(session.size) if session.size else ""),
         trusted(ago(now - session.modified)),
     ]
 

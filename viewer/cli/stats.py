@@ -15,12 +15,14 @@ from viewer.cli.notices import mention
 from viewer.cli.output import Cell, Output, table_lines
 from viewer.document.document import Document
 from viewer.document.stats import Stats, count
+from viewer.model.messages import Usage
 from viewer.model.visibility import Audience, Reveal
 from viewer.render.json_lines import encode
 from viewer.render.style import Line, Part, Printable, Style, StyleRole, trusted
 from viewer.render.title import rule
 
 _SUMS = ("role", "channel", "messages", "bytes", "calls")
+_USAGE = ("tokens", "input", "cached", "output", "reasoning", "total")
 _TOOLS = ("tool", "calls", "replies", "failed", "unanswered")
 
 
@@ -61,7 +63,7 @@ def _json(inputs: Inputs, audience: Audience) -> Iterator[Printable]:
 
 def _transcripts(document: Document, audience: Audience) -> int:
     """The number of transcripts that this audience knows of."""
-    return len(document.project(audience).transcripts()) if audience.strict else document.transcript_count
+    return len(document.project(audience).transcripts()) if audience.strict else document.tally.transcripts
 
 
 def _print_tables(inputs: Inputs, audience: Audience, output: Output) -> None:
@@ -89,6 +91,14 @@ def _tables(stats: Stats, output: Output) -> Iterator[Line]:
     if stats.tools:
         yield ()
         yield from table_lines(_TOOLS, _tool_rows(stats, style), output.width, style)
+    if stats.usage:
+        yield ()
+        yield from table_lines(_USAGE, [[trusted("stated"), *_usage_cells(stats.usage)]], output.width, style)
+
+
+def _usage_cells(usage: Usage) -> list[Cell]:
+    numbers = (usage.input, usage.cached, usage.output, usage.reasoning, usage.total)
+    return [*numbers]
 
 
 def _totals(stats: Stats) -> list[Cell]:

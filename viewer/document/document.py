@@ -26,8 +26,9 @@ from viewer.formats.detect import HEAD
 from viewer.index.calls import CallLink
 from viewer.index.findings import MOST_PER_CODE
 from viewer.index.messages import MessageIndex
+from viewer.index.one_transcript import OneTranscript
 from viewer.model.diagnostic import Diagnostic
-from viewer.model.events import Closed
+from viewer.model.events import Closed, Event
 from viewer.model.messages import Header, Message, Piece, Span
 from viewer.model.visibility import Audience, is_user_safe
 from viewer.reading.format import FormatTraits, ReadOptions
@@ -35,6 +36,8 @@ from viewer.reading.parser import Parser
 from viewer.rules.errors import E_FORMAT_UNKNOWN, E_STREAM_TRUNCATED
 from viewer.rules.structure import W_ENCODING, W_RECORD_UNKNOWN
 from viewer.sources.checksums import BLOCK
+from viewer.sources.containers.items import split_item
+from viewer.sources.containers.source import ContainerSource
 from viewer.sources.file_source import FileSource
 from viewer.sources.files import CHUNK, Source, open_source
 from viewer.syntax.utf8 import ill_formed
@@ -152,6 +155,37 @@ class Noise:
         return self.is_heard
 
 
+class Tally:
+    """Counts of one reading, including hidden content: for counting, never for a view."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        self._analysis = analysis
+
+    @property
+    def transcripts(self) -> int:
+        """The number of transcripts in the input."""
+        return len(self._analysis.transcripts)
+
+    @property
+    def metadata(self) -> int:
+        """The number of records of an input without messages."""
+        return self._analysis.metadata_count
+
+    @property
+    def unknown_records(self) -> int:
+        """The number of records that no rule of the format maps, and that hold text."""
+        return self._analysis.findings.count(W_RECORD_UNKNOWN.code)
+
+    @property
+    def unlisted(self) -> dict[str, int]:
+        """The number of diagnostics per code that are counted but not kept."""
+        return self._analysis.findings.more
+
+    def diagnostics(self, severity: str) -> int:
+        """Count the diagnostics of a severity, including those not kept."""
+        return self._analysis.findings.total(severity)
+
+
 class Document:
     """One input, read at once or in steps."""
 
@@ -178,11 +212,13 @@ class Document:
         self._analysis.index.use_columns(self._backend.columns)
         self._analysis.is_partial = True
         self.quotes = Quotes(self._places, reader.read, self._analysis.missing_arguments(reader.read))
+        self.tally = Tally(self._analysis)
         self._analysis.unknown = detection.unknown
         self._analysis.findings.most_per_code = self._most_per_code
         self._parser = Parser(FORMATS[detection.format], self._options)
         self._scanner: Scanner | None = None
         self._read_to = 0
+        self._selection = OneTranscript(source.only) if source.only else None
         self._noise = Noise()
         self._is_read = False
         self._progress = 0.0
@@ -277,19 +313,25 @@ class Document:
         self._read_to += len(data)
         self._places.feed(data, self._backend.columns)
         make_scanner, least = self._backend.make_scanner, 0 if self._forced else WORTH_SCANNING
+        if self._selection is not None:
+            make_scanner = None
         if make_scanner is None or len(data) < least or not self._parser.has_frames:
             _index_source(self._source, self._read_to, data)
-            self._analysis.apply(self._parser.feed(data))
+            self._apply(self._parser.feed(data))
             return
         if self._scanner is None:
             self._scanner = make_scanner(self._parser, self._analysis)
         self._scanner.feed(data)
         _index_source(self._source, self._read_to, data, self._scanner.parsed)
 
+    def _apply(self, events: list[Event]) -> None:
+        """Apply the events of the parser, or those of the one transcript that was named."""
+        self._analysis.apply(self._selection.events(events) if self._selection else events)
+
     def _end(self) -> None:
         """Finish reading. Drop the parser and the scanner, which hold words of hidden content that now belong only in
         the index."""
-        self._analysis.apply(self._parser.close())
+        self._apply(self._parser.close())
         self._report_fault()
         self._analysis.close()
         if self.unknown:
@@ -299,10 +341,12 @@ class Document:
 
     def _report_fault(self) -> None:
         """Report once, at the offset where reading stopped, that the source was damaged, truncated, or too large."""
-        fault = self.damage
+        fault = self._source.fault
         if fault and not self._has_reported_fault:
             self._has_reported_fault = True
             self._analysis.findings.add(E_STREAM_TRUNCATED, fault, self._read_to, self._read_to, None)
+        for at, reason in self._part_faults:
+            self._analysis.findings.add(E_STREAM_TRUNCATED, reason, at, at, None)
 
     @property
     def unknown(self) -> str | None:
@@ -332,7 +376,31 @@ class Document:
     @property
     def damage(self) -> str:
         """Why reading stopped early, as a reason of E-STREAM-TRUNCATED; empty if it did not."""
-        return self._source.fault
+        return self._source.fault or next((reason for _, reason in self._part_faults), "")
+
+    @property
+    def _part_faults(self) -> list[tuple[int, str]]:
+        """Places and reasons of what could not be read of a container."""
+        return self._source.part_faults if isinstance(self._source, ContainerSource) else []
+
+    @property
+    def path(self) -> str:
+        """The file or folder, without the item that was named."""
+        return split_item(self.name)[0]
+
+    @property
+    def is_part(self) -> bool:
+        """True if one transcript of the input was named."""
+        return self._selection is not None
+
+    @property
+    def missing_item(self) -> str:
+        """Why the transcript that was named is not in the input; empty if it is, or is not read yet."""
+        selection = self._selection
+        if selection is None or not self._is_read or selection.number <= selection.count:
+            return ""
+        last = f": the last one is {selection.count:,}" if selection.count else ""
+        return f"{self.path} has no transcript {selection.number:,}{last}"
 
     @property
     def note(self) -> str:
@@ -340,24 +408,9 @@ class Document:
         return self._source.note
 
     @property
-    def transcript_count(self) -> int:
-        """The number of transcripts in the input."""
-        return len(self._analysis.transcripts)
-
-    @property
     def message_count(self) -> int:
         """The number of messages, including hidden ones."""
         return len(self._analysis.index)
-
-    @property
-    def metadata_count(self) -> int:
-        """The number of records of an input without messages."""
-        return self._analysis.metadata_count
-
-    @property
-    def unknown_count(self) -> int:
-        """The number of records that no rule of the format maps, and that hold text."""
-        return self._analysis.findings.count(W_RECORD_UNKNOWN.code)
 
     @property
     def index(self) -> MessageIndex:
@@ -373,15 +426,6 @@ class Document:
         """Keep at most this many diagnostics per code, 0 for all; call it before reading."""
         self._most_per_code = self._analysis.findings.most_per_code = most
         return self
-
-    @property
-    def more_findings(self) -> dict[str, int]:
-        """The number of diagnostics per code that are counted but not kept."""
-        return self._analysis.findings.more
-
-    def total(self, severity: str) -> int:
-        """The number of diagnostics of a severity, including those not kept."""
-        return self._analysis.findings.total(severity)
 
     def project(self, audience: Audience, *, withholds: bool = True) -> Projection:
         """Project the document for this audience. Without `withholds`, FileRewrittenError is raised where the screen
@@ -443,7 +487,10 @@ def open_document(
     path: str, *, format: str | None = None, options: ReadOptions | None = None, most_per_code: int = MOST_PER_CODE
 ) -> Document:
     """Read the input at a path."""
-    return Document(open_source(path), format, options).keep_per_code(most_per_code).load()
+    document = Document(open_source(path), format, options).keep_per_code(most_per_code).load()
+    if document.missing_item:
+        raise ViewerError(document.missing_item)
+    return document
 
 
 def is_still(message: Message, frame: bytes, format: FormatTraits, options: ReadOptions | None) -> bool:

@@ -296,7 +296,7 @@ class LiveDocument(Document):
 
     def _take(self, data: bytes) -> None:
         """Read and check at once, to report the state of calls immediately. Only scanned content far from the end is
-        checked later: only reading is much faster."""
+        checked later, because reading without checks is much faster."""
         waits = not self._analysis.is_checked
         super()._take(data)
         is_far = self.following.length - self._read_to >= BIG

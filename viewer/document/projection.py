@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -32,7 +33,7 @@ from viewer.document.vault import Vault
 from viewer.document.visibility_cache import VisibilityCache
 from viewer.index.calls import CallLink
 from viewer.index.messages import MessageIndex
-from viewer.model.messages import Coding, Header, Message, Span, Stray, Transcript
+from viewer.model.messages import Coding, Header, Message, Span, Stray, Transcript, Usage
 from viewer.model.visibility import Audience, Pane, Reveal, is_user_safe, message_kind, reason_of
 from viewer.reading.header import safe_header, withheld_count, without_unlisted
 from viewer.syntax.times import format_time
@@ -165,6 +166,16 @@ class Projection(Struct, frozen=True):
             total += count + (is_shown and index.call_id(number) is not None)
         return total
 
+    def usage(self) -> Usage | None:
+        """The tokens of all replies; None if none are stated, or for an audience that sees none. A transcript that
+        states its sum counts with it."""
+        if not self.audience.sees_usage:
+            return None
+        index = self._analysis.index
+        found = [*index.total_usages.values()]
+        found += [one for number, one in index.usages.items() if index.transcript(number) not in index.total_usages]
+        return reduce(Usage.plus, found) if found else None
+
     @property
     def withholds_header(self) -> bool:
         """True if a document header contains more than this audience sees."""
@@ -217,6 +228,7 @@ class Projection(Struct, frozen=True):
             message_kind=message_kind(message),
             thread=header.thread,
             is_superseded=self._analysis.index.is_superseded(message.number),
+            usage=self._analysis.index.usages.get(message.number) if self.audience.sees_usage else None,
             is_value=len(message.pieces) == 1 and message.pieces[0].coding is Coding.JSON_VALUE,
         )
 

@@ -32,7 +32,7 @@ def read_head(session: Session, format: str | None = None) -> SessionHead:
     try:
         document = Document(open_source(session.path), format)
         document.read_some(HEAD)
-        if session.size <= HEAD:
+        if document.size < HEAD:
             document.load()
         projection = document.project(END_USER)
         turns = _turns(projection) if document.is_complete else None

@@ -10,7 +10,7 @@ from viewer.document.document import Document
 from viewer.document.projection import Projection
 from viewer.document.values import ShownCall, ShownMessage
 from viewer.index.calls import CallState
-from viewer.model.messages import Coding, Message
+from viewer.model.messages import Coding, Message, Usage
 from viewer.model.visibility import END_USER, Audience
 
 FAILURES = frozenset(state.value for state in (CallState.FAILED, CallState.TIMEOUT, CallState.CANCELLED))
@@ -45,6 +45,8 @@ class Stats(Struct, frozen=True):
     """Empty for an audience that sees no calls."""
     hidden: int | None
     """The number of hidden messages; None for a strict audience."""
+    usage: Usage | None = None
+    """The tokens that the input states; None for an audience that sees no usage."""
 
 
 def count(document: Document, audience: Audience) -> Stats:
@@ -64,7 +66,7 @@ def count(document: Document, audience: Audience) -> Stats:
         row.bytes += sizes[message.number] if message.number in sizes else _size(projection, message)
         row.calls += message.number in calling
     ordered = sorted(sums.values(), key=lambda row: (-row.messages, row.role, row.channel or ""))
-    return Stats(ordered, _by_tool(calls), None if audience.strict else hidden)
+    return Stats(ordered, _by_tool(calls), None if audience.strict else hidden, projection.usage())
 
 
 def _row(sums: dict[tuple[str, str | None], Sum], message: Message) -> Sum:

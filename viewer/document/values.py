@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from viewer.model.diagnostic import fill_in
-from viewer.model.messages import Span
+from viewer.model.messages import Span, Usage
 from viewer.rules import RULES
 
 LATE_BY = "The reply arrived {seconds:.1f} s after the deadline."
@@ -65,6 +65,8 @@ class ShownMessage(Struct, frozen=True):
     """The number of the thread of another agent; 0 for the main agent."""
     is_superseded: bool = False
     """True if it is on a branch that the user left behind."""
+    usage: Usage | None = None
+    """The tokens of the reply that the message is a part of, as the input states them."""
     source_text: str | None = None
     """The body with its escapes and literal blocks, in OpenChatML 2.2."""
 

@@ -191,7 +191,7 @@ def _by_value(value: JsonNode) -> Detection | None:
     if kind and kind.kind is JsonKind.STRING and _EVENT_TYPE.fullmatch(kind.text):
         return Detection("events", f"objects with an event type in `{'type' if value.get('type') else 'event'}`", 0.95)
     choices = value.get("choices")
-    if choices and choices.items and choices.items[0].get("delta"):
+    if choices and choices.items and choices.items[0].get("delta") and not choices.items[0].get("message"):
         return Detection("events", "chunks of a chat completion", 0.9)
     if choices or value.get("messages") or value.get("role") or _carries_message(value) or _is_exchange(value):
         return Detection("json", "objects with `role` or `messages`", 0.9)
@@ -205,7 +205,7 @@ def _carries_message(value: JsonNode) -> bool:
 
 def _is_exchange(value: JsonNode) -> bool:
     """True for a request with its response."""
-    if not any(value.get(key) for key in ("request", "response", "kwargs", "response_obj")):
+    if not any(value.get(key) for key in ("request", "response", "kwargs", "response_obj", "body")):
         return False
     from viewer.formats.json.wrappers import MessageFinder
     from viewer.formats.tables.messages import MESSAGE_TABLE

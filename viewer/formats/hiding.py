@@ -18,7 +18,12 @@ WORDS = frozenset({"thought", "synthetic", "ignored", "hidden", "redacted", "sum
 SHOWN = frozenset({"userVisible", "user_visible"})
 """Hidden, unless the value is true or null."""
 
-_ALL = FLAGS | WORDS | SHOWN
+STARTERS = frozenset({"parent_tool_use_id", "parentToolUseId", "parentToolUseID", "parentToolCallId"})
+"""Hidden by any text: the call that started another agent, from which the object comes."""
+_HOLDERS = frozenset({"metadata", "annotations"})
+"""Members that may hold flags, and the audience of a part."""
+
+_ALL = FLAGS | WORDS | SHOWN | STARTERS | _HOLDERS
 
 
 def is_flagged(node: JsonNode) -> bool:
@@ -28,9 +33,29 @@ def is_flagged(node: JsonNode) -> bool:
     return any(member.key in _ALL and _hides(member.key, member.value) for member in node.members)
 
 
+def is_in_hidden_phase(node: JsonNode) -> bool:
+    """True if an object is commentary or analysis by its phase."""
+    if type(node) is LazyNode and (type(node.value) is not dict or "phase" not in node.value):
+        return False
+    phase = node.get("phase")
+    return phase is not None and phase.kind is JsonKind.STRING and phase.text in ("commentary", "analysis")
+
+
 def _hides(name: str, value: JsonNode) -> bool:
     if value.kind is JsonKind.NULL:
         return False
+    if name in _HOLDERS:
+        return value.kind is JsonKind.OBJECT and _holds_flag(value)
+    if name in STARTERS:
+        return value.kind is not JsonKind.STRING or value.text != ""
     if name in WORDS:
         return value.kind in (JsonKind.TRUE, JsonKind.NUMBER)
     return value.kind is not (JsonKind.TRUE if name in SHOWN else JsonKind.FALSE)
+
+
+def _holds_flag(holder: JsonNode) -> bool:
+    """True if a flag is set inside, or if the user is not among those that it is for."""
+    audience = holder.get("audience")
+    if audience is not None and audience.items and all(item.text != "user" for item in audience.items):
+        return True
+    return any(member.key in FLAGS | SHOWN and _hides(member.key, member.value) for member in holder.members)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol
 
+from viewer.model.messages import Usage
+
 
 class Writable(Protocol):
     """A message as a view has it; no hidden content is reachable from it."""
@@ -52,6 +54,10 @@ class Writable(Protocol):
     @property
     def constrained(self) -> bool:
         """True if the type was required and not only hinted at."""
+
+    @property
+    def usage(self) -> Usage | None:
+        """The tokens of the reply, as the input states them."""
 
     @property
     def ending(self) -> str:

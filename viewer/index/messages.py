@@ -12,7 +12,7 @@ from viewer.columns.plain import PlainColumns
 from viewer.index.batch import MessageBatch
 from viewer.index.call_ids import CallIds
 from viewer.index.turns import TurnCounter
-from viewer.model.messages import Coding, Ending, Header, Message, Piece, Span
+from viewer.model.messages import Coding, Ending, Header, Message, Piece, Span, Usage
 
 _ENDINGS = list(Ending)
 _ENDING_OF = {ending: number for number, ending in enumerate(_ENDINGS)}
@@ -52,6 +52,16 @@ class MessageIndex:
         self._turns = TurnCounter()
         self._superseded: list[tuple[int, int]] = []
         """The first and the last message of each branch that was left behind."""
+        self.usages: dict[int, Usage] = {}
+        """The tokens of messages that state them."""
+        self.total_usages: dict[int, Usage] = {}
+        """The tokens of whole transcripts, by number."""
+
+    def use(self, transcript: int, number: int, usage: Usage) -> None:
+        """Add to the tokens of a message, or of a transcript if the number is 0."""
+        usages, key = (self.usages, number) if number else (self.total_usages, transcript)
+        known = usages.get(key)
+        usages[key] = known.plus(usage) if known else usage
 
     def supersede(self, first: int, last: int) -> None:
         """Mark the messages of a branch that was left behind."""

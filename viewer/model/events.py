@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from viewer.model.diagnostic import Rule
-from viewer.model.messages import Message, Piece, Stray, Transcript
+from viewer.model.messages import Message, Piece, Stray, Transcript, Usage
 
 
 class Started(Struct, frozen=True):
@@ -84,4 +84,14 @@ class Metadata(Struct, frozen=True, gc=False):
     """A record without a message, before the first message."""
 
 
-Event = Metadata | Superseded | Started | Opened | Grew | Closed | Strayed | Found | ToolCancelled | DeclaredTools
+class Used(Struct, frozen=True):
+    """A message, or the transcript if the number is 0, used this many tokens more."""
+
+    transcript: int
+    number: int
+    usage: Usage
+
+
+Event = (
+    Started | Opened | Grew | Closed | Superseded | Strayed | Found | ToolCancelled | DeclaredTools | Metadata | Used
+)

@@ -116,6 +116,48 @@ class Piece(Struct, frozen=True, gc=False):
     coding: Coding
 
 
+class Usage(Struct, frozen=True, gc=False):
+    """Tokens that a reply used. Cached tokens are among the input, tokens of reasoning among the output."""
+
+    input: int | None = None
+    output: int | None = None
+    cached: int | None = None
+    reasoning: int | None = None
+    total: int | None = None
+
+    def plus(self, other: Usage) -> Usage:
+        """The sum. A number that neither states stays unknown."""
+        return Usage(*(_plus(one, more) for one, more in zip(_numbers(self), _numbers(other), strict=True)))
+
+    def minus(self, other: Usage) -> Usage:
+        """The change from another usage to this one."""
+        return Usage(
+            *(
+                _plus(one, None if less is None else -less)
+                for one, less in zip(_numbers(self), _numbers(other), strict=True)
+            )
+        )
+
+    def over(self, other: Usage) -> Usage:
+        """These numbers, and those of another usage where this one states none."""
+        pairs = zip(_numbers(self), _numbers(other), strict=True)
+        return Usage(*(other_one if one is None else one for one, other_one in pairs))
+
+    def since(self, before: Usage) -> Usage:
+        """The change of a counter; all of it if the counter began again."""
+        pairs = [*zip(_numbers(self), _numbers(before), strict=True)]
+        has_begun_again = any((one or 0) < (less or 0) for one, less in pairs)
+        return self if has_begun_again else self.minus(before)
+
+
+def _numbers(usage: Usage) -> tuple[int | None, ...]:
+    return usage.input, usage.output, usage.cached, usage.reasoning, usage.total
+
+
+def _plus(one: int | None, other: int | None) -> int | None:
+    return None if one is None and other is None else (one or 0) + (other or 0)
+
+
 class Header(Struct, frozen=True):
     """Header of a message. Messages with equal headers may share it."""
 

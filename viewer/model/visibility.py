@@ -95,6 +95,11 @@ class Audience(Struct, frozen=True):
         """True if fields and attributes that no rule lists are shown: their content is unknown."""
         return self.reveals(Reveal.UNCLEAR)
 
+    @property
+    def sees_usage(self) -> bool:
+        """True if numbers of tokens are shown: they measure hidden text."""
+        return self.sees_unlisted
+
     def sees(self, message: Message) -> bool:
         """True if this audience may see the message."""
         if self.thread is not None and message.header.thread != self.thread:

@@ -15,7 +15,7 @@ from viewer.model.messages import Kind
 SECONDS = 0.05
 """The longest time of a call."""
 LONGEST_WAIT = 2.0
-"""Seconds after which a call is given up, also if the machine is busy."""
+"""Seconds after which a call is abandoned, even if the machine is busy."""
 MOST_FAILURES = 16
 Run = tuple[Kind, int, int]
 

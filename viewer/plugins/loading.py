@@ -1,4 +1,4 @@
-"""Format plug-ins: tables from other distributions, loaded on demand and checked. They decide no visibility."""
+"""Format plug-ins: tables from other distributions, loaded on demand and checked. They never decide visibility."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Plugin(Struct, frozen=True):
 
 
 class Plugins:
-    """The registered plug-ins. A broken one costs one sentence, never the program."""
+    """The registered plug-ins. A broken one is reported in one sentence and never ends the program."""
 
     def __init__(self) -> None:
         self.is_off = False
@@ -72,7 +72,7 @@ class Plugins:
         return self._allows is not None
 
     def connect(self, allows: Callable[[], bool]) -> None:
-        """Set the question to the settings. It is asked when a plug-in is needed."""
+        """Set the function that asks the settings. It is called when a plug-in is needed."""
         self._allows = allows
 
     def turn_on(self) -> None:
@@ -129,7 +129,7 @@ def _capped(signature: Signature) -> Signature:
 
 
 def _fault_of(value: object) -> str:
-    """Why a value is no plug-in; empty if it is one."""
+    """The reason why a value is not a plug-in; empty if it is one."""
     if not isinstance(value, PluginFormat):
         return "its entry point is no PluginFormat"
     if value.api_version != API_VERSION:

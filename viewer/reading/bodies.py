@@ -25,7 +25,7 @@ _TOKENS = (
 _MARK = re.compile(
     rb"(<?)(?:<\|(" + "|".join(_TOKENS).encode() + rb")\|>|" + b"|".join(map(re.escape, ESCAPABLE_MARKS)) + rb")"
 )
-_EVENT_BREAK = re.compile(
+_EVENT_BREAK = lazy_regex(
     rb"(?:\r\n|\r|\n)(?:[ \t]*(?::|(?:id|event|retry)(?=[:\r\n]))[^\r\n]*(?:\r\n|\r|\n))*[ \t]*data(?:: ?)?"
 )
 """The bytes between the contents of two `data:` lines of a server-sent event."""

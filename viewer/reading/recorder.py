@@ -17,8 +17,9 @@ from viewer.model.events import (
     Strayed,
     Superseded,
     ToolCancelled,
+    Used,
 )
-from viewer.model.messages import Ending, Header, Message, Piece, Span, Stray, Transcript
+from viewer.model.messages import Ending, Header, Message, Piece, Span, Stray, Transcript, Usage
 from viewer.rules.structure import W_TEXT_BETWEEN
 
 
@@ -171,6 +172,11 @@ class Recorder:
     def supersede(self, first: int, last: int) -> None:
         """Record that these messages are on a branch that was left behind."""
         self._events.append(Superseded(first, last))
+
+    def use(self, number: int, usage: Usage) -> None:
+        """Record that a message used this many tokens more; 0 is the transcript as a whole."""
+        if usage != Usage():
+            self._events.append(Used(self.transcript, number, usage))
 
     def skip(self) -> None:
         """Record that a record holds no message. Only an input without messages is described by these."""

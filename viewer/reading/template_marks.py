@@ -77,6 +77,7 @@ MARK_PAIRS = (
         ("</details>",),
         shared_close=True,
     ),
+    MarkPair("action", MarkKind.CALL, ("Action:\n```json",), ("```",), shared_close=True),
     MarkPair("functools", MarkKind.CALL, ("functools[{",)),
     MarkPair("function", MarkKind.CALL, ("<function=",), ("</function>",)),
     MarkPair(
@@ -149,7 +150,18 @@ THINK_SIGNS = (
 MARK_SIGNS = (
     *THINK_SIGNS,
     *(b"<", b"</", b"<toolcall>", b"</toolcall>", b"<details type=", b"</details>", b"[unused"),
-    *(b"[end_tool_", b"functools[", b"<|", b"<tool_", b"</tool_", b"<func", b"</func", b"<minimax:", b"</minimax:"),
+    *(
+        b"[end_tool_",
+        b"action:\n",
+        b"functools[",
+        b"<|",
+        b"<tool_",
+        b"</tool_",
+        b"<func",
+        b"</func",
+        b"<minimax:",
+        b"</minimax:",
+    ),
     *("<｜".encode(), "</｜".encode(), b"<channel", b"[THINK", b"[/THINK", b"[TOOL_", b"[/TOOL_", "◁".encode()),
 )
 """Every mark contains one of these, ignoring case."""

@@ -66,7 +66,7 @@ def without_thoughts(body: Body) -> str:
 def without_thoughts_so_far(body: Body) -> str:
     """Return the text of a growing message, without anything that a later mark may hide.
 
-    An unmatched closing mark is the exception: nothing reveals before it arrives that the text was a thought."""
+    An unmatched closing mark is the exception: before it arrives, nothing shows that the text was a thought."""
     reading = _read(body)
     blocks = reading.blocks if reading.held_from is None else [*reading.blocks, (reading.held_from, len(body.data))]
     certain = _cut(body, _merged(body, blocks), len(body.data) - _unfinished(body.data))

@@ -2,6 +2,20 @@
 
 from __future__ import annotations
 
+from viewer.model.messages import Usage
+
+
+def usage_words(usage: Usage) -> str:
+    """Tokens in words: `1,204 in (64 cached), 311 out (40 reasoning), 1,515 total`."""
+    words = []
+    if usage.input is not None:
+        words.append(f"{usage.input:,} in" + (f" ({usage.cached:,} cached)" if usage.cached else ""))
+    if usage.output is not None:
+        words.append(f"{usage.output:,} out" + (f" ({usage.reasoning:,} reasoning)" if usage.reasoning else ""))
+    if usage.total is not None:
+        words.append(f"{usage.total:,} total")
+    return ", ".join(words)
+
 
 def one_line(text: str) -> str:
     """Collapse all whitespace to single spaces, for a preview."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from msgspec import Struct
 
 from viewer import __version__
+from viewer.cache import lazy_regex
 from viewer.document.document import Finding
 from viewer.model.diagnostic import Rule, Severity, fill_in
 from viewer.render.diagnostic import full_code, headline
@@ -120,7 +120,7 @@ def _data(value: str) -> str:
 
 
 _LONGEST_NAME = 4096
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NOT_XML = lazy_regex("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 class Suite(Struct, frozen=True):

@@ -171,6 +171,10 @@ version: 2.2
         "compressed-truncated": "The compressed file is truncated. What it contains is shown.",
         "compressed-damaged": "The compressed file is damaged. Reading stopped here.",
         "too-large": "The size limit was reached. Reading stopped here.",
+        "part-damaged": "A part of the container is damaged. What it contains is shown.",
+        "part-too-large": "A part of the container is too large. Reading it stopped here.",
+        "part-unread": "A part of the container was not read: its name, encryption, or compression is not supported.",
+        "part-repeated": "Two parts of the container have one name. The last one was read.",
     },
 )
 

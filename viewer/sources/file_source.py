@@ -18,9 +18,10 @@ class FileSource:
     note = ""
     fault = ""
 
-    def __init__(self, name: str, descriptor: int, *, sums_all: bool = False) -> None:
+    def __init__(self, name: str, descriptor: int, *, sums_all: bool = False, only: int = 0) -> None:
         """With `sums_all`, every block needs a checksum because the file changed during an earlier read."""
         self.name = name
+        self.only = only
         self._file = GuardedFile(descriptor)
         self._sums_all = sums_all or self._file.is_young
         self._compared_to = 0
@@ -73,7 +74,7 @@ class FileSource:
     def begin_again(self) -> FileSource:
         """Reopen the same file to read it from the start. This source cannot be read anymore."""
         self._is_over = True
-        return FileSource(self.name, os.dup(self._file.descriptor), sums_all=True)
+        return FileSource(self.name, os.dup(self._file.descriptor), sums_all=True, only=self.only)
 
     def _read(self, start: int, end: int, *, trusts_stamp: bool) -> bytes:
         if self._is_over:

@@ -12,6 +12,8 @@ from typing import Protocol, cast
 
 from viewer.errors import FileRewrittenError, ViewerError
 from viewer.sources.compressed import LONGEST_MAGIC, Expanded, compression_of
+from viewer.sources.containers.items import item_number, split_item
+from viewer.sources.containers.table import container_at, open_container
 from viewer.sources.file_source import FileSource
 from viewer.sources.guarded_file import GuardedStream
 from viewer.sources.spool import Spool
@@ -20,6 +22,7 @@ CHUNK = 1024 * 1024
 STANDARD_INPUT = "-"
 FROM_A_PIPE = "spooled from a pipe"
 READ_AS_UTF_8 = "UTF-16 read as UTF-8"
+COMPRESSED = "is compressed"
 _MOST_TRIES = 16
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
@@ -42,6 +45,10 @@ class Source(Protocol):
         """Why reading stopped early, as a reason of E-STREAM-TRUNCATED; empty if it did not."""
 
     @property
+    def only(self) -> int:
+        """The number of the transcript that is read, counted from 1; 0 for all."""
+
+    @property
     def size(self) -> int:
         """The size in bytes."""
 
@@ -55,8 +62,9 @@ class Source(Protocol):
 class SpooledSource:
     """An input that can be read only once, kept in memory and beyond that in an unnamed temporary file."""
 
-    def __init__(self, name: str, stream: Iterator[bytes], converted: bool, note: str = "") -> None:
+    def __init__(self, name: str, stream: Iterator[bytes], converted: bool, note: str = "", only: int = 0) -> None:
         self.name = name
+        self.only = only
         self.converted = converted
         self.note = note
         self.fault = ""
@@ -72,24 +80,29 @@ class SpooledSource:
 
 
 def open_source(path: str) -> Source:
-    """Open the input with this path; `-` is standard input."""
+    """Open the input with this path; `-` is standard input, and `FILE:ITEM` one transcript of a file."""
     if path == STANDARD_INPUT:
         check_standard_input()
         return _spooled("<stdin>", cast("_Stream", sys.stdin.buffer), FROM_A_PIPE)
+    file, item = split_item(path)
+    container = container_at(file)
+    if container is not None:
+        return open_container(container, file, item, path)
+    only = item_number(file, item) if item else 0
     try:
-        descriptor = os.open(path, os.O_RDONLY)
+        descriptor = os.open(file, os.O_RDONLY)
     except OSError as error:
-        raise ViewerError(_sentence(path, error)) from None
+        raise ViewerError(_sentence(file, error)) from None
     mode = os.fstat(descriptor).st_mode
     if stat.S_ISDIR(mode):
         os.close(descriptor)
-        raise ViewerError(f"{path} is a directory; name a transcript in it")
+        raise ViewerError(f"{file} is a directory; name a transcript in it")
     if not stat.S_ISREG(mode):
-        return _spooled(path, os.fdopen(descriptor, "rb"), FROM_A_PIPE)
+        return _spooled(path, os.fdopen(descriptor, "rb"), FROM_A_PIPE, only)
     first = os.pread(descriptor, LONGEST_MAGIC, 0)
     if first[:2] in _UTF_16 or compression_of(first):
-        return _spooled_whole(path, descriptor)
-    return FileSource(path, descriptor)
+        return _spooled_whole(path, descriptor, only)
+    return FileSource(path, descriptor, only=only)
 
 
 def check_standard_input() -> None:
@@ -98,12 +111,12 @@ def check_standard_input() -> None:
         raise ViewerError("standard input is closed")
 
 
-def _spooled_whole(path: str, descriptor: int) -> SpooledSource:
+def _spooled_whole(path: str, descriptor: int, only: int) -> SpooledSource:
     """Spool a regular file. Retry if it is rewritten meanwhile, because parts of two contents would be mixed."""
     try:
         for _ in range(_MOST_TRIES):
             stream = GuardedStream(os.dup(descriptor))
-            source = _spooled(path, stream)
+            source = _spooled(path, stream, only=only)
             if stream.was_one_file:
                 return source
     finally:
@@ -126,14 +139,14 @@ class _Stream(Protocol):
         """Read some bytes; none at the end."""
 
 
-def _spooled(name: str, stream: _Stream, origin: str = "") -> SpooledSource:
+def _spooled(name: str, stream: _Stream, origin: str = "", only: int = 0) -> SpooledSource:
     first, parts = _peek(_parts(name, stream), LONGEST_MAGIC)
     compression = compression_of(first)
     expanded = Expanded(compression, parts) if compression else None
     if expanded:
         first, parts = _peek(iter(expanded), len(_UTF_16[0]))
     converted = first[:2] in _UTF_16
-    source = SpooledSource(name, _as_utf_8(parts) if converted else parts, converted)
+    source = SpooledSource(name, _as_utf_8(parts) if converted else parts, converted, only=only)
     notes = origin, expanded.note if expanded else "", READ_AS_UTF_8 if converted else ""
     source.note = ", ".join(filter(None, notes))
     source.fault = expanded.fault if expanded else ""
@@ -166,8 +179,21 @@ def _as_utf_8(parts: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def is_directory(path: str) -> bool:
-    """True if the path is a folder."""
-    return path != STANDARD_INPUT and os.path.isdir(path)  # noqa: PTH112 (pathlib takes long to load)
+    """True if the path is a folder, and not itself a transcript."""
+    is_folder = path != STANDARD_INPUT and os.path.isdir(path)  # noqa: PTH112 (pathlib takes long to load)
+    return is_folder and container_at(path) is None
+
+
+def why_read_once(path: str) -> str:
+    """Why a file is read once and cannot be followed: `is compressed`; empty if it can grow."""
+    if path == STANDARD_INPUT:
+        return COMPRESSED if is_compressed(path) else ""
+    file, item = split_item(path)
+    if item:
+        return "is one item of a file"
+    if container_at(file) is not None:
+        return "holds transcripts in another form"
+    return COMPRESSED if is_compressed(file) else ""
 
 
 def is_compressed(path: str) -> bool:

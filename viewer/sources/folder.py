@@ -15,10 +15,12 @@ from msgspec import Struct
 from viewer.errors import ViewerError
 from viewer.formats.detect import HEAD, detect
 from viewer.sources.compressed import expanded_head
+from viewer.sources.containers.items import split_item
+from viewer.sources.containers.table import container_at, listed_format
 
 MOST_FILES = 10_000
 """The maximum number of files checked in a folder."""
-SURE_ENOUGH = 0.5
+SURE_ENOUGH, CERTAIN = 0.5, 0.99
 ENDINGS = (".ocml", ".openchatml", ".harmony")
 """Files with these suffixes are transcripts, even if their content does not show it yet."""
 NEVER = (".py", ".md", ".rst", ".html", ".js", ".ts", ".rs", ".go", ".c", ".h", ".sh", ".toml")
@@ -75,8 +77,12 @@ def look_through(path: str, known: dict[str, Found | None] | None = None) -> Ite
 def found_file(path: str, name: str) -> Found:
     """Describe a file named by the user, with any content."""
     try:
-        status = Path(path).stat()
-        format, confidence = _recognised(path) if stat.S_ISREG(status.st_mode) else (None, 0.0)
+        file = split_item(path)[0]
+        status = Path(file).stat()
+        container = container_at(file)
+        if container is not None:
+            return Found(path, name, container.format, CERTAIN, _size(Path(file), status), status.st_mtime)
+        format, confidence = _recognised(file) if stat.S_ISREG(status.st_mode) else (None, 0.0)
     except OSError as error:
         return _unreadable(path, name, error)
     return Found(path, name, format, confidence, status.st_size, status.st_mtime)
@@ -127,8 +133,9 @@ def _natural(name: str) -> list[tuple[int, int, str]]:
 
 
 def _is_folder(path: Path) -> bool:
+    """True for a folder that is not itself a transcript."""
     try:
-        return path.is_dir()
+        return path.is_dir() and container_at(str(path)) is None
     except OSError:
         return False
 
@@ -137,7 +144,7 @@ def _looked_up(path: Path, top: Path, known: dict[str, Found | None]) -> Found |
     name = str(path)
     try:
         status = path.stat()
-        if not stat.S_ISREG(status.st_mode):
+        if not stat.S_ISREG(status.st_mode) and not stat.S_ISDIR(status.st_mode):
             return None
         key = f"{status.st_size} {status.st_mtime_ns} {name}"
         if key not in known:
@@ -150,10 +157,23 @@ def _looked_up(path: Path, top: Path, known: dict[str, Found | None]) -> Found |
 def _transcript(path: Path, top: Path, status: os.stat_result) -> Found | None:
     if path.suffix.lower() in NEVER:
         return None
+    container = container_at(str(path))
+    if container is not None:
+        listed = listed_format(container, str(path))
+        found = Found(str(path), _name(path, top), listed, CERTAIN, _size(path, status), status.st_mtime)
+        return found if listed else None
     format, confidence = _recognised(str(path))
     if confidence < SURE_ENOUGH and path.suffix.lower() not in ENDINGS:
         return None
     return Found(str(path), _name(path, top), format, confidence, status.st_size, status.st_mtime)
+
+
+def _size(path: Path, status: os.stat_result) -> int:
+    """The size of a file, or of the files directly in a folder."""
+    if not stat.S_ISDIR(status.st_mode):
+        return status.st_size
+    with os.scandir(path) as entries:
+        return sum(entry.stat(follow_symlinks=False).st_size for entry in entries)
 
 
 def _recognised(path: str) -> tuple[str, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 
-from viewer.sources.files import is_compressed
+from viewer.sources.files import why_read_once
 from viewer.sources.stamp import stamp_of
 
 
@@ -13,6 +13,7 @@ class Head:
     """The first bytes of a regular file as a source."""
 
     converted = False
+    only = 0
     note = ""
     fault = ""
 
@@ -34,13 +35,13 @@ class Head:
 
 
 def head_of(path: str, size: int) -> Head | None:
-    """Read `size` bytes; None if the file cannot be read in place (a pipe, a folder, compressed, missing)."""
+    """Read `size` bytes; None for what cannot be read in place: a pipe, a folder, a container, compressed, missing."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     except (OSError, ValueError):
         return None
     try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode) or is_compressed(path):
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode) or why_read_once(path):
             return None
         before = stamp_of(descriptor)
         data = os.pread(descriptor, size + 1, 0)

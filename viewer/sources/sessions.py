@@ -14,6 +14,7 @@ from pathlib import Path, PurePath
 from msgspec import Struct
 
 from viewer.formats.places import PLACES, Place
+from viewer.sources.files import why_read_once
 
 LIVE_SECONDS = 30
 """A file that changed within this time is being written."""
@@ -30,7 +31,9 @@ class Session(Struct, frozen=True):
 
     agent: str
     path: str
+    """`FILE:ITEM` for one in a database."""
     size: int
+    """0 if it is not known."""
     modified: float
     """Seconds since 1970."""
     directory: str | None
@@ -106,7 +109,8 @@ def find_sessions(
         for folder in around.folders(place):
             patterns = (*place.patterns, *place.archived) if archived else place.patterns
             for path, status in _matches(folder, patterns):
-                found.setdefault(str(path), _session(place, folder, path, status, around))
+                for session in _sessions(place, folder, path, status, around):
+                    found.setdefault(session.path, session)
     return sorted(found.values(), key=lambda session: (group_of(session, around), -session.modified, session.path))
 
 
@@ -122,7 +126,8 @@ def newest_session(around: Surroundings, within: float) -> Session | None:
     """The session to follow: the newest of the current directory that changed within this many seconds, or else the
     newest of all."""
     now = time.time()
-    running = [session for session in find_sessions(around) if now - session.modified <= within]
+    recent = [session for session in find_sessions(around) if now - session.modified <= within]
+    running = [session for session in recent if not why_read_once(session.path)]
     here = [session for session in running if group_of(session, around) == 0]
     return max(here or running, key=lambda session: session.modified, default=None)
 
@@ -134,6 +139,19 @@ def places(around: Surroundings) -> list[Found]:
         for place in PLACES
         for folder in dict.fromkeys([*around.named(place), *around.folders(place)])
     ]
+
+
+def _sessions(place: Place, top: Path, path: Path, status: os.stat_result, around: Surroundings) -> Iterator[Session]:
+    """The session in a file or folder, or the sessions in a database."""
+    if not path.name.endswith(".db"):
+        yield _session(place, top, path, status, around)
+        return
+    from viewer.sources.containers.databases import stored_sessions  # few agents have one
+
+    for stored in stored_sessions(str(path)):
+        if stored.is_main:
+            modified = stored.modified or status.st_mtime
+            yield Session(place.agent, f"{path}:{stored.id}", 0, modified, stored.directory)
 
 
 def _session(place: Place, top: Path, path: Path, status: os.stat_result, around: Surroundings) -> Session:

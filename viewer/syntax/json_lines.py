@@ -289,6 +289,17 @@ class LazyNode(_Node):
         """The end of the body of a string, before its closing quote."""
         return self.end - 1 if self.kind is JsonKind.STRING else 0
 
+    def string_place(self) -> tuple[int, int, bool]:
+        """Where a string begins and ends, and if it is plain."""
+        if self._start < 0:
+            self._find_start()
+        data, base = self.line.data, self.line.base
+        if self._end < 0:
+            found = _QUOTED.match(data, self._start - base)
+            assert found is not None
+            self._end = base + found.end()
+        return self._start, self._end, data.find(b"\\", self._start - base, self._end - base) < 0
+
     def to_python(self) -> object:
         """The value as a Python object."""
         return self.careful().to_python()

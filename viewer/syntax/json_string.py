@@ -19,7 +19,7 @@ def string_body(data: bytes) -> str:
 
     An escape that JSON does not define stays unchanged; a lone surrogate becomes U+FFFD."""
     text = string_units(data)
-    return without_halves(text) if b"\\" in data else text
+    return without_halves(text) if b"\\u" in data else text
 
 
 def string_units(data: bytes) -> str:
@@ -39,7 +39,8 @@ def without_halves(text: str) -> str:
 
 def decode_body(text: str) -> str:
     """Decode the escapes of the text between the quotes."""
-    return without_halves(_decode_units(text)) if "\\" in text else text
+    decoded = _decode_units(text)
+    return without_halves(decoded) if "\\u" in text else decoded
 
 
 def _decode_units(text: str) -> str:
@@ -52,7 +53,7 @@ def _decode_units(text: str) -> str:
 def strict_body(text: str) -> str | None:
     """The same if JSON defines every escape; raw control characters are allowed. Otherwise None."""
     decoded = _strict_units(text)
-    return None if decoded is None else without_halves(decoded)
+    return None if decoded is None else without_halves(decoded) if "\\u" in text else decoded
 
 
 def _strict_units(text: str) -> str | None:

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime
 from functools import lru_cache
 
 from viewer.cache import lazy_regex
-from viewer.syntax.json_lines import LazyNode
+from viewer.syntax.json_lines import JsonNumber, LazyNode
 from viewer.syntax.json_tree import JsonKind, JsonNode, number_value
 
 LATEST_MS = 253_402_300_799_999
@@ -40,8 +40,18 @@ def parse_time(value: object) -> int | None:
 def parse_fine_time(node: JsonNode) -> int | None:
     """Milliseconds since 1970 from microseconds or nanoseconds of this century; None for anything else."""
     value = _node_value(node)
-    text = value.strip() if isinstance(value, str) else str(value)
-    if not (text.isascii() and text.isdigit()) or len(text) not in (16, 19):
+    return _from_fine(value.strip() if isinstance(value, str) else str(value))
+
+
+def parse_decoded_time(value: object) -> int | None:
+    """The time of a decoded value of a regular record, in any of these units."""
+    if not isinstance(value, str):
+        return None
+    return _from_fine(value.strip()) or parse_time(number_value(value) if type(value) is JsonNumber else value)
+
+
+def _from_fine(text: str) -> int | None:
+    if len(text) not in (16, 19) or not (text.isascii() and text.isdigit()):
         return None
     return int(text[:13])
 

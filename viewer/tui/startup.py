@@ -9,9 +9,9 @@ from pathlib import Path
 
 from viewer.document.document import Document
 from viewer.document.live import LiveDocument
+from viewer.errors import ViewerError
 from viewer.reading.format import ReadOptions
-from viewer.sources.compressed import LONGEST_MAGIC, compression_of
-from viewer.sources.files import STANDARD_INPUT, Source, is_directory, open_source
+from viewer.sources.files import COMPRESSED, STANDARD_INPUT, Source, is_directory, open_source, why_read_once
 from viewer.sources.follow import FollowSource
 from viewer.sources.watcher import FolderWatcher, Watch
 
@@ -35,18 +35,24 @@ class Opener:
         """Open an input as a document; `source` is the input if it is already open."""
         if source is None and self._is_live(path):
             return self._live(path)
-        return Document(source or open_source(path), self._format, self._reading)
+        document = Document(source or open_source(path), self._format, self._reading)
+        if document.is_part:
+            document.load()
+            if document.missing_item:
+                raise ViewerError(document.missing_item)
+        return document
 
     def live_again(self, path: str) -> LiveDocument | str:
         """Open a file again as a document that grows, or give the reason why that is impossible."""
         if path == STANDARD_INPUT or is_stream(path):
             return "The input has ended. There is nothing to follow."
-        if _is_compressed(path):
-            return "Compressed files cannot be followed."
+        why = why_read_once(path)
+        if why:
+            return "Compressed files cannot be followed." if why == COMPRESSED else "Only whole files can be followed."
         return self._live(path)
 
     def _is_live(self, path: str) -> bool:
-        return is_stream(path) or (self._follow and path != STANDARD_INPUT and not _is_compressed(path))
+        return is_stream(path) or (self._follow and path != STANDARD_INPUT and not why_read_once(path))
 
     def _live(self, path: str) -> LiveDocument:
         if path == STANDARD_INPUT:
@@ -76,13 +82,3 @@ def _is_terminal(path: str) -> bool:
         return os.isatty(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _is_compressed(path: str) -> bool:
-    try:
-        if not Path(path).is_file():
-            return False
-        with Path(path).open("rb") as file:
-            return compression_of(file.read(LONGEST_MAGIC)) is not None
-    except OSError:
-        return False

@@ -63,14 +63,14 @@ def test_a_canary_is_found_in_every_form(form: str) -> None:
 
 
 @pytest.mark.parametrize("form", ["plain", "beginning", "middle", "end", "upper case", "wrapped", "spaced"])
-def test_a_screen_is_searched_as_it_stands(form: str) -> None:
+def test_a_screen_is_searched_as_it_is_drawn(form: str) -> None:
     text = WRITTEN[form]
     assert isinstance(text, str)
     assert [leak.canary for leak in FINDER.plain(text)] == [WORD]
 
 
 @each("sample", samples()[::7], ids=lambda sample: sample.name)
-def test_real_text_has_none(sample: object) -> None:
+def test_real_text_has_no_leak(sample: object) -> None:
     data = Path(sample.path).read_bytes()  # type: ignore[attr-defined]
     finder = Finder(canary(Random(seed)) for seed in range(200))
     assert finder.leaks(data) == []
@@ -82,7 +82,7 @@ def test_five_letters_are_no_leak() -> None:
     assert FINDER.leaks(f"{WORD[:5]} {WORD[9:]}x") == [] or WORD[:5] + WORD[9:] in WORD
 
 
-def test_canaries_are_fresh() -> None:
+def test_canaries_never_repeat() -> None:
     assert len({canary(Random(seed)) for seed in range(1000)}) == 1000
 
 

@@ -58,7 +58,7 @@ CASES: dict[str, str] = {
 
 @pytest.mark.share(quick=9, test=2)
 @pytest.mark.parametrize("case", CASES)
-def test_it_stays_hidden(case: str, tmp_path: Path) -> None:
+def test_each_leak_that_was_found_stays_closed(case: str, tmp_path: Path) -> None:
     file = tmp_path / "chat"
     file.write_text(CASES[case], encoding="utf-8")
     for surface in SURFACES:
@@ -76,7 +76,7 @@ SHOWN = {
 
 
 @pytest.mark.parametrize("case", SHOWN)
-def test_an_answer_like_it_stays(case: str, tmp_path: Path) -> None:
+def test_a_similar_answer_stays_shown(case: str, tmp_path: Path) -> None:
     file = tmp_path / "chat"
     file.write_text(SHOWN[case], encoding="utf-8")
     assert SECRET in run("show", file).out

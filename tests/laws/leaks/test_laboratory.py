@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from tests.support.leaks.acting import EVERYWHERE, Act, act_of
 from tests.support.leaks.finder import SHORTEST
 from tests.support.leaks.laboratory import SHORTEST_TYPED, Escaped, session
-from tests.support.leaks.planted import KINDS, Planted, everything, transcripts
+from tests.support.leaks.planted import KINDS, Planted, everything, of_sample, transcripts
+from tests.support.samples import samples
 
 SESSIONS = int(os.environ.get("OCML_LAB_SESSIONS", "1000"))
 ACTIONS = int(os.environ.get("OCML_LAB_ACTIONS", "200"))
@@ -62,7 +63,7 @@ def assert_nothing_escapes(planted: Planted, numbers: Sequence[int], **options: 
 
 @pytest.mark.share(test=16)
 @pytest.mark.parametrize("format", KINDS)
-async def test_nothing_escapes_on_the_way_through_the_whole_app(format: str) -> None:
+async def test_no_action_of_the_app_leaks(format: str) -> None:
     planted = everything(format)
     searches = [Act("search", (sign, prefix)) for sign in ("/", "&", "//") for prefix in prefixes_of(planted)[::4]]
     escaped, looks = await escaped_from(planted, [*EVERYWHERE, *searches])
@@ -79,7 +80,7 @@ async def test_nothing_escapes_on_the_way_through_the_whole_app(format: str) -> 
         *((name, way) for name in KINDS for way in ("slowly", "growing")),
     ],
 )
-async def test_nothing_escapes_in_the_other_ways_to_open_it(format: str, option: str) -> None:
+async def test_no_way_to_open_the_app_leaks(format: str, option: str) -> None:
     acts = {
         "slowly": [],
         "growing": EVERYWHERE[:6],
@@ -93,7 +94,7 @@ async def test_nothing_escapes_in_the_other_ways_to_open_it(format: str, option:
 @pytest.mark.slow
 @settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck))
 @given(transcripts(), st.lists(NUMBERS, min_size=12, max_size=12))
-def test_nothing_escapes_from_random_sessions(planted: Planted, numbers: list[int]) -> None:
+def test_no_random_session_leaks(planted: Planted, numbers: list[int]) -> None:
     assert_nothing_escapes(planted, numbers)
 
 
@@ -112,7 +113,7 @@ def seldom_collected() -> Iterator[None]:
 @pytest.mark.lab
 @pytest.mark.usefixtures("seldom_collected")
 @pytest.mark.parametrize("share", range(SHARES))
-def test_nothing_escapes_from_a_thousand_sessions(share: int) -> None:
+def test_none_of_a_thousand_sessions_leaks(share: int) -> None:
     @seed(SEED * SHARES + share)
     @settings(
         max_examples=-(-SESSIONS // SHARES),
@@ -129,3 +130,20 @@ def test_nothing_escapes_from_a_thousand_sessions(share: int) -> None:
         assert_nothing_escapes(planted, numbers, size=chance.choice(SIZES), **({option: True} if option else {}))
 
     sessions()
+
+
+SAMPLE_SESSIONS = int(os.environ.get("OCML_LAB_SAMPLE_SESSIONS", "200"))
+
+
+@pytest.mark.lab
+@pytest.mark.usefixtures("seldom_collected")
+@pytest.mark.parametrize("share", range(SHARES))
+def test_nothing_escapes_from_sessions_over_the_samples(share: int) -> None:
+    """Samples of every format, with a canary in each text that the documentation of the format hides."""
+    found = [sample for sample in samples("valid") if sample.seen.get("hidden") and not sample.is_compressed]
+    chance = Random(f"{SEED} {share}")
+    for number, sample in enumerate(chance.choices(found, k=SAMPLE_SESSIONS // SHARES)):
+        planted = of_sample(sample, number)
+        option = chance.choice(["", "strict", "slowly", "growing"])
+        numbers = [chance.getrandbits(40) for _ in range(ACTIONS // 4)]
+        assert_nothing_escapes(planted, numbers, size=chance.choice(SIZES), **({option: True} if option else {}))

@@ -101,7 +101,7 @@ def assert_the_same_is_seen(pair: Pair, acts: Sequence[Act]) -> None:
 
 @pytest.mark.share(test=12)
 @pytest.mark.parametrize("format", KINDS)
-def test_every_command_prints_the_same(format: str) -> None:
+def test_every_command_prints_the_same_for_both_documents(format: str) -> None:
     planted = everything(format)
     pair = planted, planted.with_other_words(Random(5))
     assert diagnostics(pair[0]) == diagnostics(pair[1])
@@ -109,14 +109,14 @@ def test_every_command_prints_the_same(format: str) -> None:
 
 
 @pytest.mark.lab
-def test_the_first_screens_are_the_same() -> None:
+def test_the_first_screens_of_both_documents_are_equal() -> None:
     planted = everything("openchatml-2.2")
     assert_the_same_is_seen((planted, planted.with_other_words(Random(6))), ACTS[:6])
 
 
 @pytest.mark.share(test=4)
 @pytest.mark.parametrize("format", ["openchatml-2.2", "openchatml-0.1", "json", "events"])
-def test_every_screen_is_the_same(format: str) -> None:
+def test_every_screen_of_both_documents_is_equal(format: str) -> None:
     planted = everything(format, 2)
     assert_the_same_is_seen((planted, planted.with_other_words(Random(6))), ACTS)
 
@@ -124,7 +124,7 @@ def test_every_screen_is_the_same(format: str) -> None:
 @pytest.mark.slow
 @settings(max_examples=1, deadline=None, suppress_health_check=list(HealthCheck))
 @given(pairs(), NUMBERS)
-def test_random_pairs_are_the_same(pair: Pair, numbers: list[int]) -> None:
+def test_random_pairs_give_equal_output(pair: Pair, numbers: list[int]) -> None:
     check(pair, numbers)
 
 
@@ -135,7 +135,7 @@ def check(pair: Pair, numbers: list[int]) -> None:
 
 
 @pytest.mark.lab
-def test_a_thousand_pairs_are_the_same() -> None:
+def test_a_thousand_pairs_give_equal_output() -> None:
     counted: list[int] = []
 
     @seed(SEED)

@@ -114,7 +114,7 @@ def with_record(sample: Sample) -> str:
 
 
 @each("sample", VALID, ids=lambda sample: sample.name, quick=16, test=3)
-def test_a_producer_that_changed_shows_nothing_more(sample: Sample, tmp_path: Path) -> None:
+def test_an_unknown_version_of_a_producer_shows_nothing_more(sample: Sample, tmp_path: Path) -> None:
     before = shown(sample.text, sample.format, tmp_path)
     for name, text in drifts(sample):
         for body in shown(text.encode(), sample.format, tmp_path):

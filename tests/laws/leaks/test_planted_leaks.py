@@ -40,7 +40,7 @@ async def test_a_planted_leak_is_found(surface: Surface, tmp_path: Path, monkeyp
     assert (surface.found_on or surface.name) in {escaped.surface for escaped in run.escaped}
 
 
-def test_there_are_many_surfaces_and_each_has_a_name_of_its_own() -> None:
+def test_there_are_many_surfaces_with_different_names() -> None:
     names = [surface.name for surface in SURFACES]
     assert len(names) == len(set(names)) >= 25
     assert set(NAMES.values()) <= {*names, "status", "palette"}

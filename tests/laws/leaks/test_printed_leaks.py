@@ -41,7 +41,7 @@ def assert_nothing_is_printed(planted: Planted) -> None:
         assert finder.leaks(listed.out + listed.err) == []
 
 
-def test_every_command_has_its_lines() -> None:
+def test_every_command_is_listed() -> None:
     assert set(PRINTED) | WITHOUT_TRANSCRIPT == set(COMMANDS)
     assert {line[-1] for line in SURFACES if line[0] == "convert"} == set(WRITERS)
 
@@ -84,7 +84,7 @@ WAYS = ["standard input", "folder", "several files", "following a pipe", "detect
 @pytest.mark.share(quick=780, test=20)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("format", KINDS)
-def test_nothing_is_printed_in_the_other_ways_to_read(format: str, way: str, tmp_path: Path) -> None:
+def test_no_other_way_to_read_prints_what_is_hidden(format: str, way: str, tmp_path: Path) -> None:
     planted, other = everything(format, 3), everything(format, 4)
     for name, each in (("a.ocml", planted), ("b.ocml", other)):
         (tmp_path / name).write_bytes(each.data)

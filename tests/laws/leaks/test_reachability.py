@@ -42,7 +42,7 @@ def held(planted: Planted, when: str, folder: Path) -> list[str]:
 @pytest.mark.share(test=17)
 @pytest.mark.parametrize("when", WHEN)
 @pytest.mark.parametrize("format", KINDS)
-def test_nothing_hidden_is_held(format: str, when: str, tmp_path: Path) -> None:
+def test_the_safe_app_holds_nothing_hidden(format: str, when: str, tmp_path: Path) -> None:
     assert held(everything(format), when, tmp_path) == []
 
 
@@ -52,7 +52,7 @@ def test_the_walk_finds_what_the_debug_view_holds(tmp_path: Path) -> None:
     assert {place.partition(":")[0] for place in found} >= {"system", "analysis", "call with its names"}
 
 
-def test_the_walk_looks_into_values_that_the_collector_does_not_track() -> None:
+def test_the_walk_enters_values_that_the_collector_does_not_track() -> None:
     value = MatchRequest("a canary", 0, 8)
     assert gc.get_referents(value) == []
     assert [text for _, text in reached([value])] == ["a canary"]

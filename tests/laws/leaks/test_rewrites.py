@@ -41,13 +41,13 @@ def try_schedule(seed: int) -> bool:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("share", range(4))
-def test_nothing_hidden_gets_out_of_files_that_are_rewritten(share: int) -> None:
+def test_a_rewritten_file_leaks_nothing(share: int) -> None:
     assert sum(try_schedule(seed) for seed in range(share, 28, 4)) > 3
 
 
 @pytest.mark.lab
 @pytest.mark.parametrize("share", range(SHARES))
-def test_nothing_hidden_gets_out_of_a_thousand_files_that_are_rewritten(share: int) -> None:
+def test_a_thousand_rewritten_files_leak_nothing(share: int) -> None:
     done = [try_schedule(SEED * SCHEDULES + seed) for seed in range(share, SCHEDULES, SHARES)]
     assert sum(done) > len(done) / 2
 
@@ -63,13 +63,13 @@ async def view_schedule(seed: int, folder: Path) -> None:
 
 @pytest.mark.share(test=3)
 @pytest.mark.parametrize("seed", range(4))
-async def test_nothing_hidden_gets_on_the_screen_when_a_file_is_rewritten(seed: int, tmp_path: Path) -> None:
+async def test_a_rewritten_file_leaks_nothing_on_the_screen(seed: int, tmp_path: Path) -> None:
     await view_schedule(seed, tmp_path)
 
 
 @pytest.mark.lab
 @pytest.mark.parametrize("share", range(SHARES))
-async def test_nothing_hidden_gets_on_the_screen_in_many_sessions(share: int, tmp_path: Path) -> None:
+async def test_many_sessions_with_rewritten_files_leak_nothing(share: int, tmp_path: Path) -> None:
     for seed in range(share, SCHEDULES // 5, SHARES):
         folder = tmp_path / str(seed)
         folder.mkdir()

@@ -117,14 +117,14 @@ def end(terminal: Terminal, ending: str) -> int:
 
 @pytest.mark.share(test=4)
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_nothing_reaches_the_terminal(ending: str, tmp_path: Path) -> None:
+def test_nothing_hidden_reaches_the_terminal(ending: str, tmp_path: Path) -> None:
     format = list(KINDS)[ENDINGS.index(ending)]
     run_session(everything(format), tmp_path, ending, Random(len(ending)), 4)
 
 
 @pytest.mark.lab
 @pytest.mark.parametrize("number", range(SESSIONS))
-def test_nothing_reaches_the_terminal_in_long_sessions(number: int, tmp_path: Path) -> None:
+def test_nothing_hidden_reaches_the_terminal_in_long_sessions(number: int, tmp_path: Path) -> None:
     chance = Random(SEED * 1000 + number)
     planted = everything(chance.choice(list(KINDS)), chance.randrange(2**32))
     run_session(planted, tmp_path, chance.choice(ENDINGS), chance, 20)

@@ -11,8 +11,10 @@ from random import Random
 from hypothesis import strategies as st
 
 from tests.support.leaks.finder import LETTERS, Finder, canary
+from tests.support.samples import Sample
 
 _HOLE = re.compile(r"\{c\}|\{n\}")
+_SECRET = re.compile(r"SECRET_[A-Za-z0-9_]+")
 
 
 @dataclass(frozen=True)
@@ -527,6 +529,17 @@ def made_of(format: str, parts: Sequence[Part], seed: int) -> Planted:
     return Planted(
         kind.format or format, kind.version + texts[0] + kind.around[0] + body + kind.around[1], tuple(places)
     )
+
+
+def of_sample(sample: Sample, seed: int) -> Planted:
+    """A sample with a canary in the place of each text that its expectation hides."""
+    chance, words = Random(seed), dict[str, str]()
+
+    def fill(found: re.Match[str]) -> str:
+        return words.setdefault(found[0], canary(chance))
+
+    text = _SECRET.sub(fill, sample.text.decode("utf-8", "replace"))
+    return Planted(sample.format, text, tuple((word, f"{sample.name}: {secret}") for secret, word in words.items()))
 
 
 def _filled(place: str, text: str, chance: Random, places: list[tuple[str, str]]) -> str:

@@ -99,7 +99,7 @@ def text_of(steps: list[tuple[str, str, str | None]]) -> str:
 
 @pytest.mark.slow
 @given(STEPS)
-def test_links_are_those_of_the_model(steps: list[tuple[str, str, str | None]]) -> None:
+def test_links_equal_those_of_the_reference_model(steps: list[tuple[str, str, str | None]]) -> None:
     expected, duplicates = modeled(steps)
     text = text_of(steps).encode()
     for size in (len(text), 1):
@@ -123,7 +123,7 @@ def test_a_displaced_reply_without_an_open_call_is_an_orphan() -> None:
     assert found == ["W-CALL-ID-MISSING/reply", "W-CALL-ID-UNKNOWN"]
 
 
-def test_the_state_goes_with_its_reply() -> None:
+def test_a_state_moves_with_its_reply() -> None:
     failed = '{"ok":false}'
     analysis, _ = read(USER, call("f", "a"), call("f", "b"), reply("f", None, failed), reply("f", "a"), FINAL)
     assert links(analysis) == [(2, 5, "ok", False), (3, 4, "failed", True)]

@@ -44,7 +44,7 @@ def test_parallel_calls_are_answered_in_any_order() -> None:
     assert found == []
 
 
-def test_without_ids_the_first_unanswered_call_to_the_tool_is_meant() -> None:
+def test_without_ids_a_reply_answers_the_first_open_call_to_its_tool() -> None:
     analysis, found = read(USER, call("f", None), call("g", None), reply("g", None), reply("f", None), FINAL)
     assert links(analysis) == [(2, 5, "ok", True), (3, 4, "ok", True)]
     assert found == ["W-CALL-ID-MISSING/call"] * 2 + ["W-CALL-ID-MISSING/reply"] * 2
@@ -99,7 +99,7 @@ def test_a_call_at_the_end_is_pending() -> None:
     assert found == []
 
 
-def test_a_call_that_was_passed_by_is_unanswered() -> None:
+def test_a_call_followed_by_another_message_is_unanswered() -> None:
     analysis, found = read(USER, call(), FINAL)
     assert links(analysis) == [(2, None, "unanswered", False)]
     assert found == ["W-CALL-UNANSWERED"]
@@ -125,13 +125,13 @@ def test_ids_never_link_across_transcripts() -> None:
         ("sunny", "ok", None),
     ],
 )
-def test_a_reply_says_what_became_of_the_call(body: str, state: str, code: str | None) -> None:
+def test_a_reply_states_the_outcome_of_its_call(body: str, state: str, code: str | None) -> None:
     analysis, found = read(USER, call(), reply(body=body), FINAL)
     assert links(analysis) == [(2, 3, state, False)]
     assert found == ([code] if code else [])
 
 
-def test_the_place_of_a_failure_is_the_value_that_says_so() -> None:
+def test_the_position_of_a_failure_is_the_value_that_states_it() -> None:
     text = (HEAD + USER + call() + reply(body='{"ok":false,"error":"boom"}') + FINAL).encode()
     analysis = examine([text], text, "openchatml-2.2")
     (finding,) = analysis.findings
@@ -149,7 +149,7 @@ def test_replies_of_a_turn_are_compared_for_their_envelope() -> None:
     assert found == ["W-REPLY-ENVELOPE"]
 
 
-def test_both_ways_to_call_in_one_turn_are_mixed() -> None:
+def test_both_ways_to_call_in_one_turn_are_reported() -> None:
     body = '{"content": null, "tool_calls": [{"id": "b"}]}'
     mixed = f"<|start|>assistant<|channel|>commentary<|message|>{body}<|end|>\n"
     _, found = read(USER, call(), reply(), mixed, FINAL)

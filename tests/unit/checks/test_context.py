@@ -21,22 +21,22 @@ def calling(ids: list[str], content: str = "") -> bytes:
 
 
 @pytest.mark.parametrize("content", ["", 'It says "same".', "x" * 100_000])
-def test_an_id_that_is_there_twice_is_told_at_the_second_call(content: str) -> None:
+def test_a_duplicate_id_is_reported_at_the_second_call(content: str) -> None:
     text = calling(["same", "same"], content)
     assert places(text, "json", "W-CALL-ID-DUPLICATE") == [f'"same"@{text.rindex(b"same") - 1}']
 
 
-def test_an_id_may_stand_behind_the_arguments() -> None:
+def test_an_id_may_follow_the_arguments() -> None:
     text = b'[{"role":"assistant","tool_calls":[{"function":{"name":"f","arguments":"{}"},"id":"a"}]},'
     text += b'{"role":"assistant","tool_calls":[{"function":{"name":"f","arguments":"{}"},"id":"a"}]}]'
     assert places(text, "json", "W-CALL-ID-DUPLICATE") == [f'"a"@{text.rindex(b"a") - 1}']
 
 
-def test_the_id_of_each_of_many_calls_is_found_however_far_in_the_object_it_is() -> None:
+def test_the_id_of_each_of_many_calls_is_found_anywhere_in_the_object() -> None:
     text = calling([f"c{number}" for number in [*range(1_500), 1_499]])
     assert places(text, "json", "W-CALL-ID-DUPLICATE") == [f'"c1499"@{text.rindex(b"c1499") - 1}']
 
 
-def test_where_the_id_is_nowhere_near_the_beginning_of_the_object_stands_for_it() -> None:
+def test_an_id_that_is_too_far_away_is_reported_at_the_start_of_its_object() -> None:
     text = calling(["same", "same"]).replace(b'"same"', b'"s\\u0061me"')
     assert places(text, "json", "W-CALL-ID-DUPLICATE") == ["@1"]

@@ -50,7 +50,7 @@ def judged_alone(trigger: Trigger, bodies: list[bytes]) -> list[bool]:
 
 
 @pytest.mark.slow
-def test_every_character_is_judged_alike() -> None:
+def test_both_prefilters_agree_on_every_character() -> None:
     bodies = [chr(code).encode() for code in range(0x80, sys.maxunicode + 1) if not 0xD800 <= code < 0xE000]
     filler = b"a" * 40 * SELDOM  # where leads are few, and where they are many
     for first in range(0, len(bodies), 50_000):
@@ -82,7 +82,7 @@ TRIGGERS: dict[str, Trigger] = {
 
 
 @pytest.mark.parametrize("name", TRIGGERS)
-def test_bytes_by_chance_are_selected_by_both(name: str) -> None:
+def test_both_prefilters_agree_on_random_bytes(name: str) -> None:
     """The passes over a batch may select more: they compare four bytes of a literal, and stop counting faults."""
     chance = random.Random(7)
     for _ in range(40):
@@ -106,5 +106,5 @@ def test_the_leads_are_the_first_bytes_of_hidden_characters() -> None:
     assert leads == set(HIDING_LEADS)
 
 
-def test_a_check_has_a_bit_of_its_own() -> None:
+def test_every_check_has_its_own_bit() -> None:
     assert len(CHECKS) < 63

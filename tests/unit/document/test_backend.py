@@ -24,14 +24,14 @@ def backend_of(document: Document) -> str:
     return document.index.columns.name
 
 
-def test_small_inputs_are_plain_and_large_ones_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_small_inputs_use_the_plain_backend(monkeypatch: pytest.MonkeyPatch) -> None:
     assert backend_of(Document(InMemory(DATA)).load()) == "plain"
     monkeypatch.setattr(module, "BIG", len(DATA))
     assert backend_of(Document(InMemory(DATA)).load()) == "numpy"
     assert backend_of(Document(InMemory(DATA[1:])).load()) == "plain"
 
 
-def test_many_messages_are_not_plain(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_messages_use_a_faster_backend(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MANY", 100)
     document = Document(InMemory(DATA))
     while document.message_count < 100:
@@ -45,7 +45,7 @@ def test_many_messages_are_not_plain(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("name", "expected"), [("plain", "plain"), ("numpy", "numpy"), ("native", "numpy"), ("", "plain")]
 )
-def test_the_environment_forces_one(name: str, expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_forces_a_backend(name: str, expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = describe(Document(InMemory(DATA)).load()._analysis, DATA)
     monkeypatch.setenv(VARIABLE, name)
     monkeypatch.setattr(module, "BIG", 1 if name else 1 << 40)
@@ -55,7 +55,7 @@ def test_the_environment_forces_one(name: str, expected: str, monkeypatch: pytes
     assert backend_of(document) == expected
 
 
-def test_another_name_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_backend_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, "fast")
     with pytest.raises(ViewerError, match=r"^unknown backend fast: OCMLVIEW_BACKEND is plain, numpy or native$"):
         Document(InMemory(DATA))

@@ -30,7 +30,7 @@ def expected(text: str, word: str, ignores_case: bool) -> set[int]:
 
 
 @pytest.mark.parametrize("ignores_case", [True, False])
-def test_all_matches_are_found_or_doubted_and_no_others(ignores_case: bool) -> None:
+def test_every_match_is_found_or_marked_as_doubtful(ignores_case: bool) -> None:
     chance = random.Random(3)
     for _ in range(1500):
         text = "".join(chance.choices(LETTERS, k=chance.randrange(30)))
@@ -47,9 +47,7 @@ def test_all_matches_are_found_or_doubted_and_no_others(ignores_case: bool) -> N
     ("word", "ignores_case", "is_exact"),
     [("word", True, True), ("é", True, True), ("р", True, False), ("р", False, True)],
 )
-def test_letters_whose_cases_differ_in_two_bytes_are_told_with_care(
-    word: str, ignores_case: bool, is_exact: bool
-) -> None:
+def test_letters_whose_cases_differ_in_length_are_doubtful(word: str, ignores_case: bool, is_exact: bool) -> None:
     assert BytePattern(word, ignores_case).is_exact == is_exact
 
 
@@ -61,7 +59,7 @@ def test_knows_whether_matches_overlap(word: str, overlaps: bool) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "\ufffd", "a\ud800", "\udc80"])
-def test_bytes_do_not_tell_of_everything(text: str) -> None:
+def test_some_patterns_cannot_be_searched_in_bytes(text: str) -> None:
     assert byte_pattern(text, False) is None
 
 

@@ -56,7 +56,7 @@ def test_every_backend_gives_the_same(sample: Sample, audience: Audience) -> Non
         assert facts(projection.calls(), numbers) == expected(watched, numbers)
 
 
-def test_calls_of_which_an_end_is_hidden_are_not_shown(tmp_path: Path) -> None:
+def test_calls_with_a_hidden_end_are_not_shown(tmp_path: Path) -> None:
     path = tmp_path / "calls.ocml"
     path.write_text(
         "version: 2.2\n<|start|>assistant to=functions.f call_id=a<|channel|>commentary<|message|>{}<|call|>"

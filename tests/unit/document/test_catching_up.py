@@ -64,7 +64,7 @@ def reading(document: Document) -> object:
     return describe(document._analysis, document._source.read(0, 1 << 30))
 
 
-def test_it_is_read_to_its_end_before_it_is_checked(path: Path) -> None:
+def test_a_large_file_is_read_to_its_end_before_it_is_checked(path: Path) -> None:
     document, whole = follow(path), open_document(str(path))
     changes = steps_until_caught_up(document)
     assert document.message_count == whole.message_count
@@ -72,7 +72,7 @@ def test_it_is_read_to_its_end_before_it_is_checked(path: Path) -> None:
     assert document._analysis.unchecked > BIG
 
 
-def test_then_it_is_checked_in_small_steps(path: Path) -> None:
+def test_a_large_file_is_checked_in_small_steps(path: Path) -> None:
     document = follow(path)
     steps_until_caught_up(document)
     sizes, unchecked = [], document._analysis.unchecked
@@ -84,12 +84,12 @@ def test_then_it_is_checked_in_small_steps(path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_in_the_end_nothing_differs(path: Path) -> None:
+def test_the_final_result_equals_a_plain_reading(path: Path) -> None:
     assert reading(read_on(follow(path))) == reading(open_document(str(path)))
 
 
 @pytest.mark.slow
-def test_what_comes_meanwhile_is_read_at_once_and_checked_in_its_turn(path: Path) -> None:
+def test_new_bytes_are_read_at_once_and_checked_in_their_turn(path: Path) -> None:
     document = follow(path)
     steps_until_caught_up(document)
     known = document.message_count
@@ -101,7 +101,7 @@ def test_what_comes_meanwhile_is_read_at_once_and_checked_in_its_turn(path: Path
     assert reading(read_on(document)) == reading(open_document(str(path)))
 
 
-def test_every_finding_is_told_once(path: Path) -> None:
+def test_every_finding_is_returned_once(path: Path) -> None:
     document, told = follow(path), []
     while document.step(STEP).more:
         told += document.new_findings()
@@ -124,7 +124,7 @@ def test_a_rotation_waits_for_the_checks(path: Path) -> None:
     assert document.message_count == 1
 
 
-def test_whoever_follows_is_told_when_the_checks_are_done(path: Path) -> None:
+def test_the_end_of_the_checks_is_a_change(path: Path) -> None:
     document = follow(path)
     steps_until_caught_up(document)
     pulse = document.version
@@ -140,7 +140,7 @@ def test_a_small_file_is_checked_as_it_is_read(tmp_path: Path) -> None:
     assert document._analysis.is_checked
 
 
-def test_what_is_not_scanned_is_checked_as_it_is_read(tmp_path: Path) -> None:
+def test_parsed_content_is_checked_while_it_is_read(tmp_path: Path) -> None:
     lines = tmp_path / "run.jsonl"
     lines.write_text(f'{{"role":"user","content":"{"Hi " * 300}"}}\n' * (3 * BIG // 930))
     document = follow(lines)
@@ -150,7 +150,7 @@ def test_what_is_not_scanned_is_checked_as_it_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_whoever_prints_as_it_comes_has_it_checked_as_it_is_read(path: Path) -> None:
+def test_printed_output_is_checked_while_it_is_read(path: Path) -> None:
     document = follow(path, reads_first=False)
     while document.step(STEP).more:
         assert document._analysis.is_checked

@@ -70,7 +70,7 @@ def without_notes(found: list[ShownDiagnostic], audience: Audience) -> list[Show
     quick=160,
     test=36,
 )
-def test_at_every_step_they_are_those_of_the_projection(sample: Sample, step: int, audience: Audience) -> None:
+def test_incremental_diagnostics_equal_those_of_the_projection(sample: Sample, step: int, audience: Audience) -> None:
     document = Document(open_source(str(sample.path)), sample.asked)
     projection = document.project(audience)
     rows = projection.rows()
@@ -94,7 +94,9 @@ def test_at_every_step_they_are_those_of_the_projection(sample: Sample, step: in
     quick=60,
     test=12,
 )
-def test_while_a_file_grows_too(sample: Sample, audience: Audience, tmp_path: Path) -> None:
+def test_diagnostics_of_a_growing_file_equal_those_of_the_projection(
+    sample: Sample, audience: Audience, tmp_path: Path
+) -> None:
     data, path = sample.path.read_bytes(), tmp_path / "run.log"
     path.write_bytes(b"")
     document = LiveDocument(FollowSource(str(path)), sample.asked)

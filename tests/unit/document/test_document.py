@@ -17,7 +17,7 @@ BIG = b"version: 2.2\n" + DECLARED + b"".join(TURNS)
 
 @pytest.mark.share(test=20)
 @pytest.mark.parametrize("format", TEXT)
-def test_a_big_document_is_what_the_parser_says(format: str) -> None:
+def test_a_large_document_equals_the_result_of_the_parser(format: str) -> None:
     expected = examine([BIG], BIG, format)
     document = Document(InMemory(BIG), format)
     assert document.step_size > PARSED_AT_ONCE
@@ -32,7 +32,7 @@ def test_a_big_document_is_what_the_parser_says(format: str) -> None:
 
 
 @pytest.mark.slow
-def test_it_is_read_before_it_is_checked_and_tells_how_far_it_is() -> None:
+def test_a_large_document_is_read_then_checked_and_reports_progress() -> None:
     document = Document(InMemory(BIG))
     progress = [document.progress]
     while not document.is_read:
@@ -50,7 +50,7 @@ def test_it_is_read_before_it_is_checked_and_tells_how_far_it_is() -> None:
     assert len(progress) > 8
 
 
-def test_a_small_document_is_checked_as_it_is_read() -> None:
+def test_a_small_document_is_checked_while_it_is_read() -> None:
     document = Document(InMemory(BIG[:40_000]))
     document.read_some(PARSED_AT_ONCE)
     assert document._analysis.is_checked
@@ -59,7 +59,7 @@ def test_a_small_document_is_checked_as_it_is_read() -> None:
 
 
 @pytest.mark.parametrize(("size", "times"), [(40_000, 0), (1_200_000, 1)])
-def test_memory_is_given_back_once_where_much_was_read(size: int, times: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_is_released_once_after_a_large_reading(size: int, times: int, monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[None] = []
     monkeypatch.setattr(document_module, "release_memory", lambda: given.append(None))
     Document(InMemory(BIG[:size])).load().load()

@@ -97,7 +97,7 @@ class TestGrowth:
             seen.append(len(log.shown()))
         assert seen == [0] * (len(seen) - 4) + [1] * 4
 
-    def test_a_character_that_has_only_begun_waits(self, log: Log) -> None:
+    def test_an_incomplete_character_waits(self, log: Log) -> None:
         log.write(HEAD + ANSWER)
         for part, so_far in ((b"\xf0\x9f", ""), (b"\x98", ""), (b"\x80", "😀"), (b"\xc3", "😀")):
             log.write(part)
@@ -141,7 +141,7 @@ THOUGHTS = [
 
 class TestThoughts:
     @pytest.mark.parametrize("text", THOUGHTS)
-    def test_a_thought_is_never_shown_nor_its_marks(self, log: Log, text: str) -> None:
+    def test_a_thought_and_its_marks_are_never_shown(self, log: Log, text: str) -> None:
         log.write(HEAD + ANSWER)
         for character in text:
             log.write(character)
@@ -150,7 +150,7 @@ class TestThoughts:
         assert log.bodies()[0].strip() == "".join(c for c in re.sub("<[^>]*>", "", text) if c == "b")
 
     @pytest.mark.parametrize("text", ["a < b <", "a <thin", "<", "a <|star", "a </think"])
-    def test_what_only_looks_like_a_mark_waits_and_is_then_shown(self, log: Log, text: str) -> None:
+    def test_text_that_resembles_a_mark_waits_and_is_then_shown(self, log: Log, text: str) -> None:
         log.write(HEAD + ANSWER + text)
         assert text.startswith(log.bodies()[0])
         assert log.bodies()[0] != text
@@ -164,7 +164,7 @@ class TestThoughts:
         log.write(HEAD + ANSWER + "<|literal|><think>a</think><|endliteral|> <<|start_reason|>b ")
         assert log.bodies() == ["<think>a</think> <|start_reason|>b "]
 
-    def test_who_sees_thoughts_sees_them_as_they_come(self, log: Log) -> None:
+    def test_an_audience_of_thoughts_sees_them_as_they_arrive(self, log: Log) -> None:
         log.write(HEAD + ANSWER + "<think>so")
         assert log.bodies(Audience(frozenset({Reveal.ANALYSIS}))) == ["<think>so"]
 
@@ -181,7 +181,7 @@ class TestOneByteAtATime:
                 assert SECRET[:3] not in body, row.text.encode()[: at + 1]
 
     @each("sample", samples("valid"), ids=lambda sample: sample.name, quick=0, test=60)
-    def test_every_sample_never_shows_more_than_in_the_end(self, tmp_path: Path, sample: Sample) -> None:
+    def test_no_sample_shows_more_than_its_final_view(self, tmp_path: Path, sample: Sample) -> None:
         text = sample.path.read_bytes()
         if len(text) > 3000:
             return
@@ -205,7 +205,7 @@ class TestDetection:
         assert changes[0].reset is None
         assert log.bodies(EVERYTHING) == []
 
-    def test_other_evidence_begins_anew(self, log: Log) -> None:
+    def test_new_evidence_restarts_the_reading(self, log: Log) -> None:
         log.write("<|start|>assistant<|message|>Hi<|end|>")
         assert log.document.detection.format == "openchatml-1.x"
         changes = log.write("<|start|>assistant<|channel|>analysis<|message|>secret")
@@ -214,13 +214,13 @@ class TestDetection:
         assert log.bodies(EVERYTHING) == ["Hi", "secret"]
         assert log.bodies() == ["Hi"]
 
-    def test_after_64_kb_it_is_settled(self, log: Log) -> None:
+    def test_the_format_is_settled_after_64_kb(self, log: Log) -> None:
         log.write("<|start|>assistant<|message|>" + "a" * 70_000 + "<|end|>")
         changes = log.write("<|start|>assistant<|channel|>analysis<|message|>secret")
         assert changes[0].reset is None
         assert log.document.detection.format == "openchatml-1.x"
 
-    def test_what_was_asked_for_is_settled_at_once(self, tmp_path: Path) -> None:
+    def test_a_chosen_format_is_settled_at_once(self, tmp_path: Path) -> None:
         log = Log(tmp_path / "run.log", "harmony")
         log.write("version: 2.2\n")
         log.path.write_bytes(b"")
@@ -228,21 +228,21 @@ class TestDetection:
         log.write("version: 2.2\n")
         assert log.document.detection.format == "harmony"
 
-    def test_utf_16_is_told(self, log: Log) -> None:
+    def test_utf_16_is_reported(self, log: Log) -> None:
         log.write((HEAD + QUESTION).encode("utf-16"))
         assert log.bodies() == ["Hi"]
         assert [(f.diagnostic.code, f.diagnostic.reason) for f in log.document.findings()] == [("W-ENCODING", "utf-16")]
 
 
 class TestResets:
-    def test_a_file_that_became_shorter_begins_anew(self, log: Log) -> None:
+    def test_a_shorter_file_restarts_the_reading(self, log: Log) -> None:
         log.write(HEAD + QUESTION * 3)
         log.path.write_bytes((HEAD + QUESTION).encode())
         changes = log.steps()
         assert [change.reset for change in changes if change.restarted] == [Reason.TRUNCATED]
         assert [message.number for message in log.shown()] == [1]
 
-    def test_a_projection_of_the_reading_before_shows_nothing_of_the_new_one(self, log: Log) -> None:
+    def test_an_earlier_projection_shows_nothing_of_a_new_reading(self, log: Log) -> None:
         text = HEAD + ANSWER + "seen " * 400_000 + "<|end|>"
         log.write(text)
         before = log.document.project(END_USER, withholds=False)
@@ -273,7 +273,7 @@ class TestResets:
         assert log.bodies() == ["Hi"]
         assert log.document.message_count == 1
 
-    def test_what_was_empty_is_replaced_without_a_word(self, log: Log) -> None:
+    def test_replacing_an_empty_file_is_not_reported(self, log: Log) -> None:
         log.steps()
         log.path.unlink()
         log.path.write_bytes((HEAD + QUESTION).encode())
@@ -282,7 +282,7 @@ class TestResets:
 
 
 class TestEnds:
-    def test_closing_leaves_what_is_open_unfinished(self, log: Log) -> None:
+    def test_closing_leaves_open_messages_unfinished(self, log: Log) -> None:
         log.write(HEAD + ANSWER + "so far <thin")
         assert log.document.findings() == []
         log.document.close()
@@ -293,7 +293,7 @@ class TestEnds:
         assert [finding.diagnostic.code for finding in log.document.findings()] == ["E-STREAM-TRUNCATED"]
         assert log.document.step() == LiveChange()
 
-    def test_stalled(self, log: Log) -> None:
+    def test_an_open_message_stalls_without_new_bytes(self, log: Log) -> None:
         log.write(HEAD + ANSWER)
         log.clock.now += 12
         assert 12 <= log.document.stalled_for < 13
@@ -303,7 +303,7 @@ class TestEnds:
         log.clock.now += 12
         assert log.document.stalled_for == 0
 
-    def test_states_are_passed_on(self, log: Log) -> None:
+    def test_states_of_the_source_are_passed_on(self, log: Log) -> None:
         log.steps()
         log.path.unlink()
         states = [change.state.condition for change in log.steps() if change.state]
@@ -324,7 +324,7 @@ class TestDeadlines:
         found = [(f.diagnostic.code, f.diagnostic.reason, f.diagnostic.message) for f in log.document.findings()]
         assert found == [("E-TOOL-TIMEOUT", "overdue", 2)]
 
-    def test_a_late_reply_does_not_mend_it(self, log: Log) -> None:
+    def test_a_late_reply_does_not_undo_the_timeout(self, log: Log) -> None:
         log.write(HEAD + QUESTION + CALL + '{"deadline_ms": 10}<|call|>')
         log.clock.now += 1
         log.steps()
@@ -345,7 +345,7 @@ class TestDeadlines:
         (found,) = log.document.project(EVERYTHING).diagnostics()
         assert (found.code, found.reason, found.message) == ("E-TOOL-TIMEOUT", "late", 2)
         assert found.sentence == "The reply arrived 1.5 s after the deadline."
-        assert log.document.total("error") == 1
+        assert log.document.tally.diagnostics("error") == 1
 
     @pytest.mark.parametrize(
         "reply", ['{"ok":false,"error":"E-TOOL-TIMEOUT"}', '{"ok":false,"error":{"code":"E-TOOL-TIMEOUT"}}']
@@ -360,7 +360,7 @@ class TestDeadlines:
         ]
         assert log.document.call_links[0].state.value == "timeout"
 
-    def test_a_late_reply_between_two_looks(self, log: Log) -> None:
+    def test_a_late_reply_between_two_polls_is_one_problem(self, log: Log) -> None:
         log.write(HEAD + QUESTION + CALL + '{"deadline_ms": 2000}<|call|>')
         log.clock.now += 2.5
         log.write(REPLY)
@@ -368,7 +368,7 @@ class TestDeadlines:
             ("E-TOOL-TIMEOUT", "late")
         ]
 
-    def test_a_latency_is_observed_where_no_times_are_given(self, log: Log) -> None:
+    def test_a_latency_is_observed_if_no_times_are_stated(self, log: Log) -> None:
         log.write(HEAD + QUESTION)
         log.write(CALL + "{}<|call|>")
         log.clock.now += 0.9
@@ -376,14 +376,14 @@ class TestDeadlines:
         (link,) = log.document.call_links
         assert (link.latency_ms, link.observed_ms) == (None, 901)
 
-    def test_nothing_is_observed_of_what_was_there_before(self, log: Log) -> None:
+    def test_no_latency_is_observed_in_older_content(self, log: Log) -> None:
         log.write(HEAD + QUESTION + CALL + "{}<|call|>" + REPLY)
         log.write(
             QUESTION + CALL.replace("call_id=c", "call_id=d") + "{}<|call|>" + REPLY.replace("call_id=c", "call_id=d")
         )
         assert [link.observed_ms for link in log.document.call_links] == [None, None]
 
-    def test_a_reply_in_time(self, log: Log) -> None:
+    def test_a_reply_in_time_is_no_problem(self, log: Log) -> None:
         log.write(HEAD + QUESTION + CALL + '{"deadline_ms": 2000}<|call|>')
         log.write(REPLY)
         log.clock.now += 9

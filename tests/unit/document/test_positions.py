@@ -51,7 +51,7 @@ def _is_boundary(data: bytes, offset: int) -> bool:
     return offset == len(data) or not 0x80 <= data[offset] < 0xC0
 
 
-def test_many_places_on_one_long_line_cost_little() -> None:
+def test_many_positions_on_one_long_line_take_linear_time() -> None:
     data = "é".encode() * 500_000
     places = places_of(data, 1 << 20)
     assert [places.line_and_column(offset)[1] for offset in range(0, len(data), 1000)] == [

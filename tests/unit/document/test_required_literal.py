@@ -41,11 +41,11 @@ from viewer.document.regex import required_literal
         ("", None),
     ],
 )
-def test_is_the_longest_that_is_certain(pattern: str, text: str | None) -> None:
+def test_the_longest_certain_literal_is_required(pattern: str, text: str | None) -> None:
     assert required_literal(pattern) == text
 
 
-def test_every_match_has_it() -> None:
+def test_every_match_contains_the_required_literal() -> None:
     chance = random.Random(5)
     parts = [
         "a",

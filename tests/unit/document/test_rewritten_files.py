@@ -65,7 +65,7 @@ def opened(path: Path) -> Document:
 
 
 class TestChecksums:
-    def test_however_the_bytes_came_the_blocks_are_proven(self) -> None:
+    def test_blocks_are_proven_for_any_chunk_sizes(self) -> None:
         data = os.urandom(2 * BLOCK + 77)
         for size in (BLOCK, BLOCK + 1, 100_000, len(data)):
             sums = Checksums()
@@ -75,7 +75,7 @@ class TestChecksums:
             assert sums.hold(lambda start, end: data[start:end])
             assert sums.is_whole
 
-    def test_a_byte_that_changed_is_noticed_in_its_block_alone(self) -> None:
+    def test_a_changed_byte_is_noticed_only_in_its_block(self) -> None:
         data = bytearray(os.urandom(2 * BLOCK + 77))
         sums = Checksums()
         sums.add(bytes(data))
@@ -84,7 +84,7 @@ class TestChecksums:
         assert sums.read(lambda start, end: bytes(data[start:end]), 9, 10) == bytes(data[9:10])
         assert not sums.hold(lambda start, end: bytes(data[start:end]))
 
-    def test_only_blocks_that_were_parsed_have_one(self) -> None:
+    def test_only_parsed_blocks_have_a_checksum(self) -> None:
         sums = Checksums()
         sums.add(bytes(3 * BLOCK), [(BLOCK + 1, BLOCK + 2)])
         assert not sums.is_whole
@@ -92,11 +92,11 @@ class TestChecksums:
 
 
 class TestReading:
-    def test_a_file_that_stays_is_read_as_before(self, path: Path) -> None:
+    def test_an_unchanged_file_is_read_as_before(self, path: Path) -> None:
         write(path, chat(30))
         assert bodies(opened(path))[-1] == "Answer 29"
 
-    def test_what_is_appended_is_no_rewrite(self, path: Path) -> None:
+    def test_appending_is_no_rewrite(self, path: Path) -> None:
         write(path, chat(30))
         document = opened(path)
         write(path, chat(40))
@@ -104,7 +104,7 @@ class TestReading:
 
     @pytest.mark.slow
     @pytest.mark.usefixtures("scanned")
-    def test_what_is_appended_to_a_scanned_file_is_judged_again(self, path: Path) -> None:
+    def test_appending_to_a_scanned_file_proves_it_again(self, path: Path) -> None:
         write(path, chat(9000))
         document = opened(path)
         write(path, chat(9100))
@@ -175,7 +175,7 @@ class TestReading:
         assert document.revision == 1
         assert bodies(document)[1] == "Others 0"
 
-    def test_for_the_screen_a_body_is_empty_and_it_is_called(self, path: Path) -> None:
+    def test_after_a_rewrite_the_screen_gets_an_empty_body_and_a_report(self, path: Path) -> None:
         write(path, chat(30))
         document = opened(path)
         calls: list[int] = []
@@ -236,7 +236,7 @@ class TestReading:
         write(path, chat(1))
         assert document.is_rewritten()
 
-    def test_a_check_of_a_file_that_stays_reads_nothing(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_checking_an_unchanged_file_reads_nothing(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         write(path, chat(30))
         document = opened(path)
         document.is_rewritten()

@@ -78,7 +78,7 @@ def by_definition(
 @pytest.mark.share(test=9)
 @pytest.mark.parametrize("pane", [None, Pane.CONVERSATION, Pane.ANALYSIS])
 @pytest.mark.parametrize("audience", AUDIENCES, ids=map(str, range(len(AUDIENCES))))
-def test_rows_are_the_same_with_every_backend_and_step(
+def test_rows_are_equal_with_every_backend_and_step(
     audience: Audience, pane: Pane | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data = transcript(7, 400)
@@ -98,7 +98,7 @@ def test_rows_are_the_same_with_every_backend_and_step(
         assert all(one == found[0] for one in found)
 
 
-def test_rows_that_are_given_again_are_used_for_the_same_audience_and_reading_alone() -> None:
+def test_earlier_rows_are_reused_only_for_the_same_audience_and_reading() -> None:
     document = Document(InMemory(transcript(3, 60)))
     document.read_some(400)
     safe, debug = document.project(Audience()), document.project(Audience(frozenset({Reveal.ALL})))
@@ -116,7 +116,7 @@ def test_rows_that_are_given_again_are_used_for_the_same_audience_and_reading_al
     assert columns(anew.rows(again=[kept])) == columns(anew.rows())
 
 
-def test_what_is_open_while_a_file_is_read_is_not_shown_before_it_is_closed() -> None:
+def test_an_open_message_of_a_partial_reading_is_not_shown() -> None:
     """Its end may tell that all before it was a thought."""
     text = (
         "version: 2.2\n"

@@ -32,7 +32,7 @@ def test_a_turn_begins_with_another_number_or_transcript() -> None:
 
 
 @given(TURNS, TURNS, st.integers(0, 3), st.integers(0, 2))
-def test_turns_are_taken_one_by_one(first: list[int], second: list[int], turn: int, transcript: int) -> None:
+def test_turns_can_be_read_one_by_one(first: list[int], second: list[int], turn: int, transcript: int) -> None:
     expected = []
     now = turn if transcript == 1 else 0
     for place, own in enumerate(first + second):

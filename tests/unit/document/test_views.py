@@ -15,7 +15,7 @@ NOTE = replace(ERROR, code="W-CALL-ID-MISSING", severity="warning", message=6)
 BETWEEN = replace(NOTE, code="W-TEXT-BETWEEN", message=None)
 
 
-def test_both_ends_find_their_call() -> None:
+def test_both_ends_of_a_call_find_it() -> None:
     calls = call_view([ANSWERED, WAITING, ORPHAN])
     assert [calls.of(number) for number in (4, 5, 6, 7, 9)] == [[ANSWERED], [WAITING], [ANSWERED], [], [ORPHAN]]
     assert [calls.row_of(number) for number in (4, 5, 6, 7, 9)] == [0, 1, 0, -1, 2]

@@ -21,7 +21,7 @@ AUDIENCES = [Audience(), Audience(frozenset({Reveal.ANALYSIS})), Audience(frozen
 
 @pytest.mark.parametrize("columns", BACKENDS, ids=lambda columns: columns.name)
 @pytest.mark.parametrize("audience", AUDIENCES, ids=["safe", "analysis", "tools"])
-def test_however_it_is_asked(audience: Audience, columns: Columns, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_kind_of_lookup_agrees(audience: Audience, columns: Columns, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "AT_ONCE", 70)
     index = Document(InMemory(transcript(5, 300))).load().index
     index.use_columns(columns)

@@ -75,7 +75,7 @@ def test_thoughts_are_hidden_with_everything_in_them() -> None:
             assert_hidden(data, NAME)
 
 
-def test_a_notice_goes_on_to_the_next_blank_line() -> None:
+def test_a_notice_continues_to_the_next_blank_line() -> None:
     data = f"{HEAD}#### Run it.\n\n> SECRET_A\nSECRET_B\n  SECRET_C  \n\n>>>>>>> REPLACE\n".encode()
     assert kinds(data, NAME) == [
         ("said", "Run it."),
@@ -95,6 +95,6 @@ def test_lines_in_an_answer_read_as_what_they_look_like() -> None:
 
 
 @pytest.mark.slow
-def test_nothing_hidden_shows_however_the_file_is_damaged() -> None:
+def test_a_damaged_file_shows_nothing_hidden() -> None:
     assert_hidden(CHAT.encode(), NAME)
     assert_others_are_hidden(NAME)

@@ -261,7 +261,7 @@ def test_a_message_opens_at_its_first_delta_and_grows_with_each() -> None:
 
 
 @pytest.mark.slow
-def test_a_long_stream_costs_little() -> None:
+def test_a_long_stream_takes_linear_time() -> None:
     def read_deltas(count: int) -> None:
         reading(events(start(), TEXT[0], *([TEXT[1]] * count), stop(0), STOP), FORMAT)
 

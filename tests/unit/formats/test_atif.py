@@ -123,7 +123,7 @@ def test_parallel_calls_have_their_own_results() -> None:
     assert problems(data, FORMAT) == []
 
 
-def test_empty_and_missing_messages() -> None:
+def test_empty_and_missing_messages_are_no_messages() -> None:
     assert kinds(trajectory(agent("", tool_calls=[call()]))) == ["call"]
     assert kinds(trajectory(agent(None, tool_calls=[call()]))) == ["call"]
     assert problems(trajectory(agent("", tool_calls=[call()])), FORMAT) == []
@@ -198,7 +198,7 @@ def test_declared_tools_are_an_instruction() -> None:
     assert "E-CALL-SCHEMA/missing-argument" in problems(data, FORMAT)
 
 
-def test_versions() -> None:
+def test_versions_are_recognized_and_newer_ones_reported() -> None:
     for version in ("ATIF-v1.0", "ATIF-v1.8", "ATIF-1.7"):
         assert detect(json.dumps(trajectory(user(), version=version)).encode()).format == FORMAT
         assert problems(trajectory(user(), version=version), FORMAT) == []
@@ -227,7 +227,7 @@ def test_numbers_of_steps_do_not_matter() -> None:
     assert (shown(data, FORMAT), problems(data, FORMAT)) == (["Hello.", "Hi.", "Bye."], [])
 
 
-def test_a_trajectory_that_was_written_reads_back_alike() -> None:
+def test_a_written_trajectory_is_read_back_unchanged() -> None:
     data = json.dumps(trajectory(user(), FULL, user("SECRET_SYS", source="system"), agent("Bye."))).encode()
     back = run("convert", "--to", "atif", "--reveal", "all", "-", stdin=data).out.encode()
     assert kinds(back) == kinds(data)

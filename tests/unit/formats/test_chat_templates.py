@@ -301,6 +301,7 @@ def test_a_llama_answer_that_is_a_call_is_hidden() -> None:
 def test_a_llama_answer_that_is_other_json_is_said() -> None:
     assert seen(read(llama_answer('{"answer": 4}'), "llama3")) == ['{"answer": 4}']
     assert seen(read(llama_answer(">>>all\nHi."), "llama3")) == ["Hi."]
+    assert seen(read(llama_answer('>>>all\nHi.>>>f\n{"a": "SECRET"}>>>f\n{}'), "llama3")) == ["Hi."]
 
 
 def test_lookalikes_of_deepseek_marks_are_reported() -> None:

@@ -82,7 +82,7 @@ def test_an_open_last_message_is_a_prompt() -> None:
     assert problems(events) == ["I-OPEN-PROMPT@1", "I-JSON-LENIENT@1"]
 
 
-def test_few_shot_examples_are_hidden_and_raw_newlines_are_lenient() -> None:
+def test_few_shot_examples_are_hidden_and_raw_newlines_accepted() -> None:
     events = read_in_every_cutting(CHATML_JSON, FEW_SHOT)
     assert [row[0] for row in rows(events, FEW_SHOT)] == [
         "system",
@@ -136,7 +136,9 @@ START = '{"token":"<|start|>"}'
         ),
     ],
 )
-def test_what_is_missing_or_too_much(text: str, expected: list[tuple[str, str | None, str]], found: list[str]) -> None:
+def test_missing_and_surplus_items_are_reported(
+    text: str, expected: list[tuple[str, str | None, str]], found: list[str]
+) -> None:
     events = read_in_every_cutting(CHATML_JSON, text)
     assert rows(events, text) == expected
     assert problems(events) == found
@@ -148,7 +150,7 @@ def test_a_message_that_broke_out_of_a_hidden_one_is_hidden() -> None:
     assert [message.broke_out for message in messages(events)] == [False, True, False]
 
 
-def test_text_between_messages_and_what_is_no_item_is_stray() -> None:
+def test_text_between_messages_is_stray_as_are_unknown_items() -> None:
     text = f'[{start("user")},"a",{END},"between",7,{start("user")},"b",{END}] tail'
     events = read_in_every_cutting(CHATML_JSON, text)
     assert [row[2] for row in rows(events, text)] == ["a", "b"]
@@ -161,7 +163,7 @@ def test_arrays_one_after_another_are_transcripts() -> None:
     assert [message.transcript for message in messages(events)] == [1, 2]
 
 
-def test_of_a_broken_array_the_rest_is_stray() -> None:
+def test_the_rest_of_a_broken_array_is_stray() -> None:
     text = f'[{start("user")},"a",{END},{start("user")},"b" oops]'
     events = read_in_every_cutting(CHATML_JSON, text)
     assert [row[2] for row in rows(events, text)] == ["a", "b"]
@@ -175,7 +177,7 @@ def test_of_a_broken_array_the_rest_is_stray() -> None:
     st.integers(1, 9),
 )
 @settings(max_examples=200, deadline=None)
-def test_nothing_raises_and_cuts_do_not_show(items: list[str], size: int) -> None:
+def test_no_input_raises_and_cuts_change_nothing(items: list[str], size: int) -> None:
     data = f"[{','.join(items)}]".encode()
     assert read(CHATML_JSON, data, [size] * (len(data) // size + 1)) == read(CHATML_JSON, data)
 
@@ -192,7 +194,7 @@ def test_the_work_is_linear_whole_and_byte_by_byte(shape: str) -> None:
     assert time.process_time() - began < 5
 
 
-def test_what_is_written_looks_like_the_document_and_is_read_again() -> None:
+def test_written_text_resembles_the_specification_and_is_read_back() -> None:
     text, losses = write_chatml_json(
         [Shown("system", "Be “brief”\n"), Shown("user", "hi"), Shown("assistant", ending="open")]
     )
@@ -207,7 +209,7 @@ def test_what_is_written_looks_like_the_document_and_is_read_again() -> None:
     assert [body(message, text) for message in messages(events)] == ["Be “brief”\n", "hi"]
 
 
-def test_what_would_be_read_as_something_else_is_left_out_with_a_sentence() -> None:
+def test_ambiguous_content_is_dropped_and_listed() -> None:
     hidden = [
         Shown("assistant", "secret", channel="analysis", channel_given="analysis"),
         Shown("assistant", "secret", recipient="functions.f"),

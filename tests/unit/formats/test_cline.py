@@ -131,9 +131,20 @@ def test_the_history_shows_typed_elements_and_plain_answers() -> None:
 
 
 @pytest.mark.slow
-def test_nothing_hidden_shows_however_the_file_is_damaged() -> None:
+def test_a_damaged_file_shows_nothing_hidden() -> None:
     assert_hidden(as_document(SHOWN), NAME)
     assert_hidden(as_document(SENT), NAME)
     assert_drift_is_hidden([SHOWN], NAME, lines=False)
     assert_drift_is_hidden([SENT], NAME, lines=False)
     assert_others_are_hidden(NAME)
+
+
+def test_one_message_with_the_environment_decides_the_format() -> None:
+    parts = [
+        {"type": "text", "text": words}
+        for words in ("<task>Go.</task>", "<environment_details>SECRET</environment_details>")
+    ]
+    turns = [{"role": "assistant", "content": "Yes."}, {"role": "user", "content": "[read_file] Result: SECRET"}]
+    history = [{"role": "user", "content": parts}, *turns, *turns, *turns]
+    assert detect(json.dumps(history).encode()).format == "cline"
+    assert detect(json.dumps(turns * 3).encode()).format == "json"

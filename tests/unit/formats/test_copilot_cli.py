@@ -136,7 +136,7 @@ def test_chats_of_vs_code_show_markdown_only() -> None:
 
 
 @pytest.mark.slow
-def test_nothing_hidden_shows_however_the_file_is_damaged() -> None:
+def test_a_damaged_file_shows_nothing_hidden() -> None:
     assert_hidden(as_lines(*EVENTS), NAME)
     assert_hidden(as_document(CHAT), NAME)
     assert_drift_is_hidden(EVENTS[:9], NAME)

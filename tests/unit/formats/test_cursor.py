@@ -79,7 +79,7 @@ def test_other_records_with_a_role_are_not_taken_for_a_transcript() -> None:
 
 
 @pytest.mark.slow
-def test_nothing_hidden_shows_however_the_file_is_damaged() -> None:
+def test_a_damaged_file_shows_nothing_hidden() -> None:
     assert_hidden(as_lines(*SESSION), NAME)
     assert_drift_is_hidden(SESSION, NAME)
     assert_others_are_hidden(NAME)

@@ -70,16 +70,16 @@ def test_the_beginning_decides(format: str, text: str) -> None:
 
 
 @each("format, text", CASES, ids=lambda case: f"{case[0]}: {case[1][:40]}")
-def test_a_byte_order_mark_changes_nothing(format: str, text: str) -> None:
+def test_a_byte_order_mark_does_not_change_the_format(format: str, text: str) -> None:
     assert detect(b"\xef\xbb\xbf" + text.encode()).format == format
 
 
 @pytest.mark.parametrize("text", ["", "  \n", "Just some prose.\n", '{"note": 1}', "\x00\x01\x02", "[[[[", "{" * 1000])
-def test_what_is_no_transcript_is_read_without_confidence(text: str) -> None:
+def test_a_file_that_is_no_transcript_has_no_confidence(text: str) -> None:
     assert detect(text.encode()).confidence == 0
 
 
-def test_only_the_first_64_kilobytes_are_looked_at() -> None:
+def test_only_the_first_64_kilobytes_are_read() -> None:
     assert detect(b" " * HEAD + b"[BOS]<|im_start|>user\nx<|im_end|>").confidence == 0
 
 
@@ -95,5 +95,5 @@ def test_every_name_is_a_format() -> None:
         ("---\ntitle: A day at sea\n---\n\nThe wind was strong.\n", "text"),
     ],
 )
-def test_a_version_alone_makes_no_transcript(text: str, kind: str) -> None:
+def test_a_mere_version_is_no_transcript(text: str, kind: str) -> None:
     assert detect(text.encode()).unknown == kind

@@ -7,7 +7,18 @@ from typing import Any
 from tests.support.agent_records import as_lines
 from tests.support.reading import describe, examine
 from viewer.formats.opening import traits
-from viewer.formats.tables.model import Container, Merge, Mode, Outcomes, RecordFormat, RecordRule, flag, has, is_
+from viewer.formats.tables.model import (
+    Container,
+    Merge,
+    Mode,
+    Narrowing,
+    Outcomes,
+    RecordFormat,
+    RecordRule,
+    flag,
+    has,
+    is_,
+)
 from viewer.model.messages import Kind
 
 FORMAT = RecordFormat(
@@ -16,7 +27,7 @@ FORMAT = RecordFormat(
     container=Container.LINES,
     signatures=(),
     records=(
-        RecordRule((flag("helper"),), None, starts=True, rest=Kind.SUBAGENT),
+        RecordRule((flag("helper"),), None, starts=True, narrows=Narrowing(Kind.SUBAGENT)),
         RecordRule((has("session"),), None, starts=True),
         RecordRule((is_("type", "said"),), Kind.SAID, "user", "head&texts[].body"),
         RecordRule(

@@ -39,7 +39,7 @@ def transcript(role: str, body: str) -> str:
 
 @pytest.mark.parametrize("role", ROLES)
 @each("body", BODIES)
-def test_escapes_stay_as_they_are_written(role: str, body: str) -> None:
+def test_escapes_keep_their_spelling(role: str, body: str) -> None:
     text = transcript(role, body)
     assert convert(text, "openchatml-2.2", "openchatml-2.2")[0] == text
 
@@ -107,7 +107,7 @@ def test_the_same_text_is_read_again(body: str, role: str, audience: object) -> 
 @pytest.mark.parametrize("target", ["openchatml-2.0", "harmony", "openchatml-0.1", "json", "chatml-json"])
 @pytest.mark.parametrize("reveal", [[], ["--reveal", "all"]])
 @each("mark", ["<<|start_reason|>", "<<|python_tag|>", "<|literal|><tool_call><|endliteral|>"])
-def test_a_quoted_mark_is_refused_where_it_would_hide_text(
+def test_a_quoted_mark_that_would_hide_text_is_refused(
     mark: str, target: str, reveal: list[str], tmp_path: Path
 ) -> None:
     file = tmp_path / "a.ocml"
@@ -118,7 +118,7 @@ def test_a_quoted_mark_is_refused_where_it_would_hide_text(
     assert "message 2" in result.err
 
 
-def test_thought_marks_of_other_formats_are_escaped_where_they_are_text() -> None:
+def test_thought_marks_of_other_formats_are_escaped_in_text() -> None:
     text = '[{"role":"user","content":"What is <|start_reason|>?"},{"role":"assistant","content":"<|start_reason|>x"}]'
     written = convert(text, "json", "openchatml-2.2")[0]
     assert "What is <<|start_reason|>?" in written

@@ -11,7 +11,7 @@ CASES = [*LATE_CASES, *HIDDEN_CASES, *FOUND_CASES]
 
 
 @each("data, expected", [case[1:] for case in CASES], ids=[case[0] for case in CASES], quick=12)
-def test_what_an_event_stream_is_read_as(data: bytes, expected: list[str]) -> None:
+def test_statements_of_events_become_headers(data: bytes, expected: list[str]) -> None:
     assert [line for line in told(data) if not line.startswith("transcript")] == expected
 
 
@@ -19,5 +19,5 @@ STREAMS = [*((case[0], case[1]) for case in (*PLAIN_CASES, *CASES)), ("a respons
 
 
 @each("data", [data for _, data in STREAMS], ids=[name for name, _ in STREAMS], quick=0, test=0)
-def test_any_two_pieces_of_a_stream_are_read_as_the_whole(data: bytes) -> None:
+def test_a_stream_in_any_two_pieces_reads_like_the_whole(data: bytes) -> None:
     assert_same_in_two(data, range(len(data) + 1))

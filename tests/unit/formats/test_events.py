@@ -47,7 +47,7 @@ def test_reasoning_and_then_text_are_two_messages(layout: object) -> None:
 
 @pytest.mark.share(quick=3)
 @pytest.mark.parametrize(("data", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
-def test_what_an_event_stream_is_read_as(data: bytes, expected: list[str]) -> None:
+def test_each_event_becomes_its_message(data: bytes, expected: list[str]) -> None:
     assert [line for line in told(data) if not line.startswith("transcript")] == expected
 
 
@@ -81,7 +81,7 @@ def test_times_come_from_the_event_that_opens_a_message() -> None:
     assert {message.time_ms for message in messages(lines(*RESPONSE))} == {1700000000000}
 
 
-def test_messages_grow_once_a_feed() -> None:
+def test_messages_grow_once_per_feed() -> None:
     parser = Parser(EVENTS)
     first = parser.feed(lines(delta("a"), delta("b"), delta("c")))
     assert [len(event.pieces) for event in first if isinstance(event, Grew)] == [3]
@@ -131,7 +131,7 @@ EVENT = st.fixed_dictionaries(
 
 @pytest.mark.slow
 @given(st.lists(EVENT, max_size=12), st.data())
-def test_how_it_is_cut_never_shows_and_hidden_text_stays_hidden(events: list[Json], draw: st.DataObject) -> None:
+def test_cuts_change_nothing_and_hidden_text_stays_hidden(events: list[Json], draw: st.DataObject) -> None:
     for event in events:
         hidden = event["type"] == "response.reasoning_text.delta" or event.get("channel") in ("analysis", "x")
         if hidden and isinstance(event.get("delta"), str):
@@ -147,7 +147,7 @@ def test_how_it_is_cut_never_shows_and_hidden_text_stays_hidden(events: list[Jso
 
 
 @given(st.binary(max_size=200))
-def test_any_bytes_are_read(data: bytes) -> None:
+def test_any_bytes_can_be_read(data: bytes) -> None:
     assert settled([data]) == settled([data[at : at + 1] for at in range(len(data))])
 
 
@@ -165,7 +165,7 @@ def test_any_bytes_are_read(data: bytes) -> None:
         ),
     ],
 )
-def test_twice_the_events_take_at_most_little_more_than_twice_the_time(shape: object) -> None:
+def test_twice_the_events_take_about_twice_the_time(shape: object) -> None:
     assert callable(shape)
 
     def data(count: int) -> bytes:

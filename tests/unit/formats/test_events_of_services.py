@@ -22,12 +22,12 @@ READ_AS = [
 
 
 @pytest.mark.slow
-def test_the_usual_events_of_a_response() -> None:
+def test_the_usual_events_of_a_response_are_read() -> None:
     assert told(lines(*RESPONSE)) == READ_AS
 
 
 @pytest.mark.slow
-def test_the_same_without_deltas() -> None:
+def test_a_response_without_deltas_gives_the_same_messages() -> None:
     assert told(lines(*[event for event in RESPONSE if not str(event["type"]).endswith(".delta")])) == READ_AS
     assert told(lines(*[event for event in RESPONSE if "item.done" in str(event["type"])]))[1:] == READ_AS[1:]
 
@@ -45,7 +45,7 @@ def tool_call(index: int, arguments: str, **more: object) -> Json:
 
 @pytest.mark.share(test=3)
 @pytest.mark.parametrize("identifier", ["c", None])
-def test_chunks_of_a_chat_completion(identifier: str | None) -> None:
+def test_chunks_of_a_chat_completion_are_read(identifier: str | None) -> None:
     chunks = [
         chunk({"role": "assistant", "content": ""}, None, identifier),
         chunk({"reasoning_content": "hm"}, None, identifier),

@@ -167,7 +167,7 @@ def test_prompts_of_ai_studio_hide_thoughts() -> None:
 
 
 @pytest.mark.slow
-def test_nothing_hidden_shows_however_the_file_is_damaged() -> None:
+def test_a_damaged_file_shows_nothing_hidden() -> None:
     assert_hidden(as_document(REQUEST), NAME)
     assert_hidden(as_lines(REQUEST, *STREAM), NAME)
     assert_drift_is_hidden([REQUEST], NAME, lines=False)

@@ -92,7 +92,7 @@ def test_parts_that_are_no_plain_text_are_hidden_in_both_roles() -> None:
         assert "W-PART-UNKNOWN" in found(data, NAME)
 
 
-def test_a_record_with_a_known_id_says_the_message_again() -> None:
+def test_a_record_with_a_known_id_repeats_the_message() -> None:
     begun = {**ANSWER, "content": "Do", "toolCalls": [{**CALL, "status": "executing", "result": None}]}
     data = as_lines(
         HEAD, USER, begun, ANSWER, {"$set": {"messages": [USER, ANSWER]}}, {"$set": {"summary": "SECRET_S"}}
@@ -102,7 +102,7 @@ def test_a_record_with_a_known_id_says_the_message_again() -> None:
     assert "ok" in calls(data, NAME)[0].lower()
 
 
-def test_what_was_rewound_stays_shown_because_the_user_saw_it() -> None:
+def test_rewound_messages_stay_shown_because_the_user_saw_them() -> None:
     data = as_lines(HEAD, USER, ANSWER, {"$rewindTo": "1"}, {**USER, "id": "7", "content": "Write it."})
     assert shown(data, NAME) == ["Read it.", "Done.", "Write it."]
 
@@ -127,7 +127,7 @@ def test_a_call_states_how_it_ended() -> None:
 
 
 @pytest.mark.slow
-def test_nothing_hidden_shows_however_the_file_is_damaged() -> None:
+def test_a_damaged_file_shows_nothing_hidden() -> None:
     records = [HEAD, {**USER, "content": [{"text": "Seen."}, {"text": "SECRET_T", "thought": True}]}, ANSWER, *NOTES]
     assert_hidden(as_lines(*records), NAME)
     assert_hidden(session(*records[1:]), NAME)

@@ -96,7 +96,7 @@ def test_exported_sessions_are_read() -> None:
 
 
 @pytest.mark.slow
-def test_nothing_hidden_shows_however_the_file_is_damaged() -> None:
+def test_a_damaged_file_shows_nothing_hidden() -> None:
     parts = [part for part in PARTS if "AUDIENCE" not in str(part)]
     records = [
         HEAD,

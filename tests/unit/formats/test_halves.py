@@ -45,11 +45,11 @@ def body(*parts: str) -> tuple[bytes, Body]:
         ((r"\\ud83d", r"\ude00"), r"\ud83d�"),
     ],
 )
-def test_halves_become_one_character(parts: tuple[str, ...], text: str) -> None:
+def test_surrogate_halves_become_one_character(parts: tuple[str, ...], text: str) -> None:
     assert body(*parts)[1].text == text
 
 
-def test_places_lead_back_to_the_two_strings() -> None:
+def test_positions_lead_back_to_both_strings() -> None:
     data, read_ = body(r"ab\ud83d", r"\ude00c\nd")
     face = read_.data.index(FACE.encode())
     assert data[slice(*read_.source_span(face, face + 4))] == rb'\ud83d","\ude00'
@@ -67,7 +67,7 @@ def test_two_deltas_make_one_character(between: list[dict[str, object]]) -> None
     assert body_of(message, data) == f"Hi {FACE}!"
 
 
-def test_a_break_between_them_keeps_them_apart() -> None:
+def test_a_break_between_halves_keeps_them_apart() -> None:
     high, low = (f'{{"type":"response.delta","delta":"{half}"}}\n'.encode() for half in (r"\ud83d", r"\ude00"))
     data = high + lines({"type": "response.delta.flush"}) + low + lines(delta("."), done("response.done"))
     (message,) = [event.message for event in read([data]) if isinstance(event, Closed)]

@@ -50,7 +50,7 @@ def test_a_log_prefix_never_hides_the_messages(prefix: str) -> None:
         ("200006", "harmony-tokens"),
     ],
 )
-def test_integers_alone_are_token_ids(text: str, format: str) -> None:
+def test_only_integers_are_token_ids(text: str, format: str) -> None:
     assert detect(text.encode()).format == format
 
 
@@ -101,7 +101,7 @@ def test_a_header_without_a_version_is_a_header_in_a_chosen_format(header: str, 
         assert found == ["E-PARSE-HEADER/version-missing"]
 
 
-def test_prose_and_records_are_no_header() -> None:
+def test_prose_and_records_are_not_headers() -> None:
     for before in ("Some prose.\n", "- a\n- b\n", "INFO: ", '{"type":"response.delta","message_id":"m","delta":"x"}\n'):
         text = (before + TURNS.format("\n")).encode()
         for size in (len(text), 1):

@@ -69,3 +69,36 @@ def test_each_flag_hides_a_message_and_a_part(name: str) -> None:
         for record in (message, parts, {"model": "m", "system": "", "messages": [parts]}):
             format = "anthropic" if "messages" in record else "json"
             assert shown_in(read(json.dumps(record), format)) == bodies, (record, format)
+
+
+def test_flags_in_metadata_and_other_audiences_hide() -> None:
+    hiding_values: list[dict[str, object]] = [
+        {"metadata": {"userVisible": False}},
+        {"metadata": {"is_visually_hidden_from_conversation": True}},
+        {"annotations": {"audience": ["assistant"]}},
+        {"parent_tool_use_id": "toolu_1"},
+        {"parentToolCallId": 1},
+    ]
+    open_values: list[dict[str, object]] = [
+        {"metadata": {"userVisible": True, "summary": True}},
+        {"metadata": "hidden"},
+        {"annotations": {"audience": ["user", "assistant"]}},
+        {"annotations": []},
+        {"parent_tool_use_id": None},
+        {"parentToolUseId": ""},
+    ]
+    for values, bodies in ((hiding_values, []), (open_values, ["Hi."])):
+        for value in values:
+            message = {"role": "user", "content": "Hi.", **value}
+            parts = {"role": "user", "content": [{"type": "text", "text": "Hi.", **value}]}
+            for record in (message, parts):
+                assert shown_in(read(json.dumps(record), "json")) == bodies, record
+                request = {"model": "m", "system": "", "messages": [record]}
+                assert shown_in(read(json.dumps(request), "anthropic")) == bodies, record
+
+
+def test_a_phase_that_a_table_does_not_read_hides() -> None:
+    for phase, bodies in (("commentary", []), ("analysis", []), ("final_answer", ["Hi."]), ("train", ["Hi."])):
+        record = {"prompt": [{"role": "user", "content": "Hi.", "phase": phase}], "completion": []}
+        assert shown_in(read(json.dumps(record), "rows")) == bodies, phase
+        assert shown_in(read(json.dumps(record["prompt"]), "json")) == bodies, phase

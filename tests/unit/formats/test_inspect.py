@@ -121,7 +121,7 @@ def test_replies_state_how_the_call_ended() -> None:
         assert ("notice", "SECRET_1") in hidden(data, FORMAT)
 
 
-def test_a_call_that_the_model_wrote_wrongly_is_a_problem() -> None:
+def test_a_malformed_call_of_the_model_is_a_problem() -> None:
     data = log(sample(assistant("Hi.", tool_calls=[CALL | {"parse_error": "SECRET_1"}]), tool()))
     assert problems(data, FORMAT) == ["E-BODY-CONSTRAINT-VIOLATION/json-malformed"]
 

@@ -15,7 +15,7 @@ from tests.support.json_cases import body, messages, problems, read, read_in_eve
 from viewer.formats import FORMATS
 from viewer.formats.json.writer import write_json
 from viewer.model.events import Started
-from viewer.model.messages import Channel, Coding, Ending
+from viewer.model.messages import Channel, Coding, Ending, Usage
 from viewer.model.visibility import is_user_safe
 from viewer.reading.parser import Parser
 
@@ -36,7 +36,7 @@ SPECIFIED_2_2 = """{
 """
 
 
-def test_an_object_of_2_2_is_what_was_thought_said_and_called() -> None:
+def test_an_object_of_2_2_gives_thought_text_and_calls() -> None:
     events = read_in_every_cutting(JSON, SPECIFIED_2_2)
     thought, said, called = messages(events)
     assert rows(events, SPECIFIED_2_2) == [
@@ -164,7 +164,7 @@ def test_parts_that_are_thoughts_calls_or_replies_are_never_text_to_show() -> No
         ('[{"role":"user","content":“a”}]', [("user", None, "a")], ["E-PARSE-HEADER/not-a-message@1"] * 2),
     ],
 )
-def test_one_object(text: str, expected: list[tuple[str, str | None, str]], found: list[str]) -> None:
+def test_one_object_is_one_transcript(text: str, expected: list[tuple[str, str | None, str]], found: list[str]) -> None:
     events = read_in_every_cutting(JSON, text)
     assert rows(events, text) == expected
     assert problems(events) == found
@@ -180,7 +180,7 @@ def test_items_that_are_no_messages_are_stray_text() -> None:
     assert problems(events).count("E-PARSE-HEADER/not-a-message@None") == 2
 
 
-def test_lines_are_one_transcript_and_a_broken_line_costs_no_other() -> None:
+def test_lines_are_one_transcript_and_a_broken_line_affects_no_other() -> None:
     text = '\n{"role":"user","content":"a"}\nnot json\n{"role":"user","cont\r\n  {"role":"user","content":"b"}  \n[1]'
     events = read_in_every_cutting(JSON, text)
     assert [row[2] for row in rows(events, text)] == ["a", "b"]
@@ -229,13 +229,13 @@ def test_a_document_that_ends_early_has_an_open_last_message() -> None:
 @pytest.mark.parametrize(
     "text", ['[{"role":"assistant","content":"se', '[{"content":"se', '[{"content":"se","role":"assis']
 )
-def test_what_an_unfinished_object_may_yet_hide_is_not_shown(text: str) -> None:
+def test_text_that_an_unfinished_object_may_still_hide_is_not_shown(text: str) -> None:
     events = read_in_every_cutting(JSON, text)
     assert [is_user_safe(message) for message in messages(events)] == [False]
     assert problems(events)[-1].startswith("E-STREAM-TRUNCATED")
 
 
-def test_of_a_broken_document_the_good_messages_are_read_and_the_rest_is_stray() -> None:
+def test_a_broken_document_gives_its_valid_messages_and_stray_text() -> None:
     text = '[{"role":"user","content":"a"},\n{"role":"user","content":"b" oops}, {"role":"user","content":"c"}]'
     events = read_in_every_cutting(JSON, text)
     assert [row[2] for row in rows(events, text)] == ["a"]
@@ -246,13 +246,13 @@ def test_of_a_broken_document_the_good_messages_are_read_and_the_rest_is_stray()
 @pytest.mark.parametrize(
     "text", ["", " \n ", "hello", "[", "{", '{"ro', "]", "{}", "[]", "12", '"text"', "[[]]", '{"messages":[{}]}']
 )
-def test_odd_little_inputs(text: str) -> None:
+def test_tiny_odd_inputs_are_read(text: str) -> None:
     assert messages(read_in_every_cutting(JSON, text)) == []
 
 
 @given(st.text(alphabet='[]{}",:\\\n ”“a1') | st.binary(max_size=60), st.integers(1, 7))
 @settings(max_examples=200, deadline=None)
-def test_nothing_raises_and_cuts_do_not_show(text: str | bytes, size: int) -> None:
+def test_no_input_raises_and_cuts_change_nothing(text: str | bytes, size: int) -> None:
     data = text.encode() if isinstance(text, str) else text
     assert read(JSON, data, [size] * (len(data) // size + 1)) == read(JSON, data)
 
@@ -301,6 +301,7 @@ class Shown:
     is_value: bool = False
     source_text: str | None = None
     visible: bool = True
+    usage: Usage | None = None
     time: str | None = None
     thread: int = 0
 
@@ -325,7 +326,7 @@ WRITTEN = [
 
 
 @pytest.mark.slow
-def test_what_is_written_is_read_as_the_same_messages() -> None:
+def test_written_messages_are_read_back_unchanged() -> None:
     text, losses = write_json(WRITTEN)
     assert losses == []
     events = read_in_every_cutting(JSON, text)
@@ -387,7 +388,7 @@ def test_the_header_of_a_transcript_is_kept_beside_its_messages() -> None:
     assert [row[2] for row in rows(events, text)] == ["a", "b", "c"]
 
 
-def test_an_attribute_that_would_mean_something_else_is_not_written() -> None:
+def test_an_attribute_that_would_change_the_meaning_is_not_written() -> None:
     text, losses = write_json([Shown("assistant", "a", extra={"intent": "preamble", "thinking": "x"})])
     assert json.loads(text) == [{"role": "assistant", "content": "a"}]
     assert len(losses) == 2

@@ -61,7 +61,7 @@ LABELS: list[tuple[object, str]] = [
 
 
 @pytest.mark.parametrize(("part", "label"), LABELS)
-def test_attachments_show_as_a_label_on_a_line_of_their_own(part: object, label: str) -> None:
+def test_attachments_show_as_a_label_on_their_own_line(part: object, label: str) -> None:
     for role in ("user", "assistant"):
         assert shown([part], role) == [label]
         assert shown([{"type": "text", "text": "see"}, part, "and", part, part], role) == [
@@ -147,7 +147,7 @@ def test_an_object_as_content_is_an_unknown_part(content: str) -> None:
     assert problems(events) == ["W-PART-UNKNOWN@1"]
 
 
-def test_data_of_a_tools_reply_is_its_body() -> None:
+def test_data_in_a_tool_reply_is_its_body() -> None:
     text = '[{"role":"tool","name":"f","content":{"ok":true}},{"role":"tool","name":"f","content":[{"a":1},2]}]'
     events = read_in_every_cutting(JSON, text)
     assert [row[2] for row in rows(events, text)] == ['{"ok":true}', '[{"a":1},2]']
@@ -233,9 +233,7 @@ WRAPPED = [
 
 @pytest.mark.share(quick=3)
 @pytest.mark.parametrize(("text", "expected", "found"), WRAPPED)
-def test_nothing_recognized_as_a_message_loses_its_content_quietly(
-    text: str, expected: list[str], found: list[str]
-) -> None:
+def test_no_message_loses_its_content_silently(text: str, expected: list[str], found: list[str]) -> None:
     events = read_in_every_cutting(JSON, text)
     assert [body(message, text) for message in messages(events) if is_user_safe(message)] == expected
     assert problems(events) == found

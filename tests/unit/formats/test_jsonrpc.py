@@ -197,8 +197,16 @@ def test_messages_and_artifacts_of_an_agent_are_shown() -> None:
 
 
 @pytest.mark.slow
-def test_nothing_hidden_shows_however_the_file_is_damaged() -> None:
+def test_a_damaged_file_shows_nothing_hidden() -> None:
     for records in (ACP, MCP, [*A2A, TASK]):
         assert_hidden(as_lines(*records), NAME)
         assert_drift_is_hidden(records, NAME)
     assert_others_are_hidden(NAME)
+
+
+def test_ids_of_two_types_are_two_ids() -> None:
+    call = rpc("tools/call", {"name": "read", "arguments": {}}, id="1")
+    answer = {"content": [{"type": "text", "text": "SECRET_"}]}
+    assert [kind for kind, _ in kinds(as_lines(call, rpc(id="1", result=answer)), NAME)] == ["call", "reply"]
+    assert [kind for kind, _ in kinds(as_lines(call, rpc(id=1, result=answer)), NAME)] == ["call", "unknown"]
+    assert [kind for kind, _ in kinds(as_lines(call, rpc(id='"1"', result=answer)), NAME)] == ["call", "unknown"]

@@ -128,7 +128,7 @@ def test_a_prompt_has_an_origin_or_none() -> None:
 
 
 @pytest.mark.slow
-def test_nothing_hidden_shows_however_the_file_is_damaged() -> None:
+def test_a_damaged_file_shows_nothing_hidden() -> None:
     assert_hidden(as_lines(*OLD), NAME)
     assert_hidden(as_lines(*NEW), NAME)
     assert_drift_is_hidden(OLD, NAME)

@@ -19,6 +19,7 @@ from tests.support.openchatml_0_1_reading import (
     read_every_way,
     settled,
 )
+from tests.support.reading import examine
 from viewer.formats.openchatml_0_1.reader import OPENCHATML_0_1
 from viewer.model.events import Closed, DeclaredTools, Event, Found, Grew, Opened, Started, Strayed
 from viewer.model.messages import Message
@@ -79,7 +80,7 @@ CASES = cases()
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_is_read_as_it_should_be_however_it_is_cut(case: str) -> None:
+def test_each_case_reads_the_same_for_any_cut(case: str) -> None:
     source, expected = CASES[case]
     assert lines(source) == expected
 
@@ -108,7 +109,7 @@ def test_an_answer_is_shown_while_it_is_written() -> None:
     assert astuple(grew.pieces[0])[:2] == (22, 32)
 
 
-def test_a_header_beyond_all_bounds_ends_by_itself() -> None:
+def test_an_oversized_header_ends_at_the_cap() -> None:
     data = b"<|im_start|>user " + b"x" * 70_000 + b"\nb<|im_end|>"
     found = [event for event in read(data) if isinstance(event, Found)]
     assert [(event.code, event.reason, event.start) for event in found] == [("E-PARSE-HEADER", "message-missing", 17)]
@@ -117,14 +118,14 @@ def test_a_header_beyond_all_bounds_ends_by_itself() -> None:
     assert settled(read(data)) == settled(read(data, range(1, len(data), 997)))
 
 
-def test_a_call_beyond_all_bounds_has_no_name() -> None:
+def test_an_oversized_call_has_no_name() -> None:
     short = b'<|im_start|>assistant\n<|function_call|>{"arguments": "%s", "name": "f"}<|im_end|>'
     for size, recipient in ((1000, "functions.f"), (2**20, None)):
         (message,) = messages_of(read(short.replace(b"%s", b"x" * size)))
         assert message.header.recipient == recipient
 
 
-def test_hostile_json_is_only_unreadable() -> None:
+def test_hostile_json_is_unreadable_and_nothing_worse() -> None:
     for arguments in (b"[" * 100_000, b"9" * 10_000 + b"}", b'{"name": "\\ud800"}', b"\xff", b'{"name": 1}', b"NaN"):
         data = b"<|im_start|>assistant\n<|function_call|>" + arguments + b"<|im_end|>"
         (message,) = messages_of(read(data))
@@ -162,7 +163,7 @@ def test_the_worked_function_call_is_linked_by_its_names() -> None:
 @pytest.mark.slow
 @settings(max_examples=400, deadline=None)
 @given(st.lists(st.sampled_from(FRAGMENTS), max_size=14).map("".join), st.data())
-def test_nothing_raises_and_no_cut_shows(text: str, data: st.DataObject) -> None:
+def test_no_input_raises_and_cuts_change_nothing(text: str, data: st.DataObject) -> None:
     source = text.encode()
     cuts = sorted(data.draw(st.lists(st.integers(0, len(source)), max_size=4)))
     whole = read(source)
@@ -176,7 +177,7 @@ def test_nothing_raises_and_no_cut_shows(text: str, data: st.DataObject) -> None
 @pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.sampled_from(FRAGMENTS), max_size=14).map("".join))
-def test_exactly_what_carries_a_header_error_is_malformed(text: str) -> None:
+def test_exactly_the_messages_with_a_header_error_are_malformed(text: str) -> None:
     events = read(text.encode())
     named = {event.message for event in events if isinstance(event, Found) and event.code == "E-PARSE-HEADER"}
     assert named == {message.number for message in messages_of(events) if message.header.malformed}
@@ -206,3 +207,17 @@ def test_the_work_is_linear(unit: bytes, step: int) -> None:
         return data, range(step, len(data), step)
 
     assert_growth(lambda given: read(*given), pieces(40_000), pieces(160_000), 10, nothing=0.05)
+
+
+def test_an_output_in_a_user_frame_is_a_reply() -> None:
+    text = (
+        "<|im_start|>user\nHello<|im_end|>\n"
+        '<|im_start|>assistant\n<|function_call|>{"name": "f", "arguments": {}}<|im_end|>\n'
+        '<|im_start|>user name=Ann\nAs asked: <|function_output|>{"name": "f", "content": "SECRET_"}<|im_end|>\n'
+        "<|im_start|>assistant\nOk<|im_end|>\n"
+    )
+    for cut in range(1, len(text), 7):
+        analysis = examine([text[:cut].encode(), text[cut:].encode()], text.encode(), "openchatml-0.1")
+        messages = [*analysis.index]
+        assert [message.header.role for message in messages] == ["user", "assistant", "user", "tool", "assistant"]
+        assert [is_user_safe(message) for message in messages] == [True, False, True, False, True]

@@ -88,7 +88,7 @@ def test_calls_and_replies_of_other_formats_get_their_envelopes() -> None:
     assert [message.recipient or message.name for message in again] == ["functions.f", "functions.f"]
 
 
-def test_what_is_hidden_stays_hidden_when_it_is_written() -> None:
+def test_hidden_messages_stay_hidden_when_written() -> None:
     hidden = [
         Text(channel="analysis", channel_given="analysis", body="a"),
         Text(channel="analysis", channel_given="analysis", intent="summary", body="b"),
@@ -114,7 +114,7 @@ def test_what_is_hidden_stays_hidden_when_it_is_written() -> None:
     ]
 
 
-def test_a_preamble_is_written_as_plain_text_and_that_is_said() -> None:
+def test_a_preamble_is_written_as_plain_text_and_listed() -> None:
     preamble = Text(channel="commentary", channel_given="commentary", intent="preamble", ending="return", body="Wait ")
     text, lost = write_openchatml_0_1([preamble])
     assert text == "[BOS]<|im_start|>assistant\nWait <|im_end|>[EOS]\n"
@@ -137,7 +137,7 @@ def test_a_preamble_is_written_as_plain_text_and_that_is_said() -> None:
         Text(number=7, role="user", name="file 999999999"),
     ],
 )
-def test_what_cannot_be_written_is_refused_in_one_sentence_that_quotes_nothing(message: Text) -> None:
+def test_unwritable_content_is_refused_in_one_sentence_without_quoting_it(message: Text) -> None:
     with pytest.raises(ViewerError, match=r"^Message 7 [a-zA-Z0-9., ]+\.$"):
         write_openchatml_0_1([message])
 
@@ -149,7 +149,7 @@ def test_a_field_that_cannot_be_written_is_left_out_and_listed(value: str) -> No
     assert lost == ["1 message: a field with white space, `<`, or control characters was dropped."]
 
 
-def test_marks_that_mean_nothing_for_a_role_may_be_written() -> None:
+def test_marks_without_meaning_for_a_role_are_written() -> None:
     text, lost = write_openchatml_0_1([Text(role="user", body="<|function_call|>[EOS]")])
     assert (text, lost) == ("[BOS]<|im_start|>user\n<|function_call|>[EOS]<|im_end|>[EOS]\n", [])
 

@@ -141,7 +141,7 @@ def test_other_roles_are_hidden() -> None:
 
 
 @pytest.mark.slow
-def test_nothing_hidden_shows_however_the_file_is_damaged() -> None:
+def test_a_damaged_file_shows_nothing_hidden() -> None:
     messages = [message("user", *PARTS, "Seen."), message("assistant", *PARTS[:5], "Seen.")]
     assert_hidden(session(*messages), NAME)
     assert_drift_is_hidden([{"info": INFO, "messages": messages[:1]}], NAME, lines=False)

@@ -157,7 +157,7 @@ def test_actions_and_observations_of_version_0_are_read() -> None:
 
 
 @pytest.mark.slow
-def test_nothing_hidden_shows_however_the_file_is_damaged() -> None:
+def test_a_damaged_file_shows_nothing_hidden() -> None:
     assert_hidden(as_lines(*EVENTS), NAME)
     assert_hidden(as_lines(*OLD), NAME)
     assert_drift_is_hidden(EVENTS[:6], NAME)

@@ -40,7 +40,7 @@ def test_a_label_before_and_after_a_hidden_part_stays_whole(hidden: str) -> None
     assert said(document) == [f"See\n{LABEL}", f"and\n{LABEL}\nDone."]
 
 
-def test_labels_alone_around_a_hidden_part_stay_whole() -> None:
+def test_labels_around_a_hidden_part_stay_whole() -> None:
     assert said(parts(PNG, text(CALL), PNG)) == [LABEL, LABEL]
 
 
@@ -63,7 +63,7 @@ def test_halves_of_a_character_in_two_parts_stay_together(hidden: str) -> None:
 
 
 @pytest.mark.parametrize("hidden", HIDDEN)
-def test_any_cut_gives_the_same(hidden: str) -> None:
+def test_any_cut_gives_the_same_result(hidden: str) -> None:
     words = f"\\ude00 b {json.dumps(HIDDEN[hidden])[1:-1]} c\\ud83d"
     halves = [f'{{"type":"text","text":"{one}"}}' for one in ("a\\ud83d", words, "\\ude00d")]
     content = ",".join([halves[0], halves[1], halves[2], json.dumps(PNG)])
@@ -104,6 +104,6 @@ def reads_of_runs(count: int, monkeypatch: pytest.MonkeyPatch) -> int:
     return CountedRuns.reads
 
 
-def test_a_text_of_twice_the_parts_looks_at_twice_the_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_twice_the_parts_take_about_twice_the_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     small, large = (reads_of_runs(count, monkeypatch) for count in (300, 600))
     assert 300 <= small < large <= 2.5 * small

@@ -124,14 +124,14 @@ def test_no_surface_shows_what_the_plugin_did_not_call_said(install: Install, se
         assert "SECRET_" not in result.out + result.err, (command, *options)
 
 
-def test_formats_lists_it_with_its_distribution(install: Install) -> None:
+def test_formats_lists_a_plugin_with_its_distribution(install: Install) -> None:
     install()
     row = next(line for line in run("formats").out.splitlines() if line.startswith("acme "))
     assert "Acme sessions" in row
     assert "plug-in ocmlview-acme 1.2" in row
 
 
-def test_it_is_not_loaded_where_it_is_turned_off(install: Install, session: Path) -> None:
+def test_a_plugin_is_not_loaded_if_plugins_are_turned_off(install: Install, session: Path) -> None:
     install()
     assert run("show", "--no-plugins", session).code == 2
     assert "unknown format" in run("show", "--no-plugins", "--format", "acme", session).err
@@ -158,7 +158,7 @@ def test_a_built_in_format_cannot_be_replaced(install: Install, session: Path) -
         ("FORMAT = 3", "its entry point is no PluginFormat"),
     ],
 )
-def test_a_broken_plugin_costs_one_sentence(install: Install, session: Path, module: str, reason: str) -> None:
+def test_a_broken_plugin_is_reported_in_one_sentence(install: Install, session: Path, module: str, reason: str) -> None:
     install(module)
     result = run("show", session)
     assert result.code == 2
@@ -188,7 +188,7 @@ def test_after_sixteen_failures_the_hook_is_not_called_again(install: Install, t
     assert run("check", path).out.count("W-PLUGIN/disabled") == 1
 
 
-def test_a_hook_that_never_returns_is_given_up(
+def test_a_hook_that_never_returns_is_abandoned(
     install: Install, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("viewer.plugins.hooks.LONGEST_WAIT", 0.05)

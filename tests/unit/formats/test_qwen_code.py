@@ -51,7 +51,7 @@ def test_each_record_has_its_kind() -> None:
     assert len(calls(as_lines(*SESSION), NAME)) == 1
 
 
-def test_sessions_are_not_those_of_claude_code() -> None:
+def test_sessions_are_not_read_as_those_of_claude_code() -> None:
     assert detect(as_lines(*SESSION)).format == NAME
     assert detect(as_lines(*SESSION[5:])).format == NAME
 
@@ -82,7 +82,7 @@ def test_an_unknown_type_is_hidden() -> None:
 
 
 @pytest.mark.slow
-def test_nothing_hidden_shows_however_the_file_is_damaged() -> None:
+def test_a_damaged_file_shows_nothing_hidden() -> None:
     assert_hidden(as_lines(*SESSION), NAME)
     assert_drift_is_hidden([each for each in SESSION if "REMINDER" not in str(each)], NAME)
     assert_others_are_hidden(NAME)

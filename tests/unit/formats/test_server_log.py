@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from tests.support.program import run
 from tests.support.reading import Reading, codes, read, read_cut
 from viewer.formats import detect
-from viewer.model.messages import Message
+from viewer.model.messages import Message, Stray
 from viewer.model.visibility import message_kind
 from viewer.syntax.string_map import PythonMap, python_text
 
@@ -178,7 +179,7 @@ def test_an_output_after_a_prompt_that_ends_elsewhere_is_hidden() -> None:
     assert seen(reading) == ["hel", "Hi!"]
 
 
-def test_an_answer_that_the_prompt_begins_goes_on() -> None:
+def test_an_answer_that_the_prompt_begins_continues() -> None:
     assert "".join(seen(log(asked(user("A?") + ANSWER + "The sum") + answered(" is 4.")))) == "A?The sum is 4."
 
 
@@ -320,3 +321,63 @@ def test_the_program_hides_and_reveals() -> None:
     revealed = run("show", "--json", "--reveal", "all", "-", stdin=text).out
     assert "SECRET_SYS" in revealed
     assert "SECRET_TH" in revealed
+
+
+ASKED = 'It\'s an old "harbor" \\ é🙂?\nDeep?'
+PROMPT = f"{SYSTEM}{user(ASKED)}{ANSWER}"
+TOLD = "<think>SECRET_T</think>Yes, it's deep.\nTwelve meters."
+LOG = [asked(PROMPT), answered(TOLD)]
+
+
+def kubernetes(size: int) -> bytes:
+    """The log as a container runtime writes it, which cuts each line."""
+    written = b""
+    for line in LOG:
+        data = line.rstrip("\n").encode()
+        for start in range(0, len(data), size):
+            tag = b"P" if start + size < len(data) else b"F"
+            written += b"2026-01-02T03:04:05.123456789Z stderr " + tag + b" " + data[start : start + size] + b"\n"
+            written += b"2026-01-02T03:04:05.123456789Z stdout F Received nothing: prompt: 'SECRET_OTHER'\n"
+    return written
+
+
+def docker(size: int) -> bytes:
+    """The same for Docker."""
+    parts = [line[start : start + size] for line in LOG for start in range(0, len(line), size)]
+    return "".join(json.dumps({"log": part, "stream": "stderr"}) + "\n" for part in parts).encode()
+
+
+@pytest.mark.parametrize("written", [kubernetes, docker])
+def test_lines_that_a_container_runtime_cut_are_joined(written: Callable[[int], bytes]) -> None:
+    whole = seen(read("".join(LOG).encode(), "server-log"))
+    assert len(whole) == 2
+    for size in (*range(40, 64), *range(90, 330, 7)):
+        reading = read(written(size), "server-log")
+        assert seen(reading) == whole, size
+        assert "E-STREAM-TRUNCATED/log" not in codes(reading), size
+
+
+def test_an_escape_that_was_cut_and_cannot_be_read_ends_the_text() -> None:
+    line = asked(user("One\ttwo") + ANSWER).rstrip("\n")
+    at = line.index("\\t") + 1
+    data = f"2026-01-02T03:04:05Z stderr P {line[:at]}\n2026-01-02T03:04:05Z stderr F {line[at:]}\n"
+    reading = read(data.encode(), "server-log")
+    assert "E-STREAM-TRUNCATED/log" in codes(reading)
+    assert "two" not in "".join(reading.texts)
+
+
+def test_a_line_that_never_ends_is_read_as_far_as_it_came() -> None:
+    data = f"2026-01-02T03:04:05Z stderr P {asked(PROMPT)[:150]}\n"
+    for text in (data, data + "2026-01-02T03:04:05Z stdout F other\n"):
+        reading = read(text.encode(), "server-log")
+        assert "E-STREAM-TRUNCATED/log" in codes(reading)
+        assert "SECRET" not in "".join(seen(reading))
+
+
+def test_text_outside_records_never_covers_a_line_that_was_joined() -> None:
+    for size in (50, 120):
+        data = kubernetes(size)
+        found = [stray for stray in read(data, "server-log").strays if isinstance(stray, Stray)]
+        strays = [data[stray.span[0] : stray.span[1]] for stray in found]
+        assert strays
+        assert all(b"SECRET_SYS" not in text and b"SECRET_T" not in text for text in strays), size

@@ -32,7 +32,7 @@ def test_data_over_several_lines_is_joined(end: str, space: str) -> None:
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_one_line_ends_as_well_with_each_line_end(end: str) -> None:
+def test_every_line_ending_ends_a_line(end: str) -> None:
     values = [delta("Hel"), delta("lo"), done("response.done")]
     assert told("".join(f"data: {json.dumps(each)}{end}{end}" for each in values).encode()) == HELLO
     assert told("".join(f"data:{json.dumps(each)}{end}" for each in values).encode()) == HELLO
@@ -61,7 +61,7 @@ def test_the_name_of_an_event_applies_to_its_data_wherever_it_is_decoded(monkeyp
     assert [body_of(event.message, NAMED) for event in careful if isinstance(event, Closed)] == ["Hel"]
 
 
-def test_comments_and_other_fields_may_stand_between_the_lines() -> None:
+def test_comments_and_other_fields_may_be_between_the_lines() -> None:
     data = b'data: {"type":\n: wait\nid: 4\ndata: "response.delta",\nretry: 9\ndata\ndata: "delta": "Hello"}\n\n'
     assert told(data + b"data: [DONE]\n\n") == HELLO
 
@@ -113,14 +113,14 @@ def test_names_without_blank_lines_belong_to_the_data_after_them() -> None:
     ]
 
 
-def test_a_value_that_never_ends_does_not_take_the_next_event_with_it() -> None:
+def test_an_unterminated_value_does_not_swallow_the_next_event() -> None:
     data = b'data: {"type":"response.delta","del\n\n' + lines(delta("Hello"), done("response.done"))
     assert told(data)[-1] == HELLO[-1]
     sloppy = b'data: {"type":"response.delta","del\ndata: {"type":"response.delta","delta":"Hello"}\ndata: [DONE]\n'
     assert told(sloppy)[-1] == HELLO[-1]
 
 
-def test_too_much_data_of_one_event_is_passed_over() -> None:
+def test_an_event_with_too_much_data_is_skipped() -> None:
     lines_of_it = b'data: {"type":"response.delta",\n' + (b"data: " + b" " * 1000 + b"\n") * (LONGEST_LINE // 1000 + 10)
     assert not [each for each in read([lines_of_it + b'data: "delta":"a"}\n\n']) if isinstance(each, Closed)]
 

@@ -110,7 +110,7 @@ def test_files_of_the_small_agent_are_read() -> None:
 
 
 @pytest.mark.slow
-def test_nothing_hidden_shows_however_the_file_is_damaged() -> None:
+def test_a_damaged_file_shows_nothing_hidden() -> None:
     assert_hidden(as_document(traj(HISTORY)), NAME)
     assert_hidden(as_document(MINI), NAME)
     assert_drift_is_hidden([traj(HISTORY)], NAME, lines=False)

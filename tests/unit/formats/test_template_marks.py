@@ -82,6 +82,7 @@ ASSISTANT = {
     "nemotron": "Plain words.<TOOLCALL>[SECRET]</TOOLCALL>",
     "lm studio": "Plain words.\n[TOOL_REQUEST]\nSECRET\n[END_TOOL_REQUEST]",
     "step": "Plain words.<｜tool_calls_begin｜>SECRET<｜tool_calls_end｜>",
+    "command action": f"Plain words.\nAction:\n```json\n[{CALL}]\n```",
     "phi functools": 'Plain words.\nfunctools[{"name": "SECRET"}]',
     "carriage returns": "<tool_response>\r\nSECRET\r\n</tool_response>\r\nPlain words.",
 }
@@ -172,7 +173,7 @@ def test_hidden_text_stays_hidden_and_answers_stay(
 
 
 @each("carrier, role, text", CARRIED, quick=9, test=2)
-def test_any_cut_gives_the_same(carrier: str, role: str, text: str) -> None:
+def test_any_cut_gives_the_same_result(carrier: str, role: str, text: str) -> None:
     data, format = CARRIERS[carrier](role, text).encode(), carrier.removesuffix("-parts")
     whole = read(data, format)
     for size in (1, 3, 16):
@@ -345,6 +346,8 @@ def test_escapes_of_a_json_string_keep_their_places() -> None:
 
 
 def test_every_mark_is_found_by_the_prefilter_and_is_short() -> None:
-    marks = [mark.encode() for pair in MARK_PAIRS for mark in (*pair.opens, *pair.closes)]
+    marks = [
+        mark.encode() for pair in MARK_PAIRS for mark in (*pair.opens, *(() if pair.shared_close else pair.closes))
+    ]
     assert [mark for mark in marks if not MAY_BE_MARK.search(mark)] == []
     assert LONGEST_MARK <= 32

@@ -93,7 +93,7 @@ def as_array(ids: list[int]) -> bytes:
         json.dumps(GUIDE, indent=1).encode(),
     ],
 )
-def test_the_guides_ids_are_two_messages_in_every_layout(data: bytes) -> None:
+def test_the_ids_of_the_guide_are_two_messages_in_every_layout(data: bytes) -> None:
     assert [line for line in told(BARE, data) if line[0].isdigit()] == [
         "1 assistant None analysis None end: ⟨1844⟩⟨31064⟩⟨25⟩",
         "2 assistant None final None return: ⟨17⟩⟨13⟩",
@@ -139,7 +139,7 @@ def test_text_that_spells_a_control_token_is_text() -> None:
     ]
 
 
-def test_in_a_header_it_is_text_as_well_and_comes_back_as_written() -> None:
+def test_a_spelled_token_in_a_header_is_text_too() -> None:
     data = as_array([START, ASSISTANT, CHANNEL, FINAL, 2, MESSAGE, 1, END])
     (message,) = [event.message for event in read(WITH_TEXTS, [data]) if isinstance(event, Closed)]
     assert message.header.malformed
@@ -155,7 +155,7 @@ def test_bodies_spell_control_tokens_words_and_unknown_ids() -> None:
 
 
 @pytest.mark.parametrize("item", ["-5", "1.5", "999999", "1e3", "null", '"a, b]"', '"a\\"b"', "{x}", "9" * 40])
-def test_an_item_that_is_no_id_is_reported_at_its_place_and_reading_goes_on(item: str) -> None:
+def test_an_invalid_item_is_reported_at_its_position_and_reading_continues(item: str) -> None:
     data = f"[{START}, {USER}, {MESSAGE}, {item}, {END}]".encode()
     lines = told(BARE, data)
     assert lines[:2] == ["transcript 1", f"E-PARSE-HEADER not-a-message {item!r}"]
@@ -200,7 +200,7 @@ def test_ids_between_messages_are_one_stray_text() -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"[]", b"[", b"  \n", b"[[]]"])
-def test_nothing_is_nothing(data: bytes) -> None:
+def test_an_empty_list_has_no_messages(data: bytes) -> None:
     assert told(BARE, data) == []
 
 
@@ -312,7 +312,7 @@ TEXT_ITEMS = st.sampled_from(["35644", "17196", "12606 815", "316", "4108", "1",
 
 
 @given(st.lists(ITEMS | TEXT_ITEMS, max_size=25), st.data())
-def test_how_it_is_cut_never_shows(items: list[str], draw: st.DataObject) -> None:
+def test_cuts_change_nothing(items: list[str], draw: st.DataObject) -> None:
     data = " ".join(items).encode()
     cut = draw.draw(st.integers(0, len(data)))
     whole = [event for event in read(WITH_TEXTS, [data]) if not isinstance(event, Opened)]

@@ -231,6 +231,8 @@ def test_a_renamed_type_hides_the_span() -> None:
     words = {"langfuse": b'"GENERATION"', "langsmith": b'"run_type": "llm"', "mlflow": b"CHAT_MODEL"}
     for sample in SAMPLES:
         name = sample.path.parent.name
+        if words[name] not in sample.text and sample.base in ("stored-messages", "graph-state"):
+            continue  # messages without a span
         data = sample.text.replace(words[name], words[name].replace(b"llm", b"x").replace(b"E", b"X"))
         assert data != sample.text and seen(events_of(name, data), data) == [], sample.name
 

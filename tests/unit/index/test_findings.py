@@ -40,7 +40,7 @@ def test_empty_spans_join_only_at_the_same_place() -> None:
     assert [(one.start, one.count) for one in findings_of(b"    ", [(1, 1), (1, 1), (2, 2)])] == [(1, 2), (2, 1)]
 
 
-def test_at_most_so_many_of_a_code_are_kept_and_the_rest_is_counted() -> None:
+def test_a_limited_number_per_code_is_kept_and_the_rest_counted() -> None:
     findings = findings_of(b"a.a.a.a.a.", [(0, 1), (2, 3), (4, 5), (6, 7), (8, 9)], most=2)
     assert [found.start for found in findings] == [0, 2]
     assert findings.more == {"W-TEXT-BETWEEN": 3}
@@ -64,7 +64,7 @@ def test_a_run_of_nul_bytes_is_one_finding_with_a_count_in_a_body_and_outside() 
     ]
 
 
-def test_a_character_at_the_border_of_a_block_is_whole() -> None:
+def test_a_character_across_a_block_boundary_is_whole() -> None:
     text = "\N{GRINNING FACE}é\N{EURO SIGN}".encode() + b"\xf0\x9f\x98 \x80\x80\x80\x80\x80 \xe2\x82"
     for cut in range(4, len(text)):
         first = whole_characters(text[:cut], True)
@@ -92,7 +92,7 @@ def test_many_duplicate_keys_take_little_memory() -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 5 * len(data)
-    assert one.total("warning") >= 499_999
+    assert one.tally.diagnostics("warning") >= 499_999
 
 
 HIDDEN = "<|start|>assistant<|channel|>analysis<|message|>a\u200bb<|end|>\n"
@@ -121,6 +121,6 @@ def test_hidden_problems_do_not_push_out_those_that_the_end_user_sees(shown: int
 def test_a_developer_gets_no_more_than_the_cap() -> None:
     document = Document(SpooledSource("x", iter([f"version: 2.2\n{HIDDEN * 5_000}{SHOWN}".encode()]), False)).load()
     assert len(document.findings()) == len(document.project(EVERYTHING).diagnostics()) == MOST_PER_CODE
-    assert document.more_findings == {"W-TEXT-HIDDEN-CHARACTERS": 4_001}
+    assert document.tally.unlisted == {"W-TEXT-HIDDEN-CHARACTERS": 4_001}
     projection = document.project(EVERYTHING)
     assert len(projection.problems(projection.rows()).extend(5_001)) == MOST_PER_CODE

@@ -31,7 +31,7 @@ def filled() -> MessageIndex:
     return index
 
 
-def test_what_was_put_in_comes_out() -> None:
+def test_messages_are_returned_as_they_were_put_in() -> None:
     index = filled()
     assert list(index) == MESSAGES
     assert len(index) == len(MESSAGES)
@@ -41,7 +41,7 @@ def test_what_was_put_in_comes_out() -> None:
 
 
 @pytest.mark.parametrize("number", range(1, 8))
-def test_a_message_that_changed_replaces_what_was_known(number: int) -> None:
+def test_a_changed_message_replaces_the_known_one(number: int) -> None:
     for other in MESSAGES:
         index = filled()
         changed = replace(other, number=number, transcript=MESSAGES[number - 1].transcript)

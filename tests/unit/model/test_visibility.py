@@ -181,14 +181,14 @@ def test_a_thread_selects_and_reveals_nothing() -> None:
 
 
 @each("case, reason, kind", [*CASES, *KIND_CASES])
-def test_the_reason_says_what_the_rule_says(case: Message, reason: str, kind: Reveal) -> None:
+def test_the_reason_agrees_with_the_rule(case: Message, reason: str, kind: Reveal) -> None:
     assert reason_of(case) == reason
     assert is_user_safe(case) == reason.startswith("Visible")
     assert kind_of(case) is kind
 
 
 @each("case, reason, kind", [*CASES, *KIND_CASES])
-def test_an_audience_sees_what_is_shown_and_what_it_asked_for(case: Message, reason: str, kind: Reveal) -> None:
+def test_an_audience_sees_shown_messages_and_what_it_revealed(case: Message, reason: str, kind: Reveal) -> None:
     shown = reason.startswith("Visible")
     assert END_USER.sees(case) == shown
     assert EVERYTHING.sees(case)
@@ -196,7 +196,7 @@ def test_an_audience_sees_what_is_shown_and_what_it_asked_for(case: Message, rea
         assert Audience(frozenset({asked})).sees(case) == (shown or asked in (kind, Reveal.ALL))
 
 
-def test_text_outside_messages_and_thoughts_must_be_asked_for() -> None:
+def test_text_outside_messages_and_thoughts_must_be_revealed() -> None:
     assert END_USER.is_safe
     assert not END_USER.sees_stray
     assert not END_USER.sees_thoughts

@@ -62,7 +62,7 @@ def test_ill_formed_bytes_are_replaced_one_by_one() -> None:
         ("a<|literal|>bc<|endliteral|>d", "cd", "c<|endliteral|>d"),
     ],
 )
-def test_a_span_of_what_was_meant_is_found_again(written: str, meant: str, source: str) -> None:
+def test_a_span_of_decoded_text_is_found_in_the_input(written: str, meant: str, source: str) -> None:
     body = body_of(written)
     at = body.data.index(meant.encode())
     start, end = body.source_span(at, at + len(meant))
@@ -81,7 +81,7 @@ JSON_PLACES = [
 
 
 @pytest.mark.parametrize(("written", "meant", "source"), JSON_PLACES)
-def test_the_same_inside_a_json_string(written: str, meant: str, source: str) -> None:
+def test_a_span_inside_a_json_string_is_found_too(written: str, meant: str, source: str) -> None:
     body = body_of(written, Coding.JSON_STRING)
     at = body.data.index(meant.encode())
     start, end = body.source_span(at, at + len(meant.encode()))

@@ -77,14 +77,14 @@ REFUSED = [
 
 
 @each("text, value", VALUES)
-def test_what_is_read(text: str, value: object) -> None:
+def test_each_document_header_gives_its_values(text: str, value: object) -> None:
     reading = read_yaml(text.encode(), 30)
     assert reading.faults == ()
     assert value is None or reading.value == value
 
 
 @each("data, place, value", REFUSED)
-def test_what_is_refused_and_what_was_read_before(data: bytes, place: bytes, value: object) -> None:
+def test_a_refused_header_keeps_what_was_read_before(data: bytes, place: bytes, value: object) -> None:
     reading = read_yaml(data, 1000)
     (fault,) = reading.faults
     assert fault.reason == "yaml-malformed"
@@ -92,20 +92,20 @@ def test_what_is_refused_and_what_was_read_before(data: bytes, place: bytes, val
     assert reading.value == value
 
 
-def test_the_place_is_the_last_of_equal_ones() -> None:
+def test_the_position_is_that_of_the_last_equal_key() -> None:
     assert read_yaml(b"{a: 1, a: 2}").faults == (YamlFault("yaml-malformed", 7, 8),)
     assert read_yaml(b"---\na: 1\n---\n---\n").faults == (YamlFault("yaml-malformed", 9, 12),)
     assert read_yaml(b"a: 1\nb: c: d").faults == (YamlFault("yaml-malformed", 9, 10),)
 
 
-def test_depth() -> None:
+def test_nesting_is_capped() -> None:
     assert read_yaml(b"[" * 32 + b"]" * 32).faults == ()
     assert read_yaml(b"[" * 33 + b"]" * 33).faults == (YamlFault("yaml-malformed", 32, 33),)
     assert read_yaml(b"- " * 33 + b"a").faults == (YamlFault("yaml-malformed", 64, 65),)
 
 
 @pytest.mark.slow
-def test_size() -> None:
+def test_the_size_is_capped() -> None:
     data = b"a: 1\n" + b"# comment\n" * 6553
     assert len(data) > SIZE - 10
     longer = data + b"b: 2\n" * 4
@@ -154,7 +154,7 @@ BOMBS = [
 @pytest.mark.share(test=5)
 @pytest.mark.parametrize("unit", BOMBS)
 @pytest.mark.parametrize("lead", [b"", b"[", b'a: "'])
-def test_no_bytes_take_long(unit: bytes, lead: bytes) -> None:
+def test_no_bytes_take_more_than_linear_time(unit: bytes, lead: bytes) -> None:
     data = (lead + unit * SIZE)[:SIZE]
     begun = time.process_time()
     read_document_header(data)
@@ -162,7 +162,7 @@ def test_no_bytes_take_long(unit: bytes, lead: bytes) -> None:
 
 
 @pytest.mark.slow
-def test_many_keys_take_no_long_time() -> None:
+def test_many_keys_take_linear_time() -> None:
     for data in (
         b"".join(b"%d:\n" % n for n in range(10_000)),
         b"{" + b"".join(b"%d:," % n for n in range(10_000)) + b"}",
@@ -210,7 +210,7 @@ PIECES = st.lists(st.sampled_from(NOTHING_SPECIAL + INDICATORS + QUOTES + REFUSE
 
 
 @given(PIECES.map(b"".join) | st.binary(max_size=50))
-def test_no_bytes_raise_and_places_stand_inside(data: bytes) -> None:
+def test_no_bytes_raise_and_positions_are_inside_the_input(data: bytes) -> None:
     header = read_document_header(data, 10)
     for fault in header.faults:
         assert 10 <= fault.start <= fault.end <= 10 + len(data)

@@ -22,7 +22,7 @@ from viewer.reading.offset_map import all_characters_of, characters_of
         (r'"plain light"', Coding.JSON_STRING, "light", "light"),
     ],
 )
-def test_the_same_words_are_found_in_what_was_meant(written: str, coding: Coding, marked: str, meant: str) -> None:
+def test_the_same_words_are_found_in_the_decoded_text(written: str, coding: Coding, marked: str, meant: str) -> None:
     data = written.encode()
     body = read_body((Piece(0, len(data), coding),), lambda start, end: data[start:end])
     start = data.index(marked.encode())
@@ -30,7 +30,7 @@ def test_the_same_words_are_found_in_what_was_meant(written: str, coding: Coding
     assert body.text[first:last] == meant
 
 
-def test_what_is_elsewhere_has_no_place() -> None:
+def test_text_outside_the_body_has_no_position() -> None:
     data = b"before body after"
     body = read_body((Piece(7, 11, Coding.PLAIN),), lambda start, end: data[start:end])
     assert characters_of(body, (7, 11)) == (0, 4)
@@ -52,7 +52,7 @@ def one_by_one(body: Body, span: tuple[int, int]) -> tuple[int, int] | None:
     return first, max(first, last)
 
 
-def test_many_spans_are_found_as_each_of_them_is() -> None:
+def test_many_spans_are_found_like_single_ones() -> None:
     text = "aä<|literal|>€x<|endliteral|><<|end|>🙂\n".encode() * 5 + b"\xf0\x9f z"
     body = read_body((Piece(100, 100 + len(text), Coding.ESCAPED),), lambda start, end: text[start - 100 : end - 100])
     ends = range(95, 105 + len(text))

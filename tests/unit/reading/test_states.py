@@ -76,7 +76,7 @@ def test_every_row_searches_known_tokens(states: Mapping[State, StateRow]) -> No
 
 @pytest.mark.share(quick=4)
 @pytest.mark.parametrize("state", CASES)
-def test_any_split_gives_the_same_in_every_state(state: State) -> None:
+def test_any_split_gives_the_same_result_in_every_state(state: State) -> None:
     format, text = CASES[state]
     lead = LEADS.get(state, b"")
     whole, _ = visited([lead + text], format)

@@ -83,7 +83,7 @@ def shown(text: str) -> str:
 
 
 @given(TEXTS)
-def test_the_text_that_is_left_is_that_of_the_model(text: str) -> None:
+def test_the_remaining_text_equals_that_of_the_reference_model(text: str) -> None:
     left, _ = model(text)
     assert shown(text).lstrip() == left.replace("<<|", "<|").lstrip()
 

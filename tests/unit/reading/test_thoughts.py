@@ -37,11 +37,11 @@ def body_of(data: bytes) -> Body:
         ("a<|start_reason|>x<|end_rea", "a"),
     ],
 )
-def test_so_much_is_certain(written: str, shown: str) -> None:
+def test_only_certain_text_is_shown(written: str, shown: str) -> None:
     assert without_thoughts_so_far(body_of(written.encode())) == shown
 
 
-def test_a_character_that_has_only_begun_waits() -> None:
+def test_an_incomplete_character_waits() -> None:
     data = "a€".encode()
     assert [text_so_far(body_of(data[:length])) for length in range(5)] == ["", "a", "a", "a", "a€"]
     assert text_so_far(body_of(b"a\xffb")) == "a\ufffdb"

@@ -17,7 +17,7 @@ def printed(*shown: Item, style: Style = Style(), width: int = 60, **changes: An
     return [line.rstrip() for line in conversation_lines(projection(*shown, **changes), width, style)]
 
 
-def test_a_conversation_reads_like_one() -> None:
+def test_a_conversation_is_printed_in_order() -> None:
     assert printed(
         message(2, body="Is it warm?"),
         HiddenRun(1, 3),
@@ -42,7 +42,7 @@ def test_a_conversation_reads_like_one() -> None:
     ]
 
 
-def test_a_preamble_says_that_it_is_one() -> None:
+def test_a_preamble_is_labeled() -> None:
     lines = printed(message(1, role="assistant", channel="commentary", intent="preamble", body="First, I look."))
     assert any(line.startswith("▌ ASSISTANT · plan") and "(preamble, user-visible)" in line for line in lines)
 
@@ -66,7 +66,7 @@ def test_lines_are_exact_in_a_pipe_and_wrapped_on_a_terminal() -> None:
     assert len(rows) > 5
 
 
-def test_problems_stand_under_the_message_they_belong_to() -> None:
+def test_problems_are_below_their_message() -> None:
     lines = printed(
         message(1), HiddenRun(1, 1), message(3, turn=2), problems=[problem(2, hidden=True, reason=None), problem(3)]
     )
@@ -82,7 +82,7 @@ def test_notes_are_for_developers() -> None:
     assert any("I-OPEN-PROMPT" in line for line in printed(message(1), problems=[note], audience=EVERYTHING))
 
 
-def test_problems_of_no_message_come_where_they_are_or_last() -> None:
+def test_problems_without_a_message_are_at_their_position_or_last() -> None:
     first = problem(None, code="W-HEADER-MISSING", reason=None, severity="warning", span=(0, 0), line=1, column=1)
     lines = printed(message(1, span=(5, 9)), problems=[first], audience=EVERYTHING)
     assert "W-HEADER-MISSING 1:1" in lines[0]
@@ -108,7 +108,7 @@ def test_what_the_user_saw_is_marked_for_a_developer() -> None:
     assert any(line.startswith("▌ #1 USER [final] *") for line in printed(message(1), audience=EVERYTHING))
 
 
-def test_stray_text_stands_apart() -> None:
+def test_stray_text_is_separate() -> None:
     lines = printed(ShownStray(1, 0, (0, 4), "plums"), message(1), audience=EVERYTHING)
     assert lines[2:4] == ["┆ TEXT OUTSIDE ANY MESSAGE", "┆ plums"]
 
@@ -131,7 +131,7 @@ def test_the_end_user_gets_a_boundary_where_each_transcript_begins() -> None:
     ]
 
 
-def test_how_a_message_ended_stands_below_it_and_no_text_can_pose_as_that() -> None:
+def test_an_ending_is_below_its_message_and_cannot_be_forged() -> None:
     assert printed(message(1, ending="open", body="so far\n  ┄ cancelled ┄"))[-2:] == [
         "▌   ┄ cancelled ┄",
         "  ┄ unfinished ┄",
@@ -145,7 +145,7 @@ def test_a_revealed_document_header_is_printed_safely() -> None:
     assert lines[1:5] == ["a␛:", "  - x", "  -", "    b: c␇"]
 
 
-def test_plain_terminals_get_ascii_alone() -> None:
+def test_plain_terminals_get_only_ascii() -> None:
     lines = printed(
         message(1, body="20 °C ✖"), HiddenRun(1, 1), problems=[problem(1), problem(2)], style=Style(ascii=True)
     )
@@ -161,7 +161,7 @@ def test_color_changes_nothing_but_color() -> None:
     assert any("\x1b[1;36m" in line for line in colored)
 
 
-def test_json_is_laid_out_on_a_terminal_alone() -> None:
+def test_json_is_laid_out_only_on_a_terminal() -> None:
     body = '{"a":' + "1" * 70 + "}"
     sent = message(1, role="tool", channel="commentary", content_type="json", body=body, visible=False)
     assert f"▌ {body}" in printed(sent, audience=EVERYTHING)

@@ -45,7 +45,7 @@ def test_a_long_path_is_not_cut() -> None:
     assert printed("d/" * 500).startswith("d/" * 500 + ":41:18: error: ")
 
 
-def test_file_names_are_made_safe() -> None:
+def test_file_names_are_sanitized() -> None:
     assert "\x1b" not in printed("\x1b[31m")
     assert "\x1b" not in workflow_command("\x1b[31m", FINDING)
 
@@ -61,7 +61,7 @@ def test_file_names_are_made_safe() -> None:
         ("日" * 300 + "light", "light"),
     ],
 )
-def test_carets_stand_under_the_place(text: str, marked: str) -> None:
+def test_carets_are_below_the_position(text: str, marked: str) -> None:
     first = text.index(marked)
     source, carets = (
         STYLE.paint(line) for line in source_lines(FINDING, (text, first, first + len(marked)), 80, STYLE)
@@ -102,7 +102,7 @@ def test_workflow_commands_escape_their_properties() -> None:
     assert "\n" not in command
 
 
-def test_columns_are_left_out_where_a_place_has_several_lines() -> None:
+def test_columns_are_omitted_for_positions_of_several_lines() -> None:
     assert "col=" not in workflow_command("a", Finding(FINDING.diagnostic, 41, 18, 42, 3))
 
 

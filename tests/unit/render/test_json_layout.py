@@ -13,7 +13,7 @@ from viewer.render.json_layout import laid_out
 from viewer.render.sanitize import SafeText
 
 
-def test_entries_stand_on_lines_of_their_own() -> None:
+def test_entries_are_on_their_own_lines() -> None:
     assert laid_out(SafeText('{"a":[1,2],"b":{},"c":{"d":null}}')) == (
         '{\n  "a": [\n    1,\n    2\n  ],\n  "b": {},\n  "c": {\n    "d": null\n  }\n}'
     )
@@ -27,7 +27,7 @@ def test_values_keep_their_spelling(value: str) -> None:
 @pytest.mark.parametrize(
     "text", ["", "plain", '"text"', "{", "{]", '{"a":1}}', '{"a":1} x', '{"a', "[" * 300 + "]" * 300, "]"]
 )
-def test_what_is_not_one_value_is_left_alone(text: str) -> None:
+def test_text_that_is_not_one_value_stays_unchanged(text: str) -> None:
     assert laid_out(SafeText(text)) is None
 
 
@@ -37,7 +37,7 @@ def test_what_is_not_one_value_is_left_alone(text: str) -> None:
         st.none() | st.booleans() | st.integers() | st.text(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)
     )
 )
-def test_nothing_but_white_space_changes(value: object) -> None:
+def test_only_white_space_changes(value: object) -> None:
     text = SafeText(json.dumps([value]))
     laid = laid_out(text)
     assert laid is not None

@@ -60,7 +60,7 @@ def test_every_row_fits_and_no_word_is_lost(text: str, width: int) -> None:
     assert "".join(rows).replace(" ", "") == line.replace(" ", "")
 
 
-def test_what_is_said_to_have_one_cell_each_has_it() -> None:
+def test_lines_marked_as_single_cell_have_one_cell_per_character() -> None:
     quick = [character for character in map(chr, range(0x110000)) if has_one_cell_each(character)]
     assert len(quick) > 2000
     for character in quick:
@@ -69,7 +69,7 @@ def test_what_is_said_to_have_one_cell_each_has_it() -> None:
 
 
 @given(st.text(alphabet="ab  e", max_size=60), st.integers(4, 20))
-def test_a_line_of_the_west_breaks_where_a_plain_one_does(text: str, width: int) -> None:
+def test_a_latin_line_breaks_like_a_plain_one(text: str, width: int) -> None:
     west = text.replace("e", "—").replace("b", "é")
     assert list(wrap(SafeText(west), width)) == [
         row.replace("e", "—").replace("b", "é") for row in wrap(SafeText(text), width)

@@ -47,13 +47,13 @@ def without_trailing_spaces(text: str) -> list[str]:
 @pytest.mark.parametrize("style", STYLES, ids=str)
 @pytest.mark.parametrize("trim", [False, True])
 @each("body", BODIES)
-def test_in_the_end_it_is_what_show_prints(body: str, trim: bool, style: Style) -> None:
+def test_the_final_text_is_what_show_prints(body: str, trim: bool, style: Style) -> None:
     check(body, trim, style)
 
 
 @pytest.mark.slow
 @given(TEXT, st.booleans(), st.sampled_from(STYLES))
-def test_of_any_text(body: str, trim: bool, style: Style) -> None:
+def test_any_text_ends_as_show_prints_it(body: str, trim: bool, style: Style) -> None:
     check(body, trim, style)
 
 
@@ -66,13 +66,13 @@ def check(body: str, trim: bool, style: Style) -> None:
             assert last == shown(body, style, trim)
 
 
-def test_a_text_is_written_as_it_comes() -> None:
+def test_text_is_written_as_it_arrives() -> None:
     assert written("Take the line", Style(), trim=False)[:6] == ["", "", "", "| T", "| Ta", "| Tak"]
     assert written("Take the line to", Style(wrapped=True), trim=False)[-1] == "| Take the\n| line to\n"
     assert "| Take" in written("Take the line", Style(wrapped=True), trim=False)
 
 
-def test_another_text_is_noticed() -> None:
+def test_a_changed_text_is_noticed() -> None:
     live = GrowingBody(GUTTER, WIDTH, Style(), trim=False)
     assert "".join(live.grow("so I think")) == "| so I thin"
     assert live.continues("so I thing")

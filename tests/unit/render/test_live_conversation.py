@@ -91,13 +91,13 @@ class TestAsItComes:
         assert written.write("rn|>") == "o\n"
         assert written.write(QUESTION).startswith("\n── turn 2 ─")
 
-    def test_hidden_messages_are_told_when_the_next_shown_one_begins(self, written: Written) -> None:
+    def test_hidden_messages_are_counted_when_the_next_shown_one_begins(self, written: Written) -> None:
         written.write(HEAD + QUESTION)
         assert written.write(CALL + "{}<|call|>" + REPLY + "<|start|>assistant<|channel|>analysis<|message|>x") == ""
         assert written.write("<|end|><|start|>assistant<|channel|>final") == ""
         assert written.write("<|message|>") == "\n  ┄ 3 hidden ┄\n\n▌ ASSISTANT\n"
 
-    def test_hidden_messages_at_the_end_are_told_at_the_end(self, written: Written) -> None:
+    def test_hidden_messages_at_the_end_are_counted_at_the_end(self, written: Written) -> None:
         before = written.write(HEAD + QUESTION + CALL + "{}<|call|>" + REPLY)
         assert "hidden" not in before
         assert written.end().endswith("\n  ┄ 2 hidden ┄\n")
@@ -116,7 +116,7 @@ class TestAsItComes:
         assert "▌ so far" in written.text
         assert written.write('{"type":"response.cancel","message_id":"m1"}\n') == " \n  ┄ cancelled ┄\n"
 
-    def test_of_two_messages_at_once_the_second_waits(self, written: Written) -> None:
+    def test_the_second_of_two_open_messages_waits(self, written: Written) -> None:
         for name in ("m1", "m2", "m1", "m2"):
             written.write(f'{{"type":"response.delta","message_id":"{name}","delta":"{name} text "}}\n')
         assert "m1 text m1 text" in written.text
@@ -131,13 +131,13 @@ class TestAsItComes:
         assert written.write("longer than the row ").startswith(" word\n\x1b[1;32m▌ \x1b[0mlonger than")
 
     @pytest.mark.parametrize("audience", [STRICT, EVERYTHING], ids=["strict", "debug"])
-    def test_others_get_whole_messages(self, tmp_path: Path, audience: Audience) -> None:
+    def test_pipes_get_whole_messages(self, tmp_path: Path, audience: Audience) -> None:
         written = Written(Log(tmp_path / "run.log"), audience)
         written.write(HEAD + QUESTION)
         assert written.write(ANSWER + "Take the line") == ""
         assert "Take the line\n" in written.write("<|return|>")
 
-    def test_a_developer_is_told_of_a_call_what_is_known_then(self, tmp_path: Path) -> None:
+    def test_a_developer_sees_what_is_known_of_a_call_at_that_time(self, tmp_path: Path) -> None:
         written = Written(Log(tmp_path / "run.log"), EVERYTHING)
         written.write(HEAD + QUESTION)
         assert "pending" in written.write(CALL + "{}<|call|>")
@@ -149,7 +149,7 @@ class TestThoughtsThatAreKnownTooLate:
 
     TEXT = "I think.</think>Yes, it is."
 
-    def test_the_text_is_cut_from_there_on_and_that_is_said(self, written: Written) -> None:
+    def test_the_text_is_cut_there_with_a_note(self, written: Written) -> None:
         written.write(HEAD + QUESTION + ANSWER)
         assert written.write("I think.") == "▌ I think"
         assert written.write("</think>") == f"\n  ┄ {TAKEN_BACK} ┄\n"
@@ -166,7 +166,7 @@ class TestThoughtsThatAreKnownTooLate:
         assert "▌ No.\n" in new
         assert "think" not in new
 
-    def test_at_once_nothing_is_written_of_it(self, written: Written) -> None:
+    def test_nothing_of_it_is_written_at_once(self, written: Written) -> None:
         written.write(HEAD + QUESTION + ANSWER + self.TEXT)
         assert "think" not in written.text
 

@@ -44,7 +44,7 @@ def test_every_line_has_all_its_keys_in_order() -> None:
         assert list(line) == KEYS[line["kind"]]
 
 
-def test_the_file_is_named_where_there_are_several() -> None:
+def test_the_file_is_named_if_there_are_several() -> None:
     assert all(line["file"] == "a.ocml" for line in lines(message(1), problems=[problem(1)], file="a.ocml"))
 
 
@@ -58,7 +58,7 @@ def test_hidden_runs_leave_no_line() -> None:
     assert found[0]["audience"] == "safe"
 
 
-def test_each_transcript_stands_before_its_messages() -> None:
+def test_each_transcript_precedes_its_messages() -> None:
     heads = [ShownTranscript(number, "harmony", None, None, None) for number in (1, 2, 3)]
     found = lines(message(1), message(2, transcript=2), heads=heads)
     assert [(line["kind"], line["number"]) for line in found] == [
@@ -70,7 +70,7 @@ def test_each_transcript_stands_before_its_messages() -> None:
     ]
 
 
-def test_a_finding_has_its_place() -> None:
+def test_a_finding_has_its_position() -> None:
     line = json.loads(
         finding_line(Finding(Diagnostic(RULES["W-CALL-UNANSWERED"], None, 5, 700, 702, 2), 22, 9, 22, 11))
     )
@@ -81,7 +81,7 @@ def test_a_finding_has_its_place() -> None:
 @pytest.mark.parametrize(
     "character", ["\x1b", "\x7f", "\x9b", "\u202e", "\u200b", "\ud800", "\ufffe", "\U000e0041", "\u2028"]
 )
-def test_what_is_not_safe_is_escaped(character: str) -> None:
+def test_unsafe_characters_are_escaped(character: str) -> None:
     line = encode({"body": f"a{character}b é 日"})
     assert character not in line
     assert "é 日" in line

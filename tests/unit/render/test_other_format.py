@@ -61,7 +61,7 @@ def test_no_message_is_printed_twice(tmp_path: Path, audience: Audience, size: i
         assert page.resets == [Reason.DETECTED] * len(page.resets) != []
 
 
-def test_the_message_that_was_begun_goes_on(tmp_path: Path) -> None:
+def test_the_message_in_progress_continues(tmp_path: Path) -> None:
     page = Page(tmp_path / "run.log")
     page.write(START + "It is sunny all day, ")
     assert "sunny all" in page.text
@@ -72,7 +72,7 @@ def test_the_message_that_was_begun_goes_on(tmp_path: Path) -> None:
     assert words.count("sunny") == 1
 
 
-def test_a_message_that_another_format_reads_otherwise_is_printed_again(tmp_path: Path) -> None:
+def test_a_message_that_another_format_reads_differently_is_printed_again(tmp_path: Path) -> None:
     page = Page(tmp_path / "run.log")
     page.write(f"<|start|>user<|message|>one<|end|>{START}two <<|end|>")
     page.write("<|start|>user name=eve<|message|>three<|end|>")

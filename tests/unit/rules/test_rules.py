@@ -16,7 +16,8 @@ REASONS = {
     "E-CALL-SCHEMA": "not-an-object missing-argument wrong-type unknown-argument not-in-enum",
     "E-TOOL-TIMEOUT": "reported late overdue",
     "E-TOOL-CANCELLED": "reported event",
-    "E-STREAM-TRUNCATED": "header body literal event-stream log compressed-truncated compressed-damaged too-large",
+    "E-STREAM-TRUNCATED": "header body literal event-stream log compressed-truncated compressed-damaged too-large "
+    "part-damaged part-too-large part-unread part-repeated",
     "E-PERM-VISIBILITY": "cot-in-final preamble-on-analysis preamble-on-call hidden-delta late-channel "
     "tokens-in-content",
     "E-FORMAT-UNKNOWN": "json text binary",
@@ -80,7 +81,7 @@ def test_the_texts_are_those_of_the_page_word_for_word(rule: Rule) -> None:
 
 
 @each("rule", RULES.values(), ids=RULES)
-def test_every_code_has_all_its_words(rule: Rule) -> None:
+def test_every_code_has_all_texts(rule: Rule) -> None:
     for sentence in (rule.title, rule.safe, rule.advice, *rule.reasons.values()):
         assert re.fullmatch(r"[A-Z`].*[.…]", sentence), sentence
         assert len(sentence) <= 120
@@ -91,7 +92,7 @@ def test_every_code_has_all_its_words(rule: Rule) -> None:
 
 
 @each("rule", RULES.values(), ids=RULES)
-def test_no_word_is_filled_in_later(rule: Rule) -> None:
+def test_no_text_has_placeholders(rule: Rule) -> None:
     for sentence in (rule.title, rule.safe, rule.advice, *rule.reasons.values()):
         assert not re.search(r"[{}%]", sentence)
     assert "…" not in rule.safe + rule.advice
@@ -114,7 +115,7 @@ def test_the_first_sentence_has_no_period() -> None:
 
 
 @each("rule", RULES.values(), ids=RULES)
-def test_the_words_for_end_users_name_nothing_of_the_format(rule: Rule) -> None:
+def test_the_texts_for_end_users_name_no_part_of_the_format(rule: Rule) -> None:
     assert not re.search(
         r"`|<\||tool|call|analysis|commentary|reasoning|JSON|YAML|role|system|developer",
         rule.safe,
@@ -122,7 +123,7 @@ def test_the_words_for_end_users_name_nothing_of_the_format(rule: Rule) -> None:
     ), rule.safe
 
 
-def test_severity_is_told_by_the_first_letter() -> None:
+def test_the_first_letter_is_the_severity() -> None:
     assert RULES["E-PARSE-HEADER"].severity is Severity.ERROR
     assert RULES["W-ENCODING"].severity is Severity.WARNING
     assert RULES["I-OPEN-PROMPT"].severity is Severity.INFO

@@ -54,7 +54,7 @@ def faults(path: Path) -> list[Diagnostic]:
 
 
 @EVERY_WAY
-def test_what_is_in_it_and_the_ratio(name: str, tmp_path: Path) -> None:
+def test_a_compressed_file_gives_its_content_and_the_ratio(name: str, tmp_path: Path) -> None:
     path = tmp_path / "sample"
     path.write_bytes(WAYS[name](TEXT))
     data, note = read(path)
@@ -65,7 +65,7 @@ def test_what_is_in_it_and_the_ratio(name: str, tmp_path: Path) -> None:
 
 
 @EVERY_WAY
-def test_members_one_after_another(name: str, tmp_path: Path) -> None:
+def test_several_members_are_joined(name: str, tmp_path: Path) -> None:
     path = tmp_path / "sample"
     parts = [b"one\n", b"", b"two\n" * 3000, b"three\n"] * 50
     path.write_bytes(b"".join(map(WAYS[name], parts)))
@@ -76,7 +76,7 @@ def test_members_one_after_another(name: str, tmp_path: Path) -> None:
 
 
 @EVERY_WAY
-def test_one_that_breaks_off_gives_what_it_had(name: str, tmp_path: Path) -> None:
+def test_a_truncated_file_gives_what_it_has(name: str, tmp_path: Path) -> None:
     path = tmp_path / "sample"
     text = random.Random(4).randbytes(300_000)
     whole = WAYS[name](text)
@@ -98,7 +98,7 @@ def test_every_beginning_is_read_without_raising(name: str, tmp_path: Path) -> N
 
 
 @EVERY_WAY
-def test_damage_is_told(name: str, tmp_path: Path) -> None:
+def test_damage_is_reported(name: str, tmp_path: Path) -> None:
     path = tmp_path / "sample"
     whole = bytearray(WAYS[name](random.Random(4).randbytes(100_000)))
     whole[30_000:30_010] = bytes(10)
@@ -108,14 +108,14 @@ def test_damage_is_told(name: str, tmp_path: Path) -> None:
 
 
 @EVERY_WAY
-def test_what_follows_is_left_out(name: str, tmp_path: Path) -> None:
+def test_data_after_the_end_is_ignored(name: str, tmp_path: Path) -> None:
     path = tmp_path / "sample"
     path.write_bytes(WAYS[name](TEXT) + b"something else")
     assert read(path)[0] == TEXT
     assert read(path)[1].endswith("what follows the compressed data is left out")
 
 
-def test_zeros_that_fill_a_block_are_nothing(tmp_path: Path) -> None:
+def test_zeros_that_pad_a_block_are_ignored(tmp_path: Path) -> None:
     path = tmp_path / "sample"
     path.write_bytes(gzip.compress(TEXT) + bytes(10_000) + gzip.compress(TEXT) + bytes(100))
     data, note = read(path)
@@ -170,7 +170,7 @@ def read_bytes(path: Path, data: bytes) -> bytes:
 
 
 @EVERY_WAY
-def test_what_follows_the_last_member_is_reported(name: str, tmp_path: Path) -> None:
+def test_data_after_the_last_member_is_reported(name: str, tmp_path: Path) -> None:
     path = tmp_path / "sample"
     path.write_bytes(whole(name) + b"something else")
     assert [one.reason for one in faults(path)] == ["compressed-damaged"]
@@ -230,7 +230,7 @@ def test_damage_far_into_a_large_member_loses_one_slice_at_most(tmp_path: Path) 
     assert [one.reason for one in faults(path)] == ["compressed-damaged"]
 
 
-def test_utf_16_in_it(tmp_path: Path) -> None:
+def test_compressed_utf_16_is_converted(tmp_path: Path) -> None:
     path = tmp_path / "sample"
     path.write_bytes(gzip.compress("Grüße".encode("utf-16")))
     source = open_source(str(path))
@@ -239,7 +239,7 @@ def test_utf_16_in_it(tmp_path: Path) -> None:
     assert source.note.endswith(", UTF-16 read as UTF-8")
 
 
-def test_a_pipe_of_it(tmp_path: Path) -> None:
+def test_a_compressed_pipe_is_read(tmp_path: Path) -> None:
     program = (
         "from viewer.sources.files import open_source\ns = open_source('-')\nprint(s.note, s.read(0, 99).decode())"
     )
@@ -255,7 +255,7 @@ def test_notes_of_other_sources(tmp_path: Path) -> None:
     assert read(path) == (b"text", "UTF-16 read as UTF-8")
 
 
-def test_zstd_without_its_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_zstd_without_its_library_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "zstandard", None)
     with pytest.raises(ImportError):
         importlib.import_module("zstandard")
@@ -267,7 +267,7 @@ def test_zstd_without_its_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert len(list(Path("/proc/self/fd").iterdir())) <= before
 
 
-def test_what_only_looks_like_it_is_empty(tmp_path: Path) -> None:
+def test_a_file_with_only_a_magic_number_is_empty(tmp_path: Path) -> None:
     path = tmp_path / "sample"
     path.write_bytes(b"\x1f\x8b\x08 and then some text")
     data, note = read(path)

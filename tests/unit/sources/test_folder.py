@@ -27,7 +27,7 @@ def names(top: Path) -> list[str]:
     return [found.name for found in list_transcripts(str(top))]
 
 
-def test_transcripts_are_known_by_how_they_begin(tmp_path: Path) -> None:
+def test_transcripts_are_recognized_by_their_beginning(tmp_path: Path) -> None:
     made(
         tmp_path,
         {
@@ -64,7 +64,7 @@ def test_one_level_of_folders_comes_after_the_files_and_numbers_count(tmp_path: 
     assert names(made(tmp_path, dict.fromkeys(files, TEXT))) == ["B9.ocml", "b10.ocml", "a/z.ocml"]
 
 
-def test_what_cannot_be_read_is_listed_with_the_reason(tmp_path: Path) -> None:
+def test_unreadable_files_are_listed_with_the_reason(tmp_path: Path) -> None:
     made(tmp_path, {"a.ocml": TEXT, "sub/b.ocml": TEXT})
     (tmp_path / "broken.ocml").symlink_to(tmp_path / "gone")
     found = {each.name: each.reason for each in list_transcripts(str(tmp_path))}
@@ -81,24 +81,24 @@ def test_files_and_folders_without_permission(tmp_path: Path) -> None:
     assert found == {"a.ocml": "permission denied", "sub/": "permission denied"}
 
 
-def test_what_is_no_file_is_never_opened(tmp_path: Path) -> None:
+def test_only_regular_files_are_opened(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.ocml")
     assert names(tmp_path) == []
     assert found_file(str(tmp_path / "pipe.ocml"), "pipe").format is None
 
 
-def test_names_may_be_anything(tmp_path: Path) -> None:
+def test_files_may_have_any_name(tmp_path: Path) -> None:
     made(tmp_path, {"\x1b]0;x\x07[red].ocml": TEXT, "٣.ocml": TEXT, "²2.ocml": TEXT})
     (Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff.ocml"))).write_text(TEXT)
     assert len(names(tmp_path)) == 4
 
 
-def test_no_more_files_are_looked_at_than_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_files_is_capped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(folder, "MOST_FILES", 3)
     assert names(made(tmp_path, {f"{n}.ocml": TEXT for n in range(9)})) == ["0.ocml", "1.ocml", "2.ocml"]
 
 
-def test_a_second_look_reads_only_what_has_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_second_scan_reads_only_changed_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made(tmp_path, {"a.ocml": TEXT, "b.txt": "no"})
     read: list[str] = []
     recognised = folder._recognised
@@ -116,6 +116,6 @@ def test_a_second_look_reads_only_what_has_changed(tmp_path: Path, monkeypatch: 
     assert second[:2] == first
 
 
-def test_no_folder(tmp_path: Path) -> None:
+def test_a_missing_folder_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(ViewerError, match="is not a directory"):
         list_transcripts(str(tmp_path / "gone"))

@@ -24,7 +24,7 @@ def path(tmp_path: Path) -> Path:
 
 
 class TestGrowth:
-    def test_what_is_appended_comes_next(self, path: Path) -> None:
+    def test_appended_bytes_come_next(self, path: Path) -> None:
         reader = followed(path)
         append(path, b"second\n")
         assert reader.settle() == b"first\nsecond\n"
@@ -44,7 +44,7 @@ class TestGrowth:
         assert reader.settle() == b"first\n"
         assert reader.resets == []
 
-    def test_a_burst_comes_in_turns(self, path: Path) -> None:
+    def test_a_burst_comes_in_slices(self, path: Path) -> None:
         data = os.urandom(1024) * (20 * 1024)
         path.write_bytes(data)
         source = FollowSource(str(path))
@@ -56,7 +56,7 @@ class TestGrowth:
         path.write_bytes(b"a" * (12 * 1024 * 1024) + b"\0\r\n")
         assert len(reader_of(path).settle()) == 12 * 1024 * 1024 + 3
 
-    def test_utf_16_is_given_as_utf_8_however_it_was_cut(self, path: Path) -> None:
+    def test_utf_16_becomes_utf_8_for_any_chunks(self, path: Path) -> None:
         path.write_bytes(b"")
         reader = followed(path)
         for byte in "héllo 😀\n".encode("utf-16"):
@@ -109,7 +109,7 @@ class TestRewriting:
         assert reader.settle() == b"new\n"
         assert reader.resets == [Reason.TRUNCATED]
 
-    def test_a_writer_that_goes_on_at_its_own_offset_leaves_a_hole(self, path: Path) -> None:
+    def test_a_writer_that_continues_at_its_own_offset_leaves_a_hole(self, path: Path) -> None:
         path.write_bytes(b"")
         with path.open("wb", buffering=0) as writer:
             writer.write(b"before\n")
@@ -119,7 +119,7 @@ class TestRewriting:
         assert reader.settle() == b"\0" * 7 + b"after\n"
         assert reader.resets == [Reason.REWRITTEN]
 
-    def test_what_was_read_is_not_given_from_a_file_that_holds_something_else(self, path: Path) -> None:
+    def test_indexed_bytes_are_never_read_from_a_different_file(self, path: Path) -> None:
         size = 3 * 1024 * 1024
         path.write_bytes(b"seen" * (size // 4))
         reader = followed(path)
@@ -183,7 +183,7 @@ class TestRotation:
         assert reader.settle() == b"other\n"
         assert reader.resets == [Reason.REPLACED]
 
-    def test_what_was_read_of_the_old_file_stays_readable(self, path: Path) -> None:
+    def test_the_old_file_stays_readable(self, path: Path) -> None:
         path.write_bytes(b"old!" * 1024 * 1024)
         reader = followed(path)
         old = reader.source.generation
@@ -193,7 +193,7 @@ class TestRotation:
         assert old.read(0, 4) == b"old!"
 
     @pytest.mark.slow
-    def test_descriptors_do_not_pile_up(self, path: Path) -> None:
+    def test_no_descriptors_are_leaked(self, path: Path) -> None:
         reader = followed(path)
         before = len(list(Path("/proc/self/fd").iterdir()))
         for number in range(20):
@@ -289,7 +289,7 @@ class TestTrouble:
         assert reader.resets == ([Reason.REPLACED] if rewritten else [])
         assert reader.source.state.condition is SourceCondition.OK
 
-    def test_retries_are_rarer_and_rarer_and_waking_is_a_reason_for_one(self, tmp_path: Path) -> None:
+    def test_retries_back_off_and_an_event_causes_one(self, tmp_path: Path) -> None:
         clock = Clock()
         looked = []
 

@@ -299,15 +299,15 @@ def run(count: int) -> None:
 
 
 @pytest.mark.slow
-def test_a_few_schedules() -> None:
+def test_a_few_schedules_lose_nothing() -> None:
     run(10)
 
 
 @pytest.mark.slow
-def test_random_schedules() -> None:
+def test_random_schedules_lose_nothing() -> None:
     run(25)
 
 
 @pytest.mark.lab
-def test_very_many_schedules() -> None:
+def test_very_many_schedules_lose_nothing() -> None:
     run(int(os.environ.get(CAMPAIGN, "10000")))

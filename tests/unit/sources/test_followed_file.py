@@ -25,13 +25,13 @@ def held(path: Path, kind: type[FollowedFile]) -> FollowedFile:
     return kind(os.open(path, os.O_RDWR))
 
 
-def test_it_becomes_shorter_while_it_is_looked_at(tmp_path: Path) -> None:
+def test_a_file_may_become_shorter_during_a_poll(tmp_path: Path) -> None:
     file = held(tmp_path / "run", Cut)
     assert file.take(9) == b"Where is "
     assert file.take(9) is Reason.TRUNCATED
 
 
-def test_other_bytes_are_another_file(tmp_path: Path) -> None:
+def test_changed_bytes_are_another_file(tmp_path: Path) -> None:
     file = held(tmp_path / "run", FollowedFile)
     assert file.take(9) == b"Where is "
     (tmp_path / "run").write_bytes(TEXT.replace(b"W", b"T"))

@@ -35,7 +35,7 @@ class TestStreams:
             one.write(b"c")
             assert reader.settle() == b"abc"
 
-    def test_a_fifo_that_was_made_again(self, tmp_path: Path) -> None:
+    def test_a_recreated_fifo_is_reopened(self, tmp_path: Path) -> None:
         path = tmp_path / "fifo"
         os.mkfifo(path)
         reader = followed(path)

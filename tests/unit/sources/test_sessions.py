@@ -9,6 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.containers import (
+    documents,
+    event_folder,
+    goose_database,
+    lines,
+    opencode_database,
+    seen_and_hidden,
+)
 from viewer.document.session_head import read_head
 from viewer.sources.sessions import HEAD, Surroundings, find_sessions, group_of, newest_session, places
 
@@ -125,3 +133,34 @@ def test_places_say_what_exists(around: Surroundings) -> None:
 def test_a_damaged_session_has_no_title(around: Surroundings) -> None:
     claude(around, "bad.jsonl").write_bytes(b"\xff\xfe\x00\x01" * 50)
     assert read_head(find_sessions(around)[0]).title == ""
+
+
+def test_sessions_in_databases_and_folders_are_listed_one_by_one(around: Surroundings) -> None:
+    data = around.home / ".local/share"
+    for folder in (data / "goose/sessions", data / "opencode", around.home / ".openhands/conversations/c1"):
+        folder.mkdir(parents=True)
+    head = {"working_dir": str(around.here)}
+    hidden = {"role": "user", "created": 1, "content": [{"type": "thinking", "thinking": "SECRET_THOUGHT"}]}
+    said = {"role": "user", "created": 2, "content": [{"type": "text", "text": "Count the files."}]}
+    other = {**head, "session_type": "sub_agent"}
+    goose_database(data / "goose/sessions/sessions.db", [(head, [hidden, said]), (other, [said])])
+    opencode_database(data / "opencode/opencode.db", [documents("opencode")["refusal"]])
+    event_folder(around.home / ".openhands/conversations/c1/events", lines("openhands")["refusal"])
+    found = {session.agent: session for session in find_sessions(around)}
+    assert sorted(found) == ["goose", "opencode", "openhands"]
+    assert found["goose"].path.endswith("sessions.db:20260304_1")
+    assert found["goose"].directory == str(around.here)
+    titles = {agent: read_head(session).title for agent, session in found.items()}
+    assert titles["goose"] == "Count the files."
+    assert (titles["opencode"], titles["openhands"]) == ("Read my neighbor's mail.", expected_title("openhands"))
+    assert "SECRET" not in repr(titles)
+    assert newest_session(around, 10**9) is None
+
+
+def expected_title(format: str) -> str:
+    return seen_and_hidden(format, "refusal")[0][0]
+
+
+def test_a_broken_database_lists_no_sessions(around: Surroundings) -> None:
+    write(around.home / ".local/share/goose/sessions/sessions.db", "SQLite format 3\0 but no more")
+    assert find_sessions(around) == []

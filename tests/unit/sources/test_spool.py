@@ -37,13 +37,13 @@ def piped(data: bytes) -> int:
     return reading
 
 
-def test_a_device_without_an_end_is_stopped() -> None:
+def test_an_endless_device_is_cut_off() -> None:
     with pytest.raises(ViewerError, match="^" + STOPPED.format("/dev/zero") + "$"):
         open_source("/dev/zero")
 
 
 @pytest.mark.parametrize("size", [16 * KB - 1, 16 * KB])
-def test_what_fits_is_read(size: int) -> None:
+def test_input_within_the_cap_is_read(size: int) -> None:
     reading = piped(b"x" * size)
     assert open_source(f"/dev/fd/{reading}").size == size
     os.close(reading)
@@ -108,7 +108,7 @@ def test_a_spool_moves_to_an_unlinked_file_of_mode_0600() -> None:
     assert open_descriptors() == before
 
 
-def test_nul_bytes_take_no_room_on_the_disk() -> None:
+def test_nul_bytes_take_no_space_on_the_disk() -> None:
     load_limits_with(Limits)
     before = open_descriptors()
     spool = Spool("input")

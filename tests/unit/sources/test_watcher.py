@@ -65,14 +65,14 @@ class TestWaking:
         self.wakes_for(wake, lambda: path.write_bytes(b"b"))
         wake.close()
 
-    def test_the_file_is_read_though_nothing_wakes(self, path: Path) -> None:
+    def test_the_file_is_read_without_any_event(self, path: Path) -> None:
         source = FollowSource(str(path), wake=Polling())
         source.poll()
         append(path, b"more")
         assert not source.wait(0.01)
         assert source.poll() == [Grew(b"more")]
 
-    def test_without_events_at_all(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_polling_works_without_events(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         import watchfiles
 
         monkeypatch.setattr(watchfiles, "watch", failing(errno.ENOSPC))
@@ -94,7 +94,7 @@ class TestWaking:
 
         assert asyncio.run(wait()) == (True, False)
 
-    def test_the_thread_ends(self, path: Path) -> None:
+    def test_the_thread_ends_with_the_watcher(self, path: Path) -> None:
         before = threading.active_count()
         FolderWatcher(str(path)).close()
         assert threading.active_count() == before

@@ -52,18 +52,18 @@ FOUND = [
 
 
 @pytest.mark.parametrize("text", SHOWN)
-def test_text_that_hides_nothing(text: str) -> None:
+def test_plain_text_has_no_hidden_characters(text: str) -> None:
     assert list(find_hidden_characters(text.encode(), 7)) == []
 
 
 @pytest.mark.parametrize(("text", "found"), FOUND)
-def test_text_that_hides_something(text: str, found: list[tuple[str, int, int]]) -> None:
+def test_hidden_characters_are_found(text: str, found: list[tuple[str, int, int]]) -> None:
     assert list(find_hidden_characters(text.encode())) == found
     assert list(find_hidden_characters(text.encode(), 50)) == [(kind, a + 50, b + 50) for kind, a, b in found]
 
 
 @pytest.mark.parametrize(("text", "found"), FOUND)
-def test_bytes_that_are_no_utf8_do_not_move_it(text: str, found: list[tuple[str, int, int]]) -> None:
+def test_invalid_utf8_does_not_shift_positions(text: str, found: list[tuple[str, int, int]]) -> None:
     data = b"\xff\xe2\x80 " + text.encode() + b" \x9f\xe2"
     assert list(find_hidden_characters(data)) == [(kind, start + 4, end + 4) for kind, start, end in found]
 
@@ -77,27 +77,27 @@ def kinds_of_all_code_points() -> dict[int, str]:
 
 
 @pytest.mark.slow
-def test_all_that_cannot_be_seen_has_a_kind() -> None:
+def test_every_invisible_character_has_a_kind() -> None:
     visible = {*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD, *range(0x13430, 0x13440)}
     hidden = {code for code in range(1, 0x110000) if unicodedata.category(chr(code)) in ("Cc", "Cf")}
     assert kinds_of_all_code_points().keys() >= hidden - visible - {ord("\t"), ord("\n")}
     assert not kinds_of_all_code_points().keys() & visible
 
 
-def test_the_cheap_look_refuses_none_that_has_a_kind() -> None:
+def test_the_fast_test_accepts_every_character_with_a_kind() -> None:
     for code, kind in kinds_of_all_code_points().items():
         data = chr(code).encode()
         assert list(find_hidden_characters(data)) == [(kind, 0, len(data))], hex(code)
 
 
-def test_how_many_there_are_of_each_kind() -> None:
+def test_each_kind_has_its_number_of_characters() -> None:
     counts = Counter(kinds_of_all_code_points().values())
     assert {kind: counts[kind] for kind in ("bidi", "tags", "control")} == {"bidi": 12, "tags": 128, "control": 62}
     assert counts["zero-width"] > 4000
 
 
 @given(st.binary(max_size=60))
-def test_spans_of_any_bytes_stand_in_order_and_inside(data: bytes) -> None:
+def test_spans_of_any_bytes_are_sorted_and_inside(data: bytes) -> None:
     position = 0
     for _, start, end in find_hidden_characters(data):
         assert position <= start < end <= len(data)

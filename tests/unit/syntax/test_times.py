@@ -50,7 +50,7 @@ def test_seconds_milliseconds_and_rfc_3339_are_read(value: object, ms: int) -> N
         "2026-01-01T00:00:00+99:00",
     ],
 )
-def test_all_else_is_no_time(value: object) -> None:
+def test_anything_else_is_no_time(value: object) -> None:
     assert parse_time(value) is None
 
 
@@ -60,15 +60,15 @@ def test_a_json_value_may_be_a_time(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["true", "null", "{}", "1e999"])
-def test_other_json_values_are_none(text: str) -> None:
+def test_other_json_values_are_no_times(text: str) -> None:
     assert parse_time(read_json(text.encode()).node) is None
 
 
-def test_times_are_told_in_utc_with_a_fraction_only_where_there_is_one() -> None:
+def test_times_are_printed_in_utc_with_a_fraction_only_if_there_is_one() -> None:
     assert format_time(NEW_YEAR) == "2026-01-01T00:00:00Z"
     assert format_time(NEW_YEAR + 250) == "2026-01-01T00:00:00.250Z"
 
 
 @given(st.integers(0, LATEST_MS))
-def test_a_time_that_was_told_is_read_again(ms: int) -> None:
+def test_a_printed_time_is_read_back(ms: int) -> None:
     assert parse_time(format_time(ms)) == ms

@@ -48,7 +48,7 @@ type get_current_weather = (_: {
 """
 
 
-def test_the_guides_own_declarations_are_closed_objects() -> None:
+def test_the_declarations_of_the_guide_are_closed_objects() -> None:
     assert read_namespaces(GUIDE) == {
         "functions.get_location": {"type": "object", "properties": {}, "additionalProperties": False},
         "functions.get_current_weather": {
@@ -164,7 +164,7 @@ def test_names_may_be_quoted_or_hold_marks() -> None:
     assert schema["required"] == ["a b", "c", "$f", "@g.h", "i"]
 
 
-def test_a_literal_with_a_backslash_may_be_meant_either_way() -> None:
+def test_a_literal_with_a_backslash_has_two_readings() -> None:
     assert field(r'"C:\new"') == {"enum": ["C:\\new", "C:\new"]}
     assert field(r'"a\d"') == {"enum": ["a\\d"]}
 
@@ -187,7 +187,7 @@ def test_lines_of_a_description_that_run_on_are_no_properties() -> None:
 @pytest.mark.parametrize(
     "broken", ["(_: { a: @@@ }) => any", "(_: { a: string", "42", "{ a: string }", "<T>(_: T) => any"]
 )
-def test_what_cannot_be_understood_is_open_and_the_next_tool_is_read(broken: str) -> None:
+def test_an_unreadable_type_is_open_and_the_next_tool_is_read(broken: str) -> None:
     tools = read_namespaces(f"namespace functions {{\ntype f = {broken};\n\ntype g = (_: {{ a: string }}) => any;\n}}")
     assert tools["functions.f"] == {}
     assert tools["functions.g"]["required"] == ["a"]
@@ -290,6 +290,6 @@ PARTS += [
 
 
 @given(st.lists(st.sampled_from(PARTS), max_size=60).map("".join) | st.text(max_size=80))
-def test_nothing_raises(text: str) -> None:
+def test_no_text_raises(text: str) -> None:
     read_namespaces(text)
     read_namespaces(f"namespace functions {{ type f = (_: {text}")

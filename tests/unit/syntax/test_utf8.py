@@ -38,7 +38,7 @@ def test_any_bytes_read_as_python_reads_them(data: bytes) -> None:
     assert replaced(data) == data.decode("utf-8", "replace")
 
 
-def test_places_count_from_the_base() -> None:
+def test_positions_count_from_the_base() -> None:
     assert list(ill_formed(b"a\xe2\x82b\xff", 100)) == [(101, 103), (104, 105)]
     assert list(ill_formed("gut, 漢字 🐈".encode(), 100)) == []
 

@@ -145,7 +145,7 @@ def agrees(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", TAKEN)
-def test_plain_text_is_taken(text: str) -> None:
+def test_plain_text_is_read_without_the_library(text: str) -> None:
     assert read_plain(text.encode()) is not None
     agrees(text)
 
@@ -156,12 +156,12 @@ def test_other_text_is_left_to_the_library(text: str) -> None:
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=14).map("".join))
-def test_pieces_agree(text: str) -> None:
+def test_pieces_agree_with_the_library(text: str) -> None:
     agrees(text)
 
 
 @given(st.lists(LINES, max_size=8).map("".join))
-def test_lines_agree(text: str) -> None:
+def test_lines_agree_with_the_library(text: str) -> None:
     agrees(text)
 
 

@@ -62,7 +62,7 @@ TREES = st.recursive(STRINGS, lambda inner: st.lists(inner, max_size=3) | st.dic
 
 @pytest.mark.slow
 @given(st.dictionaries(STRINGS, TREES, max_size=4))
-def test_what_is_written_reads_back(values: dict[str, object]) -> None:
+def test_written_values_are_read_back(values: dict[str, object]) -> None:
     reading = read_yaml(write_yaml(values).encode())
     assert reading.faults == ()
     assert reading.value == values

@@ -66,7 +66,7 @@ from viewer.tools.declarations import Declarations
         ({"oneOf": [{"$ref": "#/nowhere"}, {"type": "integer"}]}, "1", []),
     ],
 )
-def test_json_schema_says_itself(schema: object, value: str, expected: list[tuple[str, str]]) -> None:
+def test_json_schema_faults_are_at_their_positions(schema: object, value: str, expected: list[tuple[str, str]]) -> None:
     tree = {"type": "object", "properties": {"kids": {"items": {"$ref": "#/$defs/Tree"}}, "v": {"type": "integer"}}}
     whole = {"type": "object", "properties": {"a": schema}, "$defs": {"Tree": tree}}
     assert faults(declared(tool(whole)), f'{{"a":{value}}}') == expected
@@ -104,7 +104,7 @@ YAML = """tools:
         ('{"least":3,"large":5}', []),
     ],
 )
-def test_scalars_of_yaml_may_be_meant_as_what_they_look_like(arguments: str, expected: list[tuple[str, str]]) -> None:
+def test_yaml_scalars_may_mean_what_they_look_like(arguments: str, expected: list[tuple[str, str]]) -> None:
     assert faults(declared(YAML), arguments) == expected
 
 
@@ -183,7 +183,7 @@ for _ in range(90):
         ),
     ],
 )
-def test_hostile_schemas_and_arguments_cost_little(schema: dict[str, object], arguments: str) -> None:
+def test_hostile_schemas_and_arguments_take_linear_time(schema: dict[str, object], arguments: str) -> None:
     declarations = declared(tool({**schema, "type": "object"}))
     assert declarations
     begin = time.process_time()

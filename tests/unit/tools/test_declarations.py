@@ -59,7 +59,7 @@ type now = () => any;
         ("NaN", []),
     ],
 )
-def test_arguments_are_held_against_a_typescript_like_declaration(
+def test_arguments_are_checked_against_a_typescript_like_declaration(
     arguments: str, expected: list[tuple[str, str]]
 ) -> None:
     declarations = declared(WEATHER)
@@ -121,7 +121,7 @@ def test_other_text_declares_nothing(text: str) -> None:
     assert not declared(text)
 
 
-def test_a_function_list_of_the_first_version() -> None:
+def test_a_function_list_of_0_1_declares_tools() -> None:
     declarations = Declarations()
     declarations.read_function_list(
         """
@@ -234,7 +234,9 @@ parameters:
         ("either", '{"id":2}', [("wrong-type", '{"id":2}')]),
     ],
 )
-def test_older_documents_and_odd_parameters(name: str, arguments: str, expected: list[tuple[str, str]]) -> None:
+def test_older_documents_and_odd_parameters_are_read(
+    name: str, arguments: str, expected: list[tuple[str, str]]
+) -> None:
     assert faults(declared(OLDER), arguments, name) == expected
 
 

@@ -41,7 +41,7 @@ VALUES = st.recursive(
 
 @pytest.mark.slow
 @given(SCHEMAS, VALUES)
-def test_the_verdict_is_that_of_the_validator(schema: Schema | bool, value: object) -> None:
+def test_the_verdict_equals_that_of_the_validator(schema: Schema | bool, value: object) -> None:
     written = write_out(schema).schema
     validator = compiled(written)
     assert is_plain(written)
@@ -63,9 +63,9 @@ def test_the_verdict_is_that_of_the_validator(schema: Schema | bool, value: obje
         {"additionalProperties": {"const": 1}},
     ],
 )
-def test_what_says_more_is_not_plain(schema: object) -> None:
+def test_a_schema_with_more_keywords_is_not_plain(schema: object) -> None:
     assert not is_plain(write_out(schema).schema)
 
 
-def test_what_is_no_schema_is_not_plain() -> None:
+def test_an_invalid_schema_is_not_plain() -> None:
     assert not any(map(is_plain, [None, "true", [], {"type": ["float"]}]))

@@ -39,14 +39,16 @@ def _records(values: Sequence[JsonNode]) -> list[JsonNode]:
 def _match(format: RecordFormat, records: list[JsonNode]) -> Match | None:
     best: Signature | None = None
     fitting = 0
+    decides = False
     for record in records:
         signature = next((each for each in format.signatures if _fits(each, record)), None)
         if signature is not None:
             fitting += 1
+            decides = decides or signature.decides
             best = signature if best is None or signature.score > best.score else best
     if best is None:
         return None
-    score = best.score if fitting * 2 >= len(records) else best.score // 2
+    score = best.score if decides or fitting * 2 >= len(records) else best.score // 2
     return Match(format.name, score, reason(best))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cache
 
@@ -9,9 +10,9 @@ from msgspec import Struct, field
 
 from viewer.formats.engine.conditions import Unreadable, all_hold, first_rule, holding, holds
 from viewer.formats.engine.lookups import look_up
-from viewer.formats.engine.paths import path, string_at
+from viewer.formats.engine.paths import Path, path, string_at
 from viewer.formats.engine.repeats import is_repeated, repeated_length
-from viewer.formats.hiding import is_flagged
+from viewer.formats.hiding import is_flagged, is_in_hidden_phase
 from viewer.formats.json.content_parts import ContentPart
 from viewer.formats.json.fields import is_empty, piece_of
 from viewer.formats.json.parts import is_hidden_type
@@ -23,7 +24,7 @@ from viewer.rules.structure import W_CONTENT_MISSING, W_PART_UNKNOWN, W_RECORD_U
 from viewer.syntax.attachments import attachment_kind
 from viewer.syntax.json_lines import LazyNode
 from viewer.syntax.json_text import JsonKind, JsonNode
-from viewer.syntax.times import parse_fine_time, parse_time
+from viewer.syntax.times import parse_decoded_time, parse_fine_time, parse_time
 
 TEXT_KEYS = frozenset(
     {
@@ -39,6 +40,8 @@ MOST_TURNS = 1024
 _NARROWING = frozenset({Kind.SUBAGENT, Kind.REPLAYED, Kind.INJECTED, Kind.NOTICE})
 _WHOLE = frozenset({Kind.UNKNOWN, Kind.INJECTED, Kind.REPLAYED, Kind.NOTICE})
 """Kinds of a part that is its own body if its rule names none."""
+_LIKE_OTHERS = re.compile(r'-?[0-9]|"')
+"""The beginnings of strings that a number or a quoted string may equal."""
 _OUTCOMES = tuple((outcome, outcome.value) for outcome in Outcome)
 
 
@@ -122,8 +125,6 @@ class RecordReading(Struct):
     """The number of the last prompts that are superseded."""
     rewind_to: str | None = None
     """The id of a record: what follows that record is superseded."""
-    rest: Kind | None = None
-    """The kind of whatever the rest of the transcript would say."""
     unknown: JsonNode | None = None
     """The record, if no rule maps it and it holds no text."""
 
@@ -133,7 +134,7 @@ class RecordReading(Struct):
             return None
         if self.narrows or self.cancels or self.exchanges or self.is_aside or self.rewind_turns or self.rewind_to:
             return None
-        return None if self.rest is not None or self.unknown is not None else self.steps[0]
+        return self.steps[0] if self.unknown is None else None
 
 
 def read_record(rules: tuple[RecordRule, ...], node: JsonNode) -> RecordReading:
@@ -176,7 +177,6 @@ def _read_rules(rules: tuple[RecordRule, ...], node: JsonNode, outer: _Outer | N
             reading.is_aside = True
         if rule.rewind:
             reading.rewind_to = reading.rewind_to or string_at(node, rule.rewind)
-        reading.rest = rule.rest or reading.rest
         _apply(rule, node, outer, reading)
 
 
@@ -287,9 +287,12 @@ def _is_hidden_elsewhere(rule: RecordRule, node: JsonNode) -> bool:
         if given is not None and given.kind is JsonKind.STRING and is_hidden_type(given.text):
             return True
     reads_channel = isinstance(rule.channel, Words) and rule.channel.path == "channel"
+    reads_phase = isinstance(rule.channel, Words) and not reads_channel
     for at in _holder_paths(rule.body):
         for holder in path(at).all(node):
             if is_flagged(holder) or (not reads_channel and _is_on_other_channel(holder)):
+                return True
+            if not reads_phase and is_in_hidden_phase(holder):
                 return True
     return False
 
@@ -383,7 +386,7 @@ def _base(rule: RecordRule, node: JsonNode) -> Draft:
     else:
         draft.channel = rule.channel
     if rule.call_id:
-        draft.call_id = string_at(node, rule.call_id)
+        draft.call_id = _typed_id(node, rule.call_id) if rule.typed_id else string_at(node, rule.call_id)
     if rule.name or rule.default_name:
         draft.name = string_at(node, rule.name) or rule.default_name or None
     draft.is_text = rule.text
@@ -396,6 +399,13 @@ def _base(rule: RecordRule, node: JsonNode) -> Draft:
     if rule.outcome is not None:
         _set_outcome(draft, rule.outcome, node)
     return draft
+
+
+def _typed_id(node: JsonNode, at: str) -> str | None:
+    """The id, in quotes if it is a string that looks like a number or begins with a quote."""
+    text, value = string_at(node, at), path(at).first(node)
+    is_string = text is not None and value is not None and value.kind is JsonKind.STRING
+    return f'"{text}"' if is_string and _LIKE_OTHERS.match(text or "") else text
 
 
 def _set_channel(draft: Draft, words: Words, node: JsonNode) -> None:
@@ -411,24 +421,48 @@ def _set_channel(draft: Draft, words: Words, node: JsonNode) -> None:
 def _set_outcome(draft: Draft, outcomes: Outcomes | None, node: JsonNode) -> None:
     if outcomes is None:
         return
-    for outcome, name in _OUTCOMES:
-        for test in getattr(outcomes, name):
-            value = _states(test, node)
-            if value is not None:
-                draft.outcome, draft.outcome_span = outcome, (value.start, value.end)
+    for outcome, test in _outcome_tests(outcomes):
+        value = test.value(node)
+        if value is not None:
+            draft.outcome, draft.outcome_span = outcome, (value.start, value.end)
 
 
-def _states(test: str, node: JsonNode) -> JsonNode | None:
-    """The value that makes a test true."""
-    at, unequal, word = test.partition("!=")
-    if not unequal:
-        at, equal, word = test.partition("=")
-        value = path(at).first(node)
+class _OutcomeTest(Struct, frozen=True):
+    """A test of a table, divided once."""
+
+    at: Path
+    word: str | None
+    """None if the value must only be true or not empty."""
+    is_unequal: bool
+
+    def value(self, node: JsonNode) -> JsonNode | None:
+        """The value that makes the test true."""
+        value = self.at.first(node)
         if value is None:
             return None
-        return value if (_is_word(value, word) if equal else _is_true(value)) else None
-    value = path(at).first(node)
-    return value if value is not None and _word(value) != word else None
+        if self.word is None:
+            return value if _is_true(value) else None
+        return value if (_word(value) != self.word if self.is_unequal else _is_word(value, self.word)) else None
+
+
+_OUTCOME_TESTS: dict[int, tuple[Outcomes, list[tuple[Outcome, _OutcomeTest]]]] = {}
+"""By identity: a hash costs more."""
+
+
+def _outcome_tests(outcomes: Outcomes) -> list[tuple[Outcome, _OutcomeTest]]:
+    known = _OUTCOME_TESTS.get(id(outcomes))
+    if known is None:
+        found = [(outcome, _outcome_test(test)) for outcome, name in _OUTCOMES for test in getattr(outcomes, name)]
+        known = _OUTCOME_TESTS[id(outcomes)] = outcomes, found
+    return known[1]
+
+
+def _outcome_test(test: str) -> _OutcomeTest:
+    at, unequal, word = test.partition("!=")
+    if unequal:
+        return _OutcomeTest(path(at), word, True)
+    at, equal, word = test.partition("=")
+    return _OutcomeTest(path(at), word if equal else None, False)
 
 
 def _is_word(value: JsonNode, word: str) -> bool:
@@ -456,7 +490,12 @@ def _faults(faults: tuple[Fault, ...], node: JsonNode) -> Iterator[Problem]:
 
 
 def _time(node: JsonNode, at: str) -> int | None:
-    value = path(at).first(node) if at else None
+    if not at:
+        return None
+    given = path(at)
+    if given.read is not None and type(node) is LazyNode:
+        return parse_decoded_time(given.read(node.value))
+    value = given.first(node)
     return parse_fine_time(value) or parse_time(value) if value is not None else None
 
 
@@ -563,7 +602,7 @@ class _PartReader:
                     _set_outcome(self._said, rule.outcome, part)
 
     def _add_text(self, value: JsonNode, *, own_line: bool) -> None:
-        self._put(piece_of(value), own_line=own_line, text=value.text)
+        self._put(_piece(value), own_line=own_line, text=value.text)
 
     def _put(self, piece: Piece, *, own_line: bool, text: str = "") -> None:
         if self._said is None:
@@ -652,7 +691,15 @@ def _pieces_of_one(body: JsonNode, kind: Kind, *, label: bool, opaque: bool) -> 
                     pieces.append(Piece(piece.start, piece.start, Coding.LINE))
                 pieces.append(piece)
             return pieces
-    return [piece_of(body)]
+    return [_piece(body)]
+
+
+def _piece(value: JsonNode) -> Piece:
+    """The same as `piece_of`, in one step for a string of a regular record."""
+    if type(value) is not LazyNode or value.kind is not JsonKind.STRING:
+        return piece_of(value)
+    start, end, plain = value.string_place()
+    return Piece(start + 1, end - 1, Coding.PLAIN) if plain else Piece(start, end, Coding.JSON_STRING)
 
 
 def _text_or_label(item: JsonNode) -> Piece | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from viewer.formats.engine.conditions import Unreadable, all_hold
-from viewer.formats.engine.drafts import RecordReading
+from viewer.formats.engine.drafts import Draft, RecordReading
 from viewer.formats.engine.paths import path
 from viewer.formats.tables.model import Narrowing
 from viewer.model.messages import Kind
@@ -44,16 +44,21 @@ class Narrowings:
         return True
 
     def apply(self, reading: RecordReading, node: JsonNode) -> None:
-        """Narrow the messages of a record, and note what it states about the next ones."""
+        """Narrow the messages of a record, and note what it states about itself and the next ones."""
         self._active = [each for each in self._active if not self._ends(each, node)]
         for narrowing in self._active:
-            for draft in reading.drafts:
-                if draft.kind is Kind.SAID:
-                    draft.kind = narrowing.kind
-                if narrowing.kind is Kind.SUBAGENT:
-                    draft.thread = draft.thread or _OTHER_AGENT
+            self._narrow(narrowing, reading.drafts)
         for narrowing in reading.narrows:
             self._begin(narrowing, node)
+            self._narrow(narrowing, [draft for draft in reading.drafts if draft.kind is Kind.SAID])
+
+    @staticmethod
+    def _narrow(narrowing: Narrowing, drafts: list[Draft]) -> None:
+        for draft in drafts:
+            if draft.kind is Kind.SAID:
+                draft.kind = narrowing.kind
+            if narrowing.kind is Kind.SUBAGENT:
+                draft.thread = draft.thread or _OTHER_AGENT
 
     def _begin(self, narrowing: Narrowing, node: JsonNode) -> None:
         if narrowing in self._active:

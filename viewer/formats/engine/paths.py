@@ -37,6 +37,8 @@ class Path:
         if self.keys is not None and type(node) is LazyNode:
             value = self._lazy_first(node, self.keys)
             return [] if value is None else [value]
+        if type(node) is LazyNode and not any(_exists(node.value, steps, 0) for steps in self.choices):
+            return [value for each in self._joined for value in each.all(node)]
         if self._joined:
             return [value for each in self._joined for value in each.all(node)]
         for steps in self.choices:
@@ -84,6 +86,25 @@ def string_at(node: JsonNode, text: str) -> str | None:
     if found is None or found.kind not in (JsonKind.STRING, JsonKind.NUMBER) or not found.closed:
         return None
     return found.text
+
+
+def _exists(value: Any, steps: tuple[Step, ...], at: int) -> bool:
+    """True if a decoded value has a value at a path that is not null: most paths lead nowhere in most records."""
+    for index in range(at, len(steps)):
+        step = steps[index]
+        if step in (EACH, REST, MEMBERS):
+            if step == MEMBERS:
+                inner = [*value.values()] if type(value) is dict else []
+            else:
+                inner = (value[1:] if step == REST else value) if type(value) is list else []
+            return any(_exists(each, steps, index + 1) for each in inner)
+        if isinstance(step, int):
+            value = value[step] if type(value) is list and -len(value) <= step < len(value) else None
+        else:
+            value = value.get(step) if type(value) is dict else None
+        if value is None:
+            return False
+    return value is not None
 
 
 def _at(value: Any, keys: tuple[str, ...]) -> Any:

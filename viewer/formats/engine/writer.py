@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable
 
@@ -12,8 +13,8 @@ from viewer.formats.engine.conditions import holds
 from viewer.formats.engine.copies import CopyPairs, texts_of
 from viewer.formats.engine.deltas import DeltaRun
 from viewer.formats.engine.drafts import MOST_TURNS, Draft, RecordReading, StreamStep
-from viewer.formats.engine.row_order import RowOrder
 from viewer.formats.engine.streams import BlockStreams
+from viewer.formats.engine.usage import UsageLedger
 from viewer.formats.json.content_parts import ContentPart, may_be_split, part_header, split_content
 from viewer.formats.json.fields import Source
 from viewer.formats.tables.model import Mode, Prefill, RecordFormat, RecordRule
@@ -32,6 +33,11 @@ MOST_REPLIES = 4096
 """Replies whose parts may still be repeated."""
 MOST_SAID = 256
 """Texts that a later record may repeat."""
+MOST_ARRIVED = 1024 * 1024
+"""Bytes of a text in pieces that is divided at its marks. The marks of a longer text only hide."""
+_LONGEST_MARK = 64
+_MOST_LOOKS = 64
+"""How often the text so far is divided on trial."""
 MOST_OPEN = 4096
 """Messages that a later record may still replace."""
 MOST_HEADERS = 256
@@ -41,12 +47,56 @@ _COPIED = frozenset({Kind.SAID, Kind.THOUGHT, Kind.REPLY, Kind.INJECTED, Kind.SU
 """The kinds of messages that other records repeat."""
 _BEFORE = (Kind.INSTRUCTION, Kind.INJECTED, Kind.REPLAYED)
 """Kinds of messages that may precede the first message."""
+_TURNS = (Kind.SAID, Kind.CALL, Kind.REPLY)
 _OUTCOME_RULES = {
     Outcome.FAILED: (W_TOOL_FAILED, None),
     Outcome.REFUSED: (W_TOOL_FAILED, None),
     Outcome.TIMEOUT: (E_TOOL_TIMEOUT, "reported"),
     Outcome.CANCELLED: (E_TOOL_CANCELLED, "reported"),
 }
+
+
+class _Arrived:
+    """A text that arrives in pieces, with its bytes: a mark may lie in several of them."""
+
+    def __init__(self) -> None:
+        self.pieces: list[Piece] = []
+        self._starts: list[int] = []
+        self._data: list[bytes] = []
+        self._size = 0
+        self._tail = b""
+        self._looked = 0
+        self.is_marked = False
+        """True if the text so far is divided, or may be."""
+
+    def add(self, pieces: list[Piece], read: Callable[[int, int], bytes]) -> None:
+        """Add pieces while their bytes are at hand."""
+        self.pieces += pieces
+        for piece in pieces:
+            if self._size <= MOST_ARRIVED and piece.start < piece.end:
+                data = read(piece.start, piece.end)
+                self._starts.append(piece.start)
+                self._data.append(data)
+                self._size += len(data)
+                self._tail = self._tail[-_LONGEST_MARK:] + data.strip(b'"')
+
+    def look(self, role: str) -> bool:
+        """True if the text so far has marks: nothing more of it is shown before it is divided."""
+        if not self.is_marked and may_be_split(self._tail):
+            self._looked += 1
+            self.is_marked = self._looked > _MOST_LOOKS or bool(self.parts(role))
+        return self.is_marked
+
+    def parts(self, role: str) -> list[ContentPart]:
+        """The parts of the whole text; none of a text without marks, or of one that is too long."""
+        return split_content(self.pieces, self._read, role) if self._size <= MOST_ARRIVED else []
+
+    def _read(self, start: int, end: int) -> bytes:
+        index = bisect_right(self._starts, start) - 1
+        if index < 0:
+            return b""
+        first = start - self._starts[index]
+        return self._data[index][first : first + end - start]
 
 
 class _Open(Struct):
@@ -59,7 +109,9 @@ class _Open(Struct):
     must_end: bool = False
     """True if the message is incomplete without its last record."""
     draft: Draft | None = None
-    """The newest record of the message."""
+    """The newest record of the message, or the first one of a text that arrives in pieces."""
+    arrived: _Arrived | None = None
+    """All of a text that arrives in pieces. `pieces` are those that are shown so far."""
 
 
 class _Reply(Struct):
@@ -67,6 +119,30 @@ class _Reply(Struct):
 
     seen: set[tuple[str, str | int]] = field(default_factory=set)
     said: _Open | None = None
+
+
+class _RowOrder:
+    """The order of a training row: answers alternate with other messages, and one is the last. `report` gets the
+    number and the span of a message out of order."""
+
+    def __init__(self, report: Callable[[int, Span], None]) -> None:
+        self._report = report
+        self._last: tuple[bool, int, Span] | None = None
+
+    def add(self, header: Header, number: int, span: Span) -> None:
+        """Add a message; answers that no user got do not count."""
+        if header.thread or header.kind not in _TURNS:
+            return
+        is_answer = header.kind is Kind.SAID and header.role == "assistant"
+        if is_answer and self._last is not None and self._last[0] and self._last[2] != span:
+            self._report(number, span)
+        self._last = is_answer, number, span
+
+    def end(self) -> None:
+        """End the row."""
+        if self._last is not None and not self._last[0]:
+            self._report(*self._last[1:])
+        self._last = None
 
 
 class DraftWriter:
@@ -112,20 +188,20 @@ class DraftWriter:
         """The numbers of the last prompts."""
         self.has_prompt = False
         """True if the last record held text that the user typed."""
-        self._row_order = RowOrder(self._report_order) if row_order and format.alternates else None
-        self._rest: Kind | None = None
+        self._usage = UsageLedger(record, format.usage)
+        self._row_order = _RowOrder(self._report_order) if row_order and format.alternates else None
         self._is_begun = False
         """True if the transcript has a message other than those that may precede the first."""
 
     def start(self) -> None:
         """Begin a transcript: ids and copies do not link across transcripts."""
         self.close()
+        self._usage.start()
         self._tools.clear()
         self._threads.clear()
         self._once.clear()
         self._unanswered.clear()
         self._prompts.clear()
-        self._rest = None
         self._is_begun = False
         self._said.clear()
 
@@ -142,7 +218,6 @@ class DraftWriter:
             self._note_unknown(reading.unknown)
         if not reading.drafts and not reading.steps:
             self._record.skip()
-        self._rest = reading.rest or self._rest
         keys = {draft.key for draft in reading.drafts if draft.rule.merge}
         if reading.drafts:
             self._end_others(keys, reading.drafts)
@@ -151,10 +226,12 @@ class DraftWriter:
         for step in reading.steps:
             self._end_prefill()
             self._streams.take(step)
+        placed: list[tuple[Span, int]] = []
         for index, draft in enumerate(reading.drafts):
             if index and index in reading.begins:
                 begin(draft.span[0])
             self._write(draft, node)
+            placed.append((draft.span, self._record.last_number))
         if reading.cancels:
             for call_id in self._unanswered:
                 self._record.cancel_tool(call_id, node.start, node.end)
@@ -163,6 +240,8 @@ class DraftWriter:
             self._rewind(reading.rewind_turns)
         for rule, key in reading.done:
             self._end_same(rule, key, node.end)
+        if self._format.usage:
+            self._usage.take(node, placed)
 
     def grown_by(self, step: StreamStep) -> Piece | None:
         """The piece of text that a record added to a reply, if the next records may be read together."""
@@ -186,6 +265,7 @@ class DraftWriter:
         """The end of the input or of the transcript: nothing grows anymore."""
         self._copies.close()
         self._end_prefill()
+        self._usage.settle()
         self._streams.close()
         for key in [*self._replies]:
             self._end_reply(key)
@@ -208,8 +288,6 @@ class DraftWriter:
         self._record.report(I_RECORD_UNKNOWN, None, node.start, node.end)
 
     def _write(self, draft: Draft, node: JsonNode) -> None:
-        if self._rest is not None and draft.kind is Kind.SAID:
-            draft.kind = self._rest
         if draft.rule.orphan is not None and draft.kind is Kind.REPLY and draft.call_id not in self._tools:
             draft.kind, draft.role = draft.rule.orphan, ""
             if not draft.text and sum(piece.end - piece.start for piece in draft.pieces) <= len("{}"):
@@ -564,17 +642,27 @@ class DraftWriter:
         if known is None:
             known = self._begin_growing(key, self._opened(draft))
             known.must_end = merge.done is not None
+            if merge.mode is Mode.APPEND and draft.kind is Kind.SAID and self._source is not None:
+                known.arrived = _Arrived()
+                known.arrived.add(draft.pieces, self._read)
         elif merge.mode is Mode.APPEND:
-            first = len(known.pieces)
-            known.pieces += draft.pieces
-            known.end = draft.span[1]
-            self._record.grow(known.number, draft.pieces, first)
+            self._append(known, draft)
         elif draft.pieces or draft.kind in (Kind.CALL, Kind.REPLY):
             self._growing[key] = self._replaced(known, draft)
         if is_done:
             self._finish(key, node.end)
         while len(self._growing) > MOST_OPEN:
             self._end_growing(next(iter(self._growing)))
+
+    def _append(self, known: _Open, draft: Draft) -> None:
+        known.end = draft.span[1]
+        if known.arrived is not None:
+            known.arrived.add(draft.pieces, self._read)
+        if known.arrived is not None and known.arrived.look(draft.role):
+            return
+        first = len(known.pieces)
+        known.pieces += draft.pieces
+        self._record.grow(known.number, draft.pieces, first)
 
     def _growing_key(self, draft: Draft) -> tuple[str, ...]:
         return str(id(draft.rule)), draft.key or "", draft.kind.value, draft.part
@@ -650,7 +738,11 @@ class DraftWriter:
         if known.draft is None:
             self._record.close(known.number, ending, known.end, known.pieces)
             return
-        if known.draft.marked and not known.pieces:
+        if known.arrived is not None:
+            known.draft.pieces = known.pieces = known.arrived.pieces
+            known.draft.span = known.draft.span[0], known.end
+            known.draft.marked = [] if known.must_end else known.arrived.parts(known.draft.role)
+        if known.draft.marked and (known.arrived is not None or not known.pieces):
             self._settle(known.number, known.draft)
             return
         header = self._header(known.draft)

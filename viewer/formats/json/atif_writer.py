@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import Any
 
 from viewer.formats.writing import Writable, WritableTranscript, Writer
+from viewer.model.messages import Usage
 
 VERSION = "ATIF-v1.7"
 UNKNOWN = "unknown"
@@ -73,7 +74,7 @@ class _Steps:
 
     def numbered(self) -> list[dict[str, Any]]:
         """The steps, numbered from 1."""
-        return [{"step_id": number, **step} for number, step in enumerate(self._steps, 1)]
+        return [{"step_id": number, **_with_metrics(step)} for number, step in enumerate(self._steps, 1)]
 
     def add(self, message: Writable) -> None:
         """Add a message to the step that it belongs to."""
@@ -108,6 +109,8 @@ class _Steps:
         if kind == "said" and self._steps[-1]["message"]:
             self._begin({"source": "agent", "message": ""}, message)
         step = self._steps[-1]
+        if message.usage is not None:
+            step["_usage"] = message.usage.plus(step.get("_usage", Usage()))
         if kind == "said":
             step["message"] = message.body
             if message.channel_given == "commentary":
@@ -136,6 +139,20 @@ class _Steps:
 
     def _begin(self, step: dict[str, Any], message: Writable) -> None:
         self._steps.append(step | ({"timestamp": message.time} if message.time else {}))
+
+
+def _with_metrics(step: dict[str, Any]) -> dict[str, Any]:
+    """The step with its tokens as trajectories state them."""
+    usage = step.pop("_usage", None)
+    if usage is None:
+        return step
+    numbers = {
+        "prompt_tokens": usage.input,
+        "completion_tokens": usage.output,
+        "cached_tokens": usage.cached,
+    }
+    metrics = {name: number for name, number in numbers.items() if number is not None}
+    return {**step, "metrics": metrics} if metrics else step
 
 
 def _kind(message: Writable) -> str:

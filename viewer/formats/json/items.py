@@ -243,8 +243,11 @@ def _has_more(call: JsonNode) -> bool:
 
 
 def _call_type(call: JsonNode, source: Source) -> tuple[str | None, bool, list[Problem]]:
-    """The type of the arguments: json unless the call states another one."""
+    """The type of the arguments: json unless the call states another one, or has a text as its input."""
     given = call.get("content_type")
+    custom = call.get("custom")
+    if given is None and custom is not None and custom.kind is JsonKind.OBJECT:
+        return None, False, []
     if given is None:
         return "json", True, []
     if given.kind is JsonKind.NULL:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 
 from viewer.formats.containers.documents import SPACE, JsonDocuments, add_stray
-from viewer.formats.hiding import is_flagged
+from viewer.formats.hiding import is_flagged, is_in_hidden_phase
 from viewer.formats.json.fields import Source, header_value, is_message
 from viewer.formats.json.items import MessageObjects
 from viewer.formats.json.wrappers import Found, MessageFinder, Use
@@ -172,8 +172,8 @@ class _Notes:
 
 
 def _is_hidden(message: JsonNode) -> bool:
-    """True if a flag hides a message; a thought stays one."""
-    return is_flagged(message) and message.get("thought") is None
+    """True if a flag or a phase hides a message; a thought stays one."""
+    return is_in_hidden_phase(message) or (is_flagged(message) and message.get("thought") is None)
 
 
 class MessageDocuments(JsonDocuments):

@@ -27,6 +27,7 @@ THOUGHTS = ("reflect", "introspect", "reason")
 MARKS: dict[str, tuple[str, ...]] = {
     "assistant": (*(f"{edge}_{kind}" for kind in THOUGHTS for edge in ("start", "end")), "function_call"),
     "tool": ("function_output",),
+    "user": ("function_output",),
     "system": ("function_list", *THOUGHTS),
 }
 """The marks with a meaning in the frames of a role; elsewhere they are text."""
@@ -211,10 +212,12 @@ class Frame:
         )
 
     def _output_header(self) -> Header:
-        """The header of an output. The name in the JSON counts; that of the frame is kept as an extra attribute."""
+        """The header of an output, also where a program put it into a user frame. The name in the JSON counts; that of
+        the frame is kept as an extra attribute."""
         given = self.head.name
         return replace(
             self._header,
+            role="tool",
             channel=Channel.COMMENTARY,
             channel_given="commentary",
             intent=None,

@@ -45,7 +45,7 @@ class Reading(Struct):
 
 
 def read_request(prompt: list[Segment], output: list[Segment], *, is_cut: bool, options: ReadOptions) -> Reading:
-    """Read a prompt and its output. The output goes on where the prompt ends."""
+    """Read a prompt and its output. The output continues where the prompt ends."""
     text = SourceText(prompt)
     format = _format_of(text.data)
     if format is None:

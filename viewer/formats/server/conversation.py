@@ -1,4 +1,4 @@
-"""Write requests as conversations: of a request that extends the last one, only what is new."""
+"""Write requests as conversations: if a request extends the last one, write only what is new."""
 
 from __future__ import annotations
 
@@ -63,13 +63,17 @@ class Conversation:
             self._strays.append((start, start + len(bare)))
         self._goes_on = True
 
+    def end_stray(self) -> None:
+        """Begin another text with the next line without a record: a line in between is no such text."""
+        self._goes_on = False
+
     def add_unreadable(self, span: Span, literal: Literal) -> int:
         """Write a record that cannot be read as a hidden message."""
         self._begin_if_none(span)
-        segment = literal.segment
-        where = segment.span(0, len(segment.data))
+        pieces = [Piece(*each.span(0, len(each.data)), each.coding) for each in literal.segments]
+        where = (pieces[0].start, pieces[-1].end) if pieces else span
         header = Header("", channel=Channel.COMMENTARY, channel_given="commentary", kind=Kind.UNKNOWN)
-        return self._record.add(header, Ending.END, where, [Piece(*where, segment.coding)])
+        return self._record.add(header, Ending.END, where, pieces)
 
     def report_run(self, rule: Rule, reason: str, span: Span) -> None:
         """Report how the run ended."""
@@ -85,7 +89,7 @@ class Conversation:
         self._flush()
 
     def _flush(self) -> None:
-        for span in self._strays:
+        for span in sorted(self._strays):
             self._record.leave_out(*span)
         self._strays.clear()
         self._goes_on = False
@@ -118,7 +122,7 @@ class Conversation:
             self._record.report(I_TEMPLATE_UNKNOWN, None, *span, number + 1)
 
     def _replace_answer(self, has_answer: bool, outcome: Outcome) -> None:
-        """The same prompt again: the last answer is left behind, unless both are choices of one request."""
+        """Handle a repeated prompt: it supersedes the last answer, unless both are choices of one request."""
         is_retry = has_answer and self._has_answer and not outcome.is_alternative
         if is_retry and self._answer[0] <= self._answer[1]:
             self._record.supersede(*self._answer)

@@ -32,16 +32,26 @@ _META_ID = lazy_regex(rb"[\"']id[\"']: [\"']([\w.:@/-]{1,200})[\"']")
 _INPUT, _OUTPUT = "llm.prediction.input", "llm.prediction.output"
 
 
+Made = tuple[list[Segment], bool]
+"""The text of a literal, and True if all of it can be read."""
+
+
 class Literal(Struct, frozen=True):
     """A quoted text of a record."""
 
-    segment: Segment
+    segments: list[Segment]
+    """One, or one for each part of a line that was cut."""
     end: int
     """The offset after it, in the line."""
     is_cut: bool
     """True if the logger cut it off."""
     is_odd: bool
     """True if what follows it is no record."""
+
+    @property
+    def data(self) -> bytes:
+        """The decoded text."""
+        return b"".join(segment.data for segment in self.segments)
 
 
 class Logged(Struct, frozen=True):
@@ -52,7 +62,7 @@ class Logged(Struct, frozen=True):
     prompt: Literal | None = None
     output: Literal | None = None
     how: str = ""
-    """`delta` for a piece, `open` for an output that may go on, `aborted`."""
+    """`delta` for a piece, `open` for an output that may continue, `aborted`."""
     finish: tuple[str, Span] | None = None
     time_ms: int | None = None
     replaces: bool = False
@@ -63,7 +73,7 @@ class LogLine:
     """One line, or the text of one in a JSON wrapper."""
 
     def __init__(
-        self, data: bytes, at: int, made: Callable[[bytes, int], Segment], span: Callable[[int, int], Span]
+        self, data: bytes, at: int, made: Callable[[bytes, int], Made], span: Callable[[int, int], Span]
     ) -> None:
         self.data = data
         self.at = at
@@ -128,7 +138,8 @@ class LogLine:
         )
         raw = self.data[start:end].rstrip(b"\r\n") if is_open else self.data[start:end]
         is_odd = not is_cut and _ENDED.match(self.data, found.end()) is None
-        return Literal(self._made(raw, start), found.end(), is_cut, is_odd)
+        segments, is_whole = self._made(raw, start)
+        return Literal(segments, found.end(), is_cut or not is_whole, is_odd and is_whole)
 
     def _finish(self, at: int) -> tuple[str, Span] | None:
         following = _ANCHOR.search(self.data, at)
@@ -138,12 +149,14 @@ class LogLine:
 
 def plain_line(line: bytes, at: int) -> LogLine:
     """A line of a text log."""
-    return LogLine(line, at, lambda raw, start: of_python(raw, at + start), lambda start, end: (at + start, at + end))
+    return LogLine(
+        line, at, lambda raw, start: ([of_python(raw, at + start)], True), lambda start, end: (at + start, at + end)
+    )
 
 
 def wrapped_line(node: JsonNode, line: bytes, at: int) -> LogLine | None:
     """The line in a JSON wrapper of a container runtime."""
-    value = next((value for key in ("log", "message", "msg", "MESSAGE") if (value := node.get(key))), None)
+    value = wrapper_of(node)
     if value is None or value.kind is not JsonKind.STRING or not value.closed:
         return None
     string = line[value.start - at : value.end - at]
@@ -151,9 +164,14 @@ def wrapped_line(node: JsonNode, line: bytes, at: int) -> LogLine | None:
     return LogLine(
         text,
         value.start,
-        lambda raw, start: of_python_in_json(raw, start, string, value.start),
+        lambda raw, start: ([of_python_in_json(raw, start, string, value.start)], True),
         lambda start, end: (value.start, value.end),
     )
+
+
+def wrapper_of(node: JsonNode) -> JsonNode | None:
+    """The member of an object that holds a line of a log."""
+    return next((value for key in ("log", "message", "msg", "MESSAGE") if (value := node.get(key))), None)
 
 
 def json_records(node: JsonNode, line: bytes, at: int, count: int) -> list[Logged]:
@@ -191,7 +209,7 @@ def _json_literal(value: JsonNode | None, line: bytes, at: int) -> Literal | Non
     if value is None or value.kind is not JsonKind.STRING:
         return None
     segment = of_json(value, line[value.start - at : value.end - at])
-    return Literal(segment, value.end, not value.closed, False)
+    return Literal([segment], value.end, not value.closed, False)
 
 
 def is_logged(values: list[JsonNode]) -> bool:
@@ -206,7 +224,7 @@ def _is_record(value: JsonNode) -> bool:
     kind = data.get("type") if data is not None else None
     if kind is not None and kind.text in (_INPUT, _OUTPUT):
         return True
-    wrapper = next((text for key in ("log", "message", "msg", "MESSAGE") if (text := value.get(key))), None)
+    wrapper = wrapper_of(value)
     is_text = wrapper is not None and wrapper.kind is JsonKind.STRING
     return wrapper is not None and is_text and _ANCHOR.search(wrapper.text.encode("utf-8", "replace")) is not None
 

@@ -12,6 +12,7 @@ from msgspec import Struct, field
 
 from viewer.formats.server.answers import read_output, read_request
 from viewer.formats.server.conversation import Conversation, Outcome
+from viewer.formats.server.joined import Joiner, Part, joined_line
 from viewer.formats.server.lines import Literal, Logged, json_records, plain_line, wrapped_line
 from viewer.formats.server.source_text import Segment
 from viewer.model.diagnostic import Rule
@@ -70,6 +71,7 @@ class ServerLogReader:
         self._written: OrderedDict[str, bytes] = OrderedDict()
         """Polled tasks that were written, with their outputs."""
         self._count = 0
+        self._joiner = Joiner(LONGEST_LINE)
 
     def feed(self, data: bytes) -> None:
         """Read the next bytes of the input."""
@@ -84,6 +86,8 @@ class ServerLogReader:
         """End the input."""
         if self._line:
             self._end_line()
+        for parts in self._joiner.rest():
+            self._read_joined(parts)
         while self._pending:
             self._write_pending(next(iter(self._pending)))
         self._conversation.close()
@@ -102,8 +106,23 @@ class ServerLogReader:
         self._line_at += len(line)
         self._line.clear()
         self._last, self._is_array = 0, False
-        if len(line) > LONGEST_LINE or not self._read(line, at):
+        parts = self._joiner.take(line, at) if len(line) <= LONGEST_LINE else None
+        if parts is not None:
+            self._conversation.end_stray()
+            if parts:
+                self._read_joined(parts)
+        elif len(line) > LONGEST_LINE or not self._read(line, at):
             self._conversation.add_stray(line, at)
+
+    def _read_joined(self, parts: list[Part]) -> None:
+        """Read a line of several parts."""
+        records = list(joined_line(parts).records())
+        for logged in records:
+            self._take(logged)
+        if not records:
+            for part in parts:
+                self._conversation.add_stray(part.line, part.at)
+                self._conversation.end_stray()
 
     def _read(self, line: bytes, at: int) -> bool:
         """Read a line; False for one without a record."""
@@ -164,7 +183,7 @@ class ServerLogReader:
         output = request.outputs.setdefault(choice, _Output())
         output.is_cut = output.is_cut or logged.output.is_cut
         if logged.how == "delta":
-            output.deltas.append(logged.output.segment)
+            output.deltas += logged.output.segments
             return
         output.whole = logged.output
         self._write(id, choice, logged)
@@ -182,7 +201,7 @@ class ServerLogReader:
     def _take_poll(self, logged: Logged) -> None:
         """A later state of the same task."""
         assert logged.prompt is not None
-        state = logged.prompt.segment.data + b"\0" + (logged.output.segment.data if logged.output else b"")
+        state = logged.prompt.data + b"\0" + (logged.output.data if logged.output else b"")
         if self._written.get(logged.id) == state:
             return
         self._pending[logged.id] = request = _Request(logged.prompt, logged.span, logged.time_ms)
@@ -221,7 +240,7 @@ class ServerLogReader:
         )
         self._write_texts(request, segments, outcome)
         if request.prompt is not None and request.prompt.is_cut and not request.was_written:
-            self._report_cut(request.prompt.segment)
+            self._report_cut(request.prompt.segments[-1])
         if outcome.is_cut and segments:
             self._report_cut(segments[-1])
         if logged is not None and logged.finish is not None and logged.finish[0] in _FINISHED:
@@ -237,15 +256,15 @@ class ServerLogReader:
     def _segments(output: _Output | None) -> list[Segment]:
         if output is None:
             return []
-        return [output.whole.segment] if output.whole is not None and output.whole.segment.data else output.deltas
+        return output.whole.segments if output.whole is not None and output.whole.data else output.deltas
 
     def _write_texts(self, request: _Request, output: list[Segment], outcome: Outcome) -> None:
         prompt = request.prompt
-        if prompt is None or not prompt.segment.data:
+        if prompt is None or not prompt.data:
             if any(segment.data for segment in output):
                 self._conversation.write_output(read_output(output, self._options), request.span, outcome)
             return
-        reading = read_request([prompt.segment], output, is_cut=prompt.is_cut, options=self._options)
+        reading = read_request(prompt.segments, output, is_cut=prompt.is_cut, options=self._options)
         self._conversation.write(reading, request.span, outcome)
         if output and any(segment.data for segment in output) and reading.is_known and not reading.has_output:
             self._conversation.write_output(read_output(output, self._options), request.span, outcome)

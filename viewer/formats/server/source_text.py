@@ -64,6 +64,29 @@ def of_json(node: JsonNode, string: bytes) -> Segment:
     return Segment(node.text.encode("utf-8", "replace"), node.start, StringMap(string), Coding.JSON_TEXT)
 
 
+class _Shifted:
+    """A map of a text that begins inside another one; without a map, every byte means itself."""
+
+    def __init__(self, outer: StringMap | None, start: int) -> None:
+        self._outer, self._start = outer, start
+
+    def source_of(self, meant: int, last: bool) -> int:
+        """The source offset of a decoded byte; with `last`, the offset after it."""
+        if self._outer is None:
+            return meant + last
+        return self._outer.source_of(self._start + meant, last)
+
+
+def plain(raw: bytes, at: int) -> Segment:
+    """Text without escapes."""
+    return Segment(raw, at, _Shifted(None, 0), Coding.PLAIN)
+
+
+def in_json(raw: bytes, start: int, string: bytes, at: int) -> Segment:
+    """Text inside a JSON string, which is at `at` with its quotes; `start` is an offset in its decoded text."""
+    return Segment(raw, at, _Shifted(StringMap(string), start), Coding.JSON_TEXT)
+
+
 def made(data: bytes, at: int) -> Segment:
     """Text that is not in the input."""
     return Segment(data, at, None, Coding.PLAIN)

@@ -8,6 +8,7 @@ from typing import Any
 from viewer.formats.tables.anthropic_parts import ASSISTANT_PARTS, USER_PARTS
 from viewer.formats.tables.model import (
     Container,
+    Counting,
     Fault,
     Merge,
     Mode,
@@ -20,6 +21,7 @@ from viewer.formats.tables.model import (
     is_,
     lacks,
 )
+from viewer.formats.tables.usage import anthropic
 from viewer.model.diagnostic import Rule
 from viewer.model.messages import Kind
 from viewer.rules.run import W_RUN_ERROR, W_RUN_INCOMPLETE
@@ -165,5 +167,6 @@ ANTHROPIC = RecordFormat(
     signatures=tuple(_signatures()),
     records=(*_BATCH, *_REQUEST_BODY, *_RESPONSE_BODY, _CONVERSE, *_REQUEST, *RESPONSE, _COMPLETION, _PROMPT, ERROR),
     inner=("request", "response", "request.body", "response.body", "body"),
+    usage=(anthropic("usage|response.usage|response.body.usage|result.message.usage", counts=Counting.EACH),),
     model="model|request.model|request.body.model|body.model|params.model|result.message.model",
 )

@@ -6,6 +6,7 @@ from viewer.formats.tables.anthropic import ANTHROPIC, ERROR_CODES, STOP_CODES
 from viewer.formats.tables.anthropic_parts import ASSISTANT_PARTS, DELTAS
 from viewer.formats.tables.model import (
     Container,
+    Counting,
     Fault,
     RecordFormat,
     RecordRule,
@@ -14,7 +15,9 @@ from viewer.formats.tables.model import (
     Stream,
     When,
     is_,
+    is_not,
 )
+from viewer.formats.tables.usage import anthropic
 from viewer.model.messages import Kind
 from viewer.rules.run import W_RUN_ERROR
 
@@ -23,9 +26,8 @@ TYPES = frozenset({*_TYPES, "message_stop"})
 
 
 def stream_rules(at: str = "", *conditions: When, kind: Kind = Kind.SAID, scope: str = "") -> tuple[RecordRule, ...]:
-    """The rules for events at a path of a record that ends with a point, or for records that are events.
-
-    `scope` is the path of what separates the streams of several agents."""
+    """The rules for events at a path that ends with a dot, or for records that are events. `scope` is the path of the
+    value that separates the streams of several agents."""
 
     def of(step: Step) -> Stream:
         return Stream(step, f"{at}index", scope, f"{at}message.id")
@@ -83,5 +85,10 @@ ANTHROPIC_STREAM = RecordFormat(
     signatures=(Signature(95, (), {"type": TYPES}),),
     records=(*stream_rules(), *ANTHROPIC.records),
     inner=ANTHROPIC.inner,
+    usage=(
+        anthropic("message.usage", when=(is_("type", "message_start"),), counts=Counting.OPENS),
+        anthropic("usage", when=(is_("type", "message_delta"),), counts=Counting.JOINS),
+        anthropic("usage", when=(is_not("type", *TYPES),), counts=Counting.EACH),
+    ),
     model=f"message.model|{ANTHROPIC.model}",
 )

@@ -18,6 +18,7 @@ from viewer.formats.tables.model import (
     lacks,
     starts,
 )
+from viewer.formats.tables.usage import ATIF_TOKENS
 from viewer.model.messages import Kind
 from viewer.rules.errors import E_CALL_SCHEMA
 from viewer.rules.structure import W_FORMAT_VERSION
@@ -143,6 +144,7 @@ ATIF = RecordFormat(
         ),
         RecordRule((_TRAJECTORY, *_OTHERS.when), Kind.SUBAGENT, each=_OTHERS.each, rules=_OTHERS.rules),
     ),
+    usage=ATIF_TOKENS,
     model="agent.model_name",
     version="schema_version",
 )

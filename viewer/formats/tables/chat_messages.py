@@ -131,7 +131,7 @@ def object_rule(role: str, body: str, *roles: str) -> RecordRule:
 
 
 def flag_is_not(path: str) -> When:
-    """The value is false, or there is none."""
+    """The value is false or absent."""
     return When(path, true=False)
 
 

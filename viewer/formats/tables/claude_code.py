@@ -23,6 +23,7 @@ from viewer.formats.tables.model import (
     no_flag,
 )
 from viewer.formats.tables.tags import claude_tags
+from viewer.formats.tables.usage import anthropic
 from viewer.model.messages import Kind
 from viewer.rules.run import W_RUN_ERROR
 
@@ -117,6 +118,8 @@ RECORDS = (
     RecordRule((is_("type", *_METADATA),), None),
 )
 
+_REPLIES = (_ASSISTANT,)
+
 CLAUDE_CODE = RecordFormat(
     name="claude-code",
     title="Claude Code session",
@@ -130,6 +133,10 @@ CLAUDE_CODE = RecordFormat(
     records=(
         RecordRule((has("loglines"),), each="loglines[]", rules=RECORDS, goes_on=False),
         *RECORDS,
+    ),
+    usage=(
+        anthropic("message.usage", key="message.id", when=_REPLIES),
+        anthropic("message.usage", each="loglines[]", key="message.id", when=_REPLIES),
     ),
     session="sessionId",
     version="version",

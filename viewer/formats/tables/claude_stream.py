@@ -9,6 +9,7 @@ from viewer.formats.tables.anthropic_stream import stream_rules
 from viewer.formats.tables.claude_code import API, RECORDS
 from viewer.formats.tables.model import (
     Container,
+    Counting,
     Fault,
     Hooks,
     Merge,
@@ -24,6 +25,7 @@ from viewer.formats.tables.model import (
     starts,
 )
 from viewer.formats.tables.tags import claude_tags
+from viewer.formats.tables.usage import anthropic
 from viewer.model.messages import Kind
 from viewer.rules.run import W_RUN_ERROR
 
@@ -84,6 +86,10 @@ CLAUDE_STREAM = RecordFormat(
         Signature(95, ("session_id",), {"type": frozenset({"system", *_METADATA, *_NOTICES})}),
     ),
     records=(*_RECORDS, *RECORDS),
+    usage=(
+        anthropic("message.usage", key="message.id", when=(_ASSISTANT,)),
+        anthropic("usage", when=(_RESULT,), counts=Counting.TOTAL),
+    ),
     session="session_id",
     version="claude_code_version",
     model="model",

@@ -78,7 +78,8 @@ _SENT = (
     ),
     RecordRule((has("role"), has("content")), Kind.UNKNOWN, "@role", "content", PARTS, time="ts"),
 )
-_OPENINGS = frozenset({"<task>*", "<environment_details>*", "<feedback>*", "<user_message>*"})
+_ENVIRONMENT = "<environment_details>*"
+_OPENINGS = frozenset({"<task>*", "<feedback>*", "<user_message>*"})
 
 CLINE = RecordFormat(
     name="cline",
@@ -87,6 +88,7 @@ CLINE = RecordFormat(
     signatures=(
         Signature(93, ("ts", "say"), {"type": frozenset({"say"})}),
         Signature(93, ("ts", "ask"), {"type": frozenset({"ask"})}),
+        Signature(95, ("role", "content"), {"content[].text": frozenset({_ENVIRONMENT})}, ("type",), decides=True),
         Signature(95, ("role", "content"), {"content[].text": _OPENINGS}, ("type",)),
     ),
     records=(*_SHOWN, *_SENT),

@@ -8,6 +8,7 @@ from viewer.formats.tables.model import (
     Alone,
     Container,
     Copies,
+    Counting,
     Fault,
     Hooks,
     Narrowing,
@@ -24,6 +25,7 @@ from viewer.formats.tables.model import (
     lacks,
 )
 from viewer.formats.tables.responses_items import INJECTED_PREFIXES, PHASES, Items
+from viewer.formats.tables.usage import openai
 from viewer.model.messages import Kind
 from viewer.rules.run import W_RUN_ERROR
 from viewer.rules.structure import W_THREAD_BROKEN
@@ -55,7 +57,7 @@ def codex_runs(text: str) -> list[tuple[Kind, int, int]]:
 
 
 def _next_hidden(text: str, at: int) -> tuple[int, int]:
-    """The next run that was not shown; an empty one at the end without any."""
+    """The next run that was not shown, or an empty one at the end."""
     found = [(start, start + len(tag)) for tag in _PLAN_TAGS if (start := text.find(tag, at)) >= 0]
     citation = text.find(_CITATION, at)
     if citation >= 0:
@@ -75,7 +77,7 @@ _REPLAY = Narrowing(
     within_ms=1000,
     fault=(W_THREAD_BROKEN, "parent-missing"),
 )
-"""The history of a forked session: its lines are written again at once."""
+"""The history of a forked session: all its lines are written again at the same moment."""
 _OTHER_AGENT = Narrowing(Kind.SUBAGENT)
 """The prompts of a sub-agent come from another agent, which gets the answers as well."""
 
@@ -363,6 +365,7 @@ CODEX = RecordFormat(
         *_item_rules(_BARE),
     ),
     inner=("payload.output", "output"),
+    usage=(openai("payload.info.total_token_usage", counts=Counting.COUNTER),),
     model="payload.model",
     version="payload.cli_version",
     alone={"user": Alone.SAID_BEFORE_COPIES},

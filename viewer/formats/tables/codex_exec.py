@@ -17,6 +17,7 @@ from viewer.formats.tables.model import (
     has,
     is_,
 )
+from viewer.formats.tables.usage import openai
 from viewer.model.messages import Kind
 from viewer.rules.run import W_RUN_ERROR
 
@@ -83,6 +84,7 @@ CODEX_EXEC = RecordFormat(
             96, any_of={"type": frozenset({"thread.started", "turn.*", "item.*"})}, none_of=("payload", "sessionId")
         ),
     ),
+    usage=(openai("usage", when=(is_("type", "turn.completed"),)),),
     records=(
         RecordRule((is_("type", "thread.started"),), None, starts=True, session="thread_id"),
         RecordRule((is_("type", "turn.started", "turn.completed"),), None),

@@ -22,6 +22,7 @@ from viewer.formats.tables.model import (
     is_,
     lacks,
 )
+from viewer.formats.tables.usage import COPILOT_TOKENS
 from viewer.model.messages import Kind
 from viewer.rules.run import W_RUN_ERROR
 
@@ -42,7 +43,7 @@ _INJECTED = (
     RecordRule((has("data.attachments[0]"),), Kind.INJECTED, "user", "data.attachments", **_TIME),
 )
 _CALL: dict[str, Any] = {"call_id": "toolCallId", "name": "name|toolName", "merge": Merge(Mode.PARTS, "toolCallId")}
-"""A call is in the message and in the record of its start."""
+"""A call is both in the message and in the record of its start."""
 _HIDDEN_PARTS = (
     RecordRule(
         (),
@@ -213,6 +214,7 @@ COPILOT_CLI = RecordFormat(
         RecordRule((has("requests"), lacks("type")), each="requests[]", rules=_REQUESTS, starts=True),
         *_EVENTS,
     ),
+    usage=(COPILOT_TOKENS,),
     model="data.selectedModel",
     version="data.copilotVersion",
     threads=Threads("id", ""),

@@ -17,6 +17,7 @@ from viewer.formats.tables.model import (
     is_,
     lacks,
 )
+from viewer.formats.tables.usage import gemini
 from viewer.model.messages import Kind
 from viewer.rules.run import W_RUN_ERROR, W_RUN_INCOMPLETE
 from viewer.syntax.json_text import JsonKind
@@ -129,5 +130,6 @@ GEMINI = RecordFormat(
         *_RESPONSE,
         *_CONTENT[:4],
     ),
+    usage=(gemini("usageMetadata|response.usageMetadata", key="responseId|response.responseId"),),
     model="model|modelVersion|response.modelVersion",
 )

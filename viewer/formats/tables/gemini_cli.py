@@ -11,6 +11,7 @@ from viewer.formats.tables.model import (
     Hooks,
     Merge,
     Mode,
+    Narrowing,
     Outcomes,
     RecordFormat,
     RecordRule,
@@ -23,11 +24,12 @@ from viewer.formats.tables.model import (
     lacks,
 )
 from viewer.formats.tables.tags import gemini_tags
+from viewer.formats.tables.usage import gemini_cli
 from viewer.model.messages import Kind
 from viewer.rules.run import W_RUN_ERROR
 
 _MERGE = Merge(Mode.PARTS, "id")
-"""A record with a known id says the message again, with more."""
+"""A record with a known id repeats the message and adds to it."""
 _COMMON: dict[str, Any] = {"time": "timestamp", "merge": _MERGE}
 _OUTPUT = "result[0].functionResponse.response.output"
 
@@ -104,6 +106,7 @@ _MESSAGES = (
 )
 
 _HEAD = (has("sessionId"), lacks("type"))
+_SUBAGENT = Narrowing(Kind.SUBAGENT)
 _OTHER_AGENT = (has("kind"), is_not("kind", "main"))
 _TYPES = {"type": frozenset({"user", "gemini", "info", "warning", "error"})}
 
@@ -126,15 +129,16 @@ GEMINI_CLI = RecordFormat(
             rules=_MESSAGES,
             thread="sessionId",
             starts=True,
-            rest=Kind.SUBAGENT,
+            narrows=_SUBAGENT,
         ),
         RecordRule((*_HEAD, has("messages")), each="messages[]", rules=_MESSAGES, starts=True),
-        RecordRule((*_HEAD, *_OTHER_AGENT), None, starts=True, rest=Kind.SUBAGENT),
+        RecordRule((*_HEAD, *_OTHER_AGENT), None, starts=True, narrows=_SUBAGENT),
         RecordRule(_HEAD, None, starts=True),
         RecordRule((has("$set"),), each="$set.messages[]", rules=_MESSAGES),
         RecordRule((has("$rewindTo"),), None, rewind="$rewindTo"),
         *_MESSAGES,
     ),
+    usage=(gemini_cli(""), gemini_cli("messages[]")),
     session="sessionId",
     threads=Threads("id", ""),
     hooks=Hooks(split=gemini_tags),

@@ -7,6 +7,7 @@ from typing import Any
 from viewer.formats.tables.mcp_parts import TEXTS
 from viewer.formats.tables.model import (
     Container,
+    Narrowing,
     Outcomes,
     PartRule,
     RecordFormat,
@@ -83,7 +84,7 @@ GOOSE = RecordFormat(
             (*_HEAD, has("parent_session_id|metadata.parent_session_id")),
             None,
             starts=True,
-            rest=Kind.SUBAGENT,
+            narrows=Narrowing(Kind.SUBAGENT),
             goes_on=True,
         ),
         RecordRule(_HEAD, None, starts=True, goes_on=True),

@@ -22,6 +22,7 @@ from viewer.formats.tables.model import (
     is_,
     lacks,
 )
+from viewer.formats.tables.usage import INSPECT_TOKENS
 from viewer.model.messages import Kind
 from viewer.rules.errors import E_BODY_CONSTRAINT_VIOLATION
 from viewer.rules.run import W_RUN_ERROR, W_RUN_INCOMPLETE
@@ -150,5 +151,6 @@ INSPECT = RecordFormat(
         ),
         RecordRule((has("eval"),), None, starts=True),
     ),
+    usage=(INSPECT_TOKENS,),
     model="eval.model",
 )

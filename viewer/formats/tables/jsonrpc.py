@@ -50,7 +50,7 @@ def _update(*names: str) -> tuple[When, ...]:
 
 
 def _chunk(name: str, kind: Kind) -> tuple[RecordRule, ...]:
-    """A piece of a text. Pieces with one id are one text, also if others come between them."""
+    """A piece of a text. Pieces with one id are one text, even if others come between them."""
     at = f"{_UPDATE}.messageId"
     return tuple(
         RecordRule(
@@ -127,10 +127,17 @@ _CLIENT = (
         "assistant",
         "params.toolCall|params",
         call_id="id",
+        typed_id=True,
         default_name="request_permission",
     ),
     RecordRule(
-        (When("method", starts=("fs/", "terminal/")),), Kind.CALL, "assistant", "params", call_id="id", name="method"
+        (When("method", starts=("fs/", "terminal/")),),
+        Kind.CALL,
+        "assistant",
+        "params",
+        call_id="id",
+        typed_id=True,
+        name="method",
     ),
     RecordRule((has("result.stopReason"),), None, faults=(Fault("result.stopReason", _STOP),)),
 )
@@ -138,7 +145,15 @@ _CLIENT = (
 # Model Context Protocol
 
 _TOOLS = (
-    RecordRule((_method("tools/call"),), Kind.CALL, "assistant", "params.arguments", call_id="id", name="params.name"),
+    RecordRule(
+        (_method("tools/call"),),
+        Kind.CALL,
+        "assistant",
+        "params.arguments",
+        call_id="id",
+        typed_id=True,
+        name="params.name",
+    ),
     RecordRule((has("result.tools"),), Kind.INSTRUCTION, "system", "result.tools"),
 )
 
@@ -214,6 +229,7 @@ _ANSWERS = (
         "tool",
         "result.content|result",
         call_id="id",
+        typed_id=True,
         orphan=Kind.UNKNOWN,
         outcome=Outcomes(failed=("result.isError",), cancelled=("result.outcome.outcome=cancelled",)),
     ),
@@ -223,6 +239,7 @@ _ANSWERS = (
         "tool",
         "error.message|error",
         call_id="id",
+        typed_id=True,
         orphan=Kind.NOTICE,
         outcome=Outcomes(failed=("error",)),
         faults=(Fault("error.code|error", default=(W_RUN_ERROR, "unknown")),),

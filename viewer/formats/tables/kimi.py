@@ -19,6 +19,7 @@ from viewer.formats.tables.model import (
     is_not,
     lacks,
 )
+from viewer.formats.tables.usage import KIMI_TOKENS
 from viewer.model.messages import Kind
 from viewer.rules.run import W_RUN_ERROR
 
@@ -35,7 +36,7 @@ _GROWS = Merge(Mode.APPEND)
 
 
 def _messages() -> tuple[RecordRule, ...]:
-    """The messages of one agent. Those of another agent must not grow together with them."""
+    """The messages of one agent. Those of another agent must not merge with them."""
     return (
         RecordRule(
             (is_("type", "TurnBegin", "SteerInput"),),
@@ -199,6 +200,7 @@ KIMI = RecordFormat(
         Signature(94, ("type",), {"type": _NEW_TYPES}, ("payload", "data")),
         Signature(90, ("protocol_version",), {"type": frozenset({"metadata"})}),
     ),
+    usage=(KIMI_TOKENS,),
     records=(
         RecordRule((has("message.type"), lacks("type")), each="message", rules=_OLD, time="timestamp"),
         *_NEW,

@@ -15,6 +15,9 @@ _TYPES = {
     "chat": ("chat", "ChatMessage", "ChatMessageChunk"),
 }
 
+MESSAGE_TYPES = frozenset({"human", "ai", "system", "tool", "function", "developer"})
+"""The types of stored messages."""
+
 
 def _rules(kind: str, holder: str, *conditions: When) -> tuple[RecordRule, ...]:
     """The rules for messages whose members are in `holder`, and whose type is at the path `kind`."""
@@ -56,9 +59,13 @@ def _rules(kind: str, holder: str, *conditions: When) -> tuple[RecordRule, ...]:
     )
 
 
-_ONE = (
+STORED = (
     *_rules("id[-1]", "kwargs.", has("kwargs")),
     *_rules("type", "data.", lacks("kwargs"), has("data")),
+)
+"""A message as LangChain stores it: a constructor, or its type next to its data."""
+_ONE = (
+    *STORED,
     *_rules("type", "", lacks("kwargs"), lacks("data")),
     *CHAT,
 )

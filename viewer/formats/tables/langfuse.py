@@ -19,6 +19,7 @@ from viewer.formats.tables.model import (
     is_not,
 )
 from viewer.formats.tables.prompts import prompt_kind
+from viewer.formats.tables.usage import LANGFUSE_TOKENS
 from viewer.model.messages import Kind
 from viewer.rules.run import W_RUN_ERROR
 
@@ -56,6 +57,7 @@ LANGFUSE = RecordFormat(
         ),
     ),
     inner=tuple(Inner("", name, (When(name, starts=("[{", '{"')),)) for name in ("input", "output")),
+    usage=(LANGFUSE_TOKENS,),
     model="model|providedModelName|provided_model_name",
     spans=Spans(
         each="observations[]|data[].observations[]|data[]",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from viewer.formats.tables.exchanges import exchange, unknown_values
-from viewer.formats.tables.langchain_messages import LANGCHAIN
+from viewer.formats.tables.langchain_messages import LANGCHAIN, MESSAGE_TYPES, STORED
 from viewer.formats.tables.model import (
     Container,
     Fault,
@@ -66,8 +66,12 @@ LANGSMITH = RecordFormat(
         Signature(93, ("run_type", "inputs")),
         Signature(93, ("run_type", "dotted_order")),
         Signature(93, ("runs[].run_type",)),
+        Signature(93, ("type", "data.content"), {"type": MESSAGE_TYPES}),
+        Signature(93, ("kwargs.content", "id[2]"), {"type": frozenset({"constructor"})}),
+        Signature(93, ("values.messages[].content",), {"values.messages[].type": frozenset({"human", "ai"})}),
     ),
     records=(
+        RecordRule((lacks("run_type"), has("values.messages")), each="values.messages[]", rules=LANGCHAIN),
         RecordRule(
             (has("run_type"),),
             None,
@@ -85,6 +89,7 @@ LANGSMITH = RecordFormat(
                 ),
             ),
         ),
+        *STORED,
     ),
     inner=tuple(Inner("", name, (When(name, starts=("[{", '{"')),)) for name in ("inputs", "outputs")),
     model="extra.metadata.ls_model_name|extra.invocation_params.model",

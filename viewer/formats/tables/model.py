@@ -17,7 +17,7 @@ from viewer.syntax.json_text import JsonKind
 
 
 class Container(Enum):
-    """How the records of a format lie in a file."""
+    """How a file holds the records of a format."""
 
     JSON = "json"
     """One document, or one document per line."""
@@ -73,12 +73,12 @@ def only(*members: str) -> When:
 
 
 def has(path: str) -> When:
-    """There is a value."""
+    """The path has a value."""
     return When(path, present=True)
 
 
 def lacks(path: str) -> When:
-    """There is no value."""
+    """The path has no value."""
     return When(path, present=False)
 
 
@@ -88,21 +88,21 @@ def flag(path: str) -> When:
 
 
 def no_flag(path: str) -> When:
-    """The value is false, or there is none."""
+    """The value is false or absent."""
     return When(path, true=False)
 
 
 class Words(Struct, frozen=True):
-    """A channel by a word of the record."""
+    """The channel that a word of the record names."""
 
     path: str
     words: Mapping[str, Channel]
     missing: Channel = Channel.FINAL
-    """The channel without a word. Any unlisted word is an unknown channel, which is hidden."""
+    """The channel if there is no word. Any unlisted word is an unknown channel, which is hidden."""
 
 
 class Outcomes(Struct, frozen=True):
-    """What states how a call ended. Each entry is a path whose value is true or not empty, `path=word`, or
+    """Where a record states how a call ended. Each entry is a path whose value is true or not empty, `path=word`, or
     `path!=word`; numbers compare as text, and `path=*word` is an ending."""
 
     ok: tuple[str, ...] = ()
@@ -117,7 +117,7 @@ class Fault(Struct, frozen=True):
 
     path: str
     codes: Mapping[str, tuple[Rule, str | None] | None] = field(default_factory=dict)
-    """The rule and the reason for a text or a number; None if it is usual."""
+    """The rule and the reason for a text or a number; None for a normal value."""
     default: tuple[Rule, str | None] | None = None
     """The rule and the reason for any other value that is not null, false, or empty."""
 
@@ -126,7 +126,7 @@ class Mode(Enum):
     """How records with one key become one message."""
 
     PARTS = "parts"
-    """Further lines of one reply: a part that was read is a copy, a longer text replaces the shorter one."""
+    """The records add to one reply: a part that was read before is a copy, and a longer text replaces a shorter one."""
     APPEND = "append"
     """The text grows."""
     REPLACE = "replace"
@@ -134,7 +134,7 @@ class Mode(Enum):
     REPEAT = "repeat"
     """A copy if a message of the same role has this text, otherwise a message."""
     FINAL = "final"
-    """The same for the last record of a run, which brings a text that no other record had."""
+    """The same for the last record of a run, which may hold a text that no other record had."""
 
 
 class Merge(Struct, frozen=True):
@@ -142,36 +142,36 @@ class Merge(Struct, frozen=True):
 
     mode: Mode
     key: str = ""
-    """The path of the key; empty for the messages of this rule one after another."""
+    """The path of the key; if it is empty, consecutive messages of this rule belong together."""
     done: When | None = None
-    """The condition on the record that ends the message, also if it adds nothing."""
+    """The condition on the record that ends the message, even if it adds nothing."""
     begins: When | None = None
     """The condition on the record that begins another message, if there is no key."""
 
 
 class Exchange(Enum):
-    """What a record is in a conversation with a server."""
+    """The role of a record in a conversation with a server."""
 
     REQUEST = "request"
     RESPONSE = "response"
 
 
 class History(Struct, frozen=True):
-    """How requests repeat a conversation: one that begins with all of it goes on with it."""
+    """How requests repeat a conversation: a request that begins with all of it continues it."""
 
     id: str
     """The path of the id of a response."""
     previous: str
-    """The path of the id of the response before."""
+    """The path of the id of the previous response."""
 
 
 class Prefill(Enum):
-    """The text of an answer that its request begins."""
+    """The two halves of an answer that its request begins."""
 
     BEGINS = "begins"
     """A message of a request: the last one may be the beginning of the answer."""
     GOES_ON = "goes on"
-    """A response: its first text goes on with the message right before it if that message may be its beginning."""
+    """A response: its first text continues the message right before it if that message may be its beginning."""
 
 
 class Step(Enum):
@@ -190,15 +190,15 @@ class Step(Enum):
 
 
 class Stream(Struct, frozen=True):
-    """Membership in a reply that arrives in blocks. The parts in the body of the record are what it brings."""
+    """Membership in a reply that arrives in blocks. The parts in the body of the record are its content."""
 
     step: Step
     block: str = ""
     """The path of the key of the block."""
     scope: str = ""
-    """The path of what separates replies that arrive at the same time."""
+    """The path of the value that separates replies that arrive at the same time."""
     reply: str = ""
-    """The path of the id of the reply, which other records of it have as the key of merging."""
+    """The path of the id of the reply, which its other records use as their merge key."""
 
 
 class Copies(Struct, frozen=True):
@@ -210,7 +210,7 @@ class Copies(Struct, frozen=True):
 
 
 class Alone(Enum):
-    """What a primary without a partner is."""
+    """What a primary becomes without a partner."""
 
     ITSELF = "itself"
     """It never needs a partner."""
@@ -219,16 +219,16 @@ class Alone(Enum):
 
 
 class Narrowing(Struct, frozen=True):
-    """What said texts are instead, after a record."""
+    """The kind that said texts get from a record on."""
 
     kind: Kind
     until: tuple[When, ...] = ()
     """The conditions on the record that ends it."""
     time: str = ""
-    """The path of the time of a record. With it, only records close to the first one of the transcript are meant."""
+    """The path of the time of a record. If set, only records close in time to the first one of the transcript count."""
     within_ms: int = 0
     fault: tuple[Rule, str] | None = None
-    """What is reported when it begins."""
+    """What to report when it begins."""
 
 
 class PartRule(Struct, frozen=True):
@@ -236,7 +236,7 @@ class PartRule(Struct, frozen=True):
 
     when: tuple[When, ...]
     kind: Kind | None
-    """None: known data without a message."""
+    """None for known data that is not a message."""
     body: str = ""
     call_id: str = ""
     name: str = ""
@@ -263,7 +263,7 @@ class PartRule(Struct, frozen=True):
 
 
 class Lookup(Struct, frozen=True):
-    """Texts of a record that lie elsewhere in it: a string `PREFIXname` is replaced by the member `name` at a path."""
+    """Texts that are elsewhere in the record: a string `PREFIXname` is replaced by the member `name` at a path."""
 
     prefix: str
     at: str
@@ -274,7 +274,7 @@ class RecordRule(Struct, frozen=True):
 
     when: tuple[When, ...]
     kind: Kind | None = Kind.UNKNOWN
-    """None: known data without a message."""
+    """None for known data that is not a message."""
     role: str = ""
     """A word, or `@path`."""
     body: str = ""
@@ -290,17 +290,17 @@ class RecordRule(Struct, frozen=True):
     goes_on: bool = False
     """True if the next rules apply to the record as well."""
     lookup: Lookup | None = None
-    """Where texts of these records lie."""
+    """Where to find texts of these records."""
     starts: bool = False
     """True if the record starts a transcript, unless its session is the current one; also a record in another one."""
     session: str = ""
     """The path of the id of the transcript that the record starts."""
     narrows: Narrowing | None = None
-    """What the said texts of the next records are instead."""
+    """The kind that said texts of this record and the next ones get."""
     cancels: bool = False
     """True if the record ends all calls without a reply."""
     exchange: Exchange | None = None
-    """What the record is in a conversation with a server."""
+    """The role of the record in a conversation with a server."""
     once: bool = False
     """True if a text that the transcript already has is a copy."""
     later: Kind | None = None
@@ -308,12 +308,12 @@ class RecordRule(Struct, frozen=True):
     injected, and replayed text do not count."""
     orphan: Kind | None = None
     """The kind of a reply whose id belongs to no call of the transcript, if ids alone do not make a reply."""
-    rest: Kind | None = None
-    """The kind of whatever the rest of the transcript would say, where the head of a file states it."""
     whole: bool = False
     """True if the record must be complete, because its conditions may follow its content."""
     channel: Words | Channel | None = None
     call_id: str = ""
+    typed_id: bool = False
+    """True if a call id that is the number 1 is another one than the string 1."""
     name: str = ""
     default_name: str = ""
     time: str = ""
@@ -335,7 +335,7 @@ class RecordRule(Struct, frozen=True):
     rewind_turns: str = ""
     """The path of a number of prompts: the last ones, with everything after them, are superseded."""
     aside: bool = False
-    """True if the record has no place in the tree: the branches of its neighbors pass it over."""
+    """True if the record has no place in the tree, so that branches skip it."""
     classify: bool = False
     """True if the hook `classify` decides the kind of the text."""
     then: tuple[str, ...] = ()
@@ -343,7 +343,7 @@ class RecordRule(Struct, frozen=True):
     repeats: tuple[str, ...] = ()
     """Paths of texts and lists of messages. What repeats them is a copy: a text, or the beginning of `each`."""
     unused: bool = False
-    """True for an answer that no user got: what it says is unknown, in a thread of its own."""
+    """True for an answer that no user got: its text is unknown, in its own thread."""
 
 
 class Signature(Struct, frozen=True):
@@ -353,11 +353,13 @@ class Signature(Struct, frozen=True):
     need: tuple[str, ...] = ()
     """Paths that must have a value."""
     any_of: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """Words, one of which the value of a path must be; a word that ends with `*` is a beginning."""
+    """Words, one of which the value of a path must be; a word that ends with `*` is a prefix."""
     none_of: tuple[str, ...] = ()
     """Paths that must not have a value."""
     members: tuple[str, ...] = ()
-    """Beginnings of names, one of which a member must have."""
+    """Prefixes, one of which the name of some member must have."""
+    decides: bool = False
+    """True if one record is enough, because only records of one speaker fit."""
 
 
 class Threads(Struct, frozen=True):
@@ -380,7 +382,7 @@ class Hooks(Struct, frozen=True):
     split: Split | None = None
     """The runs of a text, in order, with the kind of each."""
     split_answer: Split | None = None
-    """The same for a text of the assistant, where it needs another division."""
+    """The same for a text of the assistant, if it is divided differently."""
     classify: Classify | None = None
     """The kind of a whole text."""
     renew: Callable[[], Hooks] | None = None
@@ -398,7 +400,7 @@ class Inner(Struct, frozen=True):
     """The path of the string in each of them."""
     when: tuple[When, ...] = ()
     always: bool = False
-    """True if the string is JSON also if it is no object and no array."""
+    """True if the JSON in the string may be something other than an object or an array."""
 
 
 class Family(Enum):
@@ -535,6 +537,41 @@ class Spans(Struct, frozen=True):
     """The same for a span whose parent is in another process."""
 
 
+class Counting(Enum):
+    """What several statements about usage have in common."""
+
+    EACH = "each"
+    """Each counts."""
+    LAST = "last"
+    """The last one counts for a key; without one, for a message."""
+    COUNTER = "counter"
+    """A counter of the whole session: its changes count."""
+    OPENS = "opens"
+    """It belongs to the reply that begins."""
+    JOINS = "joins"
+    """It replaces numbers of the reply that began."""
+    TOTAL = "total"
+    """It is the sum of the transcript."""
+
+
+class Tokens(Struct, frozen=True):
+    """Where a record states how many tokens a reply used. The numbers at several paths are added."""
+
+    at: str
+    """The path of the object with the numbers."""
+    input: tuple[str, ...] = ()
+    output: tuple[str, ...] = ()
+    cached: tuple[str, ...] = ()
+    reasoning: tuple[str, ...] = ()
+    total: tuple[str, ...] = ()
+    when: tuple[When, ...] = ()
+    each: str = ""
+    """The path of the items that state usage; the other paths begin there."""
+    key: str = ""
+    """The path of the id of the reply."""
+    counts: Counting = Counting.EACH
+
+
 class RecordFormat(Struct, frozen=True):
     """A format as a table."""
 
@@ -548,6 +585,8 @@ class RecordFormat(Struct, frozen=True):
     inner: tuple[str | Inner, ...] = ()
     """The paths of strings that hold JSON: they are read in place before the rules apply."""
     spans: Spans | None = None
+    usage: tuple[Tokens, ...] = ()
+    """How records state the number of tokens."""
     alternates: bool = False
     """True if answers alternate with other messages, and the last message is an answer."""
     keeps_fields: bool = False
@@ -556,10 +595,10 @@ class RecordFormat(Struct, frozen=True):
     version: str = ""
     threads: Threads | None = None
     alone: Mapping[str, Alone] = field(default_factory=dict)
-    """What primaries of a copy group are without a partner."""
+    """What the primaries of a copy group become without a partner."""
     history: History | None = None
     replays: Narrowing | None = None
-    """What the texts of another session are that starts right after the first one: its history."""
+    """The kind of the texts of a session that starts right after the first one: they are its history."""
     preambles: bool = False
     """True if commentary without a recipient was shown to the user."""
     hooks: Hooks = Hooks()

@@ -17,6 +17,7 @@ from viewer.formats.tables.model import (
     is_,
     lacks,
 )
+from viewer.formats.tables.usage import OLLAMA_TOKENS
 from viewer.model.messages import Kind
 from viewer.rules.run import W_RUN_ERROR, W_RUN_INCOMPLETE
 
@@ -86,6 +87,7 @@ OLLAMA = RecordFormat(
     title="Ollama",
     container=Container.LINES,
     signatures=(Signature(92, ("model", "done", "message")), Signature(92, ("model", "done", "response"))),
+    usage=(OLLAMA_TOKENS,),
     model="model",
     records=(
         RecordRule(

@@ -6,6 +6,7 @@ from typing import Any
 
 from viewer.formats.tables.model import (
     Container,
+    Counting,
     Fault,
     Outcomes,
     PartRule,
@@ -18,6 +19,7 @@ from viewer.formats.tables.model import (
     is_,
     lacks,
 )
+from viewer.formats.tables.usage import opencode
 from viewer.model.messages import Kind
 from viewer.rules.run import W_RUN_ERROR, W_RUN_INCOMPLETE
 from viewer.syntax.json_text import JsonKind
@@ -128,6 +130,11 @@ OPENCODE = RecordFormat(
             faults=(Fault("error.name|error", _ERRORS, (W_RUN_ERROR, "unknown")),),
             time="timestamp",
         ),
+    ),
+    usage=(
+        opencode("info.tokens", each="messages[]", key="info.id"),
+        opencode("parts[].tokens", each="messages[]", when=(lacks("info.tokens"),), counts=Counting.EACH),
+        opencode("tokens", key="id"),
     ),
     session="sessionID|info.sessionID",
     version="info.version",

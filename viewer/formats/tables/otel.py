@@ -7,6 +7,7 @@ from viewer.formats.tables.model import (
     Container,
     Fault,
     Hooks,
+    Inner,
     Outcomes,
     RecordFormat,
     RecordRule,
@@ -17,15 +18,17 @@ from viewer.formats.tables.model import (
     is_,
     is_not,
     lacks,
+    starts,
 )
 from viewer.formats.tables.prompts import prompt_kind
+from viewer.formats.tables.usage import OTEL_TOKENS
 from viewer.model.messages import Kind
 from viewer.rules.run import W_RUN_ERROR, W_RUN_INCOMPLETE
 from viewer.rules.structure import W_RECORD_UNKNOWN
 from viewer.syntax.json_text import JsonKind
 
 _ASIDE = ("EVALUATOR", "GUARDRAIL", "RERANKER", "EMBEDDING")
-"""Kinds of spans that talk to no user, also through the model calls below them."""
+"""Kinds of spans that never talk to a user, not even through the model calls below them."""
 _START = "startTimeUnixNano|start_time_unix_nano|startTime|start_time|timestamp"
 _END = f"endTimeUnixNano|end_time_unix_nano|endTime|end_time|{_START}"
 _PARENT = "parentSpanId|parent_span_id|parentId|parent_id"
@@ -128,6 +131,13 @@ _EVENTS = (
         ),
     ),
     RecordRule(
+        (is_("name", "gen_ai.choice"), When("attributes.message", kind=JsonKind.ARRAY)),
+        Kind.SAID,
+        "assistant",
+        "attributes.message",
+        PARTS,
+    ),
+    RecordRule(
         (is_("name", "gen_ai.choice"), has(f"{_EVENT_MESSAGE}.message")),
         None,
         also=(
@@ -154,6 +164,8 @@ _EVENTS = (
 
 _NEW = has("attributes.gen_ai.input.messages|attributes.gen_ai.output.messages")
 _NOT_NEW = lacks("attributes.gen_ai.input.messages|attributes.gen_ai.output.messages")
+_ALL_MESSAGES = "attributes.pydantic_ai.all_messages"
+"""The conversation of a run of an agent, on the span of the run."""
 _PAIRS = "attributes.gen_ai.prompt|attributes.gen_ai.completion"
 _INFERENCE = "attributes.llm.input_messages|attributes.llm.output_messages"
 _OLD_RULES = (
@@ -303,6 +315,7 @@ _STATUS = (
 
 _SPAN_RULES = (
     *_GEN_AI,
+    RecordRule((_NOT_NEW, has(_ALL_MESSAGES)), each=f"{_ALL_MESSAGES}[]", rules=_MESSAGE, time=_START),
     RecordRule((_NOT_NEW,), None, also=_OLD_RULES),
     RecordRule((_NOT_NEW, lacks(_PAIRS)), None, also=_INFERENCE_RULES),
     RecordRule((_NOT_NEW, lacks(_PAIRS), lacks(_INFERENCE)), None, also=_VERCEL_RULES),
@@ -337,6 +350,7 @@ OTEL = RecordFormat(
     inner=(
         *(f"attributes.gen_ai.{name}" for name in ("system_instructions", "input.messages", "output.messages")),
         *(f"attributes.gen_ai.{name}" for name in ("prompt", "completion")),
+        _ALL_MESSAGES,
         *("attributes.ai.prompt", "attributes.ai.prompt.=", "attributes.ai.prompt.messages"),
         "attributes.ai.response.toolCalls",
         *("attributes.llm.input_messages", "attributes.llm.output_messages"),
@@ -344,7 +358,9 @@ OTEL = RecordFormat(
         *("events[].attributes.gen_ai.input.messages", "events[].attributes.gen_ai.output.messages"),
         *("events[].attributes.gen_ai.event.content", "events[].attributes.message"),
         "events[].attributes.gen_ai.system_instructions",
+        Inner("events[]", "attributes.content", (starts("attributes.content", "[{"),)),
     ),
+    usage=OTEL_TOKENS,
     model="attributes.gen_ai.response.model|attributes.gen_ai.request.model|attributes.llm.model_name|attributes.ai.model.id",
     spans=Spans(
         each="|".join(_SPAN),

@@ -20,6 +20,7 @@ from viewer.formats.tables.model import (
     lacks,
 )
 from viewer.formats.tables.tags import gemini_tags
+from viewer.formats.tables.usage import gemini
 from viewer.model.messages import Kind
 from viewer.rules.run import W_RUN_ERROR
 
@@ -85,6 +86,7 @@ QWEN_CODE = RecordFormat(
             faults=(Fault("systemPayload.error", default=(W_RUN_ERROR, "unknown")),),
         ),
     ),
+    usage=(gemini("usageMetadata", key="uuid"),),
     session="sessionId",
     model="model",
     version="version",

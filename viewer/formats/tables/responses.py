@@ -18,6 +18,7 @@ from viewer.formats.tables.model import (
     lacks,
 )
 from viewer.formats.tables.responses_items import Items
+from viewer.formats.tables.usage import openai
 from viewer.model.messages import Kind
 from viewer.rules.run import W_RUN_ERROR, W_RUN_INCOMPLETE
 from viewer.syntax.json_text import JsonKind
@@ -112,6 +113,7 @@ RESPONSES = RecordFormat(
         Signature(80, ("body.input", "body.model"), none_of=("type", "body.messages")),
     ),
     records=(*_OBJECT_RULES, *_WRAPPERS, *ITEM_RULES),
+    usage=(openai("usage|response.usage|response.body.usage"),),
     model="model|response.model|response.body.model|body.model|request.model",
     history=History(
         id="response.body.id|response.id|body.id|id",

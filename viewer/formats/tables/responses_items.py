@@ -77,7 +77,7 @@ _ANSWERED = {
     "file_search_call": "results",
     "web_search_call": "status",
 }
-"""The member with the reply, by the type of an item that is both."""
+"""The member with the reply, by the type of an item that is both call and reply."""
 
 
 class Items:

@@ -39,12 +39,14 @@ _TURNS = (
 _LISTS = ("messages", "conversations", "conversation")
 _NO_LIST = tuple(lacks(name) for name in _LISTS)
 _IN_LISTS = tuple(f"{name}[]" for name in _LISTS)
-_ASKED = has("prompt|instruction|input.messages")
+_ASKED = has("prompt|instruction|question|input.messages")
 _ANSWERED = has(
     "completion|chosen|chosen_messages|preferred_output|response|responses|output|answer|rejected|messages|conversations"
 )
 """A text without its other half may be anything."""
-_PROMPT = ("prompt[]", "prompt", "input.messages[]")
+_PROMPT_LISTS = ("prompt[]", "input.messages[]")
+"""A prompt that is a text is itself a copy of what a list begins with."""
+_PROMPT = (*_PROMPT_LISTS, "prompt")
 _WHOLE = ("chosen", "chosen_messages", "preferred_output")
 """Answers that may be whole conversations."""
 _WITH_LIST = ("chosen", "chosen_messages", "completion", "response")
@@ -99,6 +101,14 @@ _ROW = (
         repeats=_IN_LISTS,
         classify=True,
     ),
+    RecordRule(
+        (When("question", kind=JsonKind.STRING), lacks("prompt|instruction"), _ANSWERED, *_NO_LIST),
+        Kind.SAID,
+        "user",
+        "question",
+        PARTS,
+        classify=True,
+    ),
     RecordRule((When("prompt", kind=JsonKind.OBJECT),), each="prompt", rules=CHAT, repeats=_IN_LISTS),
     RecordRule((When("prompt", kind=JsonKind.ARRAY),), each="prompt[]", rules=CHAT),
     RecordRule((has("input.messages"),), each="input.messages[]", rules=CHAT),
@@ -110,7 +120,7 @@ _ROW = (
         then=("input",),
         classify=True,
     ),
-    *(RecordRule((has(name),), each=f"{name}[]", rules=_TURNS, repeats=_PROMPT) for name in _LISTS),
+    *(RecordRule((has(name),), each=f"{name}[]", rules=_TURNS, repeats=_PROMPT_LISTS) for name in _LISTS),
     *(
         RecordRule((has(name),), Kind.THOUGHT, "assistant", name)
         for name in ("thinking", "reasoning", "cot", "rationale", "chain_of_thought")
@@ -135,6 +145,14 @@ _ROW = (
 )
 """The messages of a row, in order."""
 
+_TEMPLATES = frozenset(
+    {
+        *("<|im_start|>*", "<|begin_of_text|>*", "<|start_header_id|>*", "<s>*", "[INST]*", "<bos>*"),
+        *("<start_of_turn>*", "[gMASK]*", "<｜begin*", "<|system|>*", "<|user|>*", "<|startoftext|>*", "<BOS_TOKEN>*"),
+        *("<|start|>*", "]~!b[*", "<|im_system|>*", "<|im_user|>*"),
+    }
+)
+"""Beginnings of texts in a chat template, which one member holds as a whole."""
 _MESSAGES = (*_LISTS, "prompt", *_WHOLE, "completion", *_REJECTED)
 _SHAPES = (
     *((has(name),) for name in (*_LISTS, *_WHOLE, "input.messages")),
@@ -155,12 +173,14 @@ ROWS = RecordFormat(
         Signature(88, ("preferred_output",)),
         Signature(88, ("instruction", "output")),
         Signature(88, ("prompt", "completion")),
+        Signature(88, ("question", "answer"), none_of=("model", "type", "role")),
         Signature(88, ("prompt", "responses"), none_of=("model", "type")),
         Signature(88, ("prompt", "response"), none_of=("model", "type")),
         *(
             Signature(88, ("messages", name), none_of=("model",))
             for name in ("tools", "functions", "label", "weight", "prompt")
         ),
+        *(Signature(88, (name,), {name: _TEMPLATES}, ("type", "role")) for name in ("text", "prompt")),
         Signature(88, (), {"messages": frozenset({"[*"}), "conversations": frozenset({"[*"})}),
         Signature(88, (), {"messages": frozenset({"[*"})}),
         Signature(88, (), {"conversations": frozenset({"[*"})}),

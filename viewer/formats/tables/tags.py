@@ -61,7 +61,7 @@ def claude_tags(text: str) -> Runs:
 
 
 def _end_of(text: str, opening: re.Match[str]) -> int:
-    """The end of an element that may contain elements of its own name; without a closing tag, that of the text."""
+    """The end of an element, which may contain others of the same name; without a closing tag, the end of the text."""
     if opening[0].endswith("/>"):
         return opening.end()
     depth = 1

@@ -39,7 +39,7 @@ class _Item(Struct):
 
 class AiderReader:
     """Reads line by line. What follows a prompt is written when the next prompt, or the line with the tokens, comes:
-    only then is known which of it was a thought."""
+    only then is it known which of it was a thought."""
 
     def __init__(self, record: Recorder) -> None:
         self._record = record
@@ -206,7 +206,7 @@ def _pieces(item: _Item) -> Iterator[Piece]:
 
 
 def _answer(items: list[_Item]) -> Iterator[Piece]:
-    """The text of all parts of an answer, each from a line of its own on."""
+    """The text of all parts of an answer, each on its own lines."""
     for item in items:
         yield from _pieces(item)
         end = item.runs[-1][1]

@@ -22,7 +22,7 @@ class MarkTokens(TokenSet):
         self._all = re.compile(b"|".join([*map(re.escape, longest_first), MARK.pattern]))
 
     def search(self, window: Window, start: int, end: int | None = None) -> Token | None:
-        """The first token or mark from an offset on."""
+        """The first token or mark at or after an offset."""
         limit = len(window.data) if end is None else end - window.base
         found = self._all.search(window.data, start - window.base, limit)
         if found is None:

@@ -145,7 +145,7 @@ class TemplateFrame:
 
     @property
     def goes_on(self) -> bool:
-        """True if an answer goes on at the end, possibly inside a thought."""
+        """True if an answer continues at the end, possibly inside a thought."""
         is_safe = not self._blocks.is_open or _is_thought(self.part)
         return self._speaker is Speaker.ASSISTANT and is_safe and not self.broke_out
 
@@ -319,7 +319,7 @@ def _is_thought(part: Part) -> bool:
 
 
 def _with_kind(header: Header) -> Header:
-    """The header of text that a later mark has hidden gets its kind."""
+    """Give the header of text that a later mark has hidden its kind."""
     if header.kind is not Kind.SAID or header.channel is Channel.FINAL:
         return header
     if header.channel is Channel.ANALYSIS:

@@ -68,7 +68,7 @@ class TemplateReader:
         self._stray: Span | None = None
         self._state = self._begin_first if template.begins_with else self._between
         self.ends_in_answer = False
-        """True if the input ended where an answer goes on. A completion continues there."""
+        """True if the input ended inside an answer, which a completion continues."""
 
     def feed(self, data: bytes) -> None:
         """Read the next bytes of the input."""

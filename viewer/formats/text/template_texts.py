@@ -15,7 +15,7 @@ LONGEST_READ = 1024 * 1024
 _SPACE = b" \t\r\n"
 _TOOLS = b"Given the following functions, please respond with a JSON"
 _RECIPIENT = b">>>"
-_TO = lazy_regex(rb"(?:(?<=\n)|\A\s*|(?<=\}))>>>([\w.-]{0,200})[ \t]*(?:\r?\n|\Z)")
+_TO = lazy_regex(rb">>>([\w.-]{0,200})[ \t]*(?:\r?\n|\Z)")
 _NEXT_OBJECT = lazy_regex(rb"[\s;]*(?=\{)")
 MOST_OBJECTS = 64
 _FENCE = b"```tool_output"

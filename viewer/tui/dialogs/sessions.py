@@ -198,7 +198,7 @@ class SessionsScreen(DismissOnce[str | None]):
                 Part(name),
                 Part(trusted(session.agent), StyleRole.QUIET),
                 Part(trusted(turns)),
-                Part(trusted(byte_size(session.size))),
+                Part(trusted(byte_size(session.size) if session.size else "")),
                 Part(trusted(ago(self._now - session.modified)), StyleRole.QUIET),
             ]
             live = Part(trusted(f" {style.signs.live} " if session.is_live(self._now) else "   "), StyleRole.OK)

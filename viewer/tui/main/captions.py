@@ -6,10 +6,10 @@ from viewer.document.rows import RowKind
 from viewer.document.values import ShownTranscript
 from viewer.formats import FORMATS
 from viewer.model.visibility import Reveal
+from viewer.render.page import EmptyFacts, empty_sentences
 from viewer.render.sanitize import SafeText
 from viewer.render.style import Line, trusted
 from viewer.render.title import TitleFacts
-from viewer.rules.errors import E_FORMAT_UNKNOWN
 from viewer.tui.bars.toggles import ToggleFacts
 from viewer.tui.cursor import Cursor
 from viewer.tui.main.follow import FollowTitle
@@ -47,7 +47,7 @@ def title_facts(session: Session, cursor: Cursor, follow: FollowTitle) -> TitleF
 def _format_title(session: Session, transcript: ShownTranscript | None) -> str:
     if session.projection.is_unknown:
         return UNKNOWN_FORMAT
-    if not transcript and not session.document.transcript_count:
+    if not transcript and not session.document.tally.transcripts:
         return ""
     return FORMATS.title(transcript.format if transcript else session.document.detection.format)
 
@@ -84,21 +84,15 @@ def empty_notes(session: Session, follow: FollowTitle) -> list[SafeText]:
     document, display = session.document, session.display
     if not document.is_complete:
         return [trusted(f"  {follow.words or 'reading'}")]
-    if not document.message_count:
-        is_empty = not document.transcript_count
-        reason = (
-            "This file is empty." if is_empty else "This file has a document header or other text, but no messages."
-        )
-        reason = E_FORMAT_UNKNOWN.safe if document.unknown else reason
-        hint = "" if is_empty else "Select a format with --format NAME. `ocmlview formats` lists them."
-        more = "" if is_empty or display.debug else "Press d for the debug view, which shows text outside messages."
-        return _indented(reason, hint, more)
-    if display.debug:
-        return _indented("All messages are switched off.", "Press a, c, t or s to show channels.")
-    count = document.message_count
-    hidden = "1 message is hidden." if count == 1 else f"All {count:,} messages are hidden."
-    more = "" if display.strict else f"{hidden} Press d for the debug view."
-    return _indented("Nothing to show in the safe view.", more)
+    facts = EmptyFacts(
+        messages=document.message_count,
+        transcripts=document.tally.transcripts,
+        metadata=document.tally.metadata,
+        is_unknown=document.unknown is not None,
+        strict=display.strict,
+        debug=display.debug,
+    )
+    return _indented(*empty_sentences(facts))
 
 
 def _indented(*sentences: str) -> list[SafeText]:

@@ -69,7 +69,7 @@ class ExportController:
             Path(typed).expanduser(),
             overwrite=overwrite,
             private=not audience.is_safe,
-            never=Path(self._session.document.name),
+            never=Path(self._session.document.path),
         )
         self._task = self._host.start_worker(partial(self._export, file, exporter, typed), "export")
 

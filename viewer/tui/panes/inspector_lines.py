@@ -11,7 +11,7 @@ from viewer.document.calls import CallView
 from viewer.document.projection import Projection
 from viewer.document.values import ShownCall, ShownDiagnostic, ShownMessage
 from viewer.render.diagnostic import described, full_code
-from viewer.render.number_format import counted, duration
+from viewer.render.number_format import counted, duration, usage_words
 from viewer.render.sanitize import SafeText
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.render.width import wrap
@@ -24,6 +24,8 @@ _IN_HEADER = 9
 """The number of calls in the header tab."""
 _IN_SHEET = 3
 _LOOKS = {"error": StyleRole.ERROR, "warning": StyleRole.WARNING, "info": StyleRole.INFO}
+_KINDS = frozenset({"injected", "subagent", "replayed", "notice", "unknown"})
+"""Kinds that role and channel do not give away."""
 _LARGEST_COUNTED = 1_000_000
 """Count the lines of messages up to this size in bytes."""
 Field = tuple[str, SafeText, StyleRole, int | None]
@@ -167,6 +169,10 @@ def _fields(inspected: Inspected, message: ShownMessage, style: Style) -> Iterat
     yield from _given("to", message.recipient, style)
     yield "channel", _channel(message, style), StyleRole.PLAIN, None
     yield from _given("intent", message.intent, style)
+    if message.message_kind in _KINDS:
+        yield "kind", trusted(message.message_kind), StyleRole.PLAIN, None
+    if message.thread:
+        yield "thread", trusted(str(message.thread)), StyleRole.PLAIN, None
     if message.content_type:
         how = "constrain " if message.constrained else ""
         yield "type", style.name(how + message.content_type), StyleRole.PLAIN, None
@@ -183,6 +189,8 @@ def _fields(inspected: Inspected, message: ShownMessage, style: Style) -> Iterat
     ending = "cancelled" if message.cancelled else message.ending
     yield "ending", trusted(ending), StyleRole.PLAIN, None
     yield from _given("time", message.time, style)
+    if message.usage is not None:
+        yield "tokens", trusted(usage_words(message.usage)), StyleRole.PLAIN, None
     for key, value in message.extra.items():
         yield style.name(key), style.name(value), StyleRole.PLAIN, None
 

@@ -24,7 +24,7 @@ OWN_WORDS = "\n".join(map(repr, RULES.values()))
 
 
 @EVERY_FORM
-def test_the_beginning_says_which_view_it_is(form: str) -> None:
+def test_the_beginning_names_the_view(form: str) -> None:
     said = {name: export(projected(TOUR, audience), form)[:14_000] for name, audience in AUDIENCES.items()}
     assert "SAFE" in said["safe"]
     assert "DEBUG" not in said["safe"].replace(".debug", "").replace("--debug", "")
@@ -35,7 +35,7 @@ def test_the_beginning_says_which_view_it_is(form: str) -> None:
 
 
 @each("sample", samples(), ids=lambda sample: sample.name, quick=156, test=30)
-def test_nothing_hidden_is_in_any_form(sample: Sample) -> None:
+def test_no_form_contains_hidden_text(sample: Sample) -> None:
     pieces = [piece for piece in hidden_pieces(sample) if piece not in OWN_WORDS]
     for form in EXPORTERS:
         for audience in (END_USER, STRICT):
@@ -47,7 +47,7 @@ def test_nothing_hidden_is_in_any_form(sample: Sample) -> None:
 
 
 @EVERY_FORM
-def test_a_strict_view_does_not_tell_hidden_from_nothing(form: str, tmp_path: Path) -> None:
+def test_a_strict_view_does_not_distinguish_hidden_from_empty(form: str, tmp_path: Path) -> None:
     texts = (HIDDEN, "version: 2.2\n")
     made = [export(project_text(tmp_path / "chat.ocml", text, STRICT), form) for text in texts]
     assert made[0] == made[1]
@@ -56,7 +56,7 @@ def test_a_strict_view_does_not_tell_hidden_from_nothing(form: str, tmp_path: Pa
 
 
 @EVERY_FORM
-def test_what_is_hidden_is_counted_as_in_the_app(form: str) -> None:
+def test_hidden_messages_are_counted_as_in_the_app(form: str) -> None:
     made = export(projected(TOUR, END_USER), form)
     if form == "jsonl":
         lines = [json.loads(line) for line in made.splitlines()]
@@ -69,19 +69,19 @@ def test_what_is_hidden_is_counted_as_in_the_app(form: str) -> None:
 
 
 @EVERY_FORM
-def test_everything_is_there_when_all_is_revealed(form: str) -> None:
+def test_everything_is_exported_when_all_is_revealed(form: str) -> None:
     made = export(projected(TOUR, EVERYTHING), form)
     for words in ("Two questions in one", "get_rain_chance", "Be brief and friendly", "Osaka"):
         assert words in made, words
 
 
 @EVERY_FORM
-def test_an_empty_input_makes_a_whole_file(form: str, tmp_path: Path) -> None:
+def test_an_empty_input_gives_a_complete_file(form: str, tmp_path: Path) -> None:
     assert export(project_text(tmp_path / "empty.ocml", "", END_USER), form).endswith("\n")
 
 
 @EVERY_FORM
-def test_each_form_knows_its_ending(form: str) -> None:
+def test_each_form_has_its_suffix(form: str) -> None:
     exporter = EXPORTERS[form]
     assert exporter_of(f"dir/a{exporter.ending}") is exporter
     assert exporter_of(f"A{exporter.ending.upper()}") is exporter
@@ -98,11 +98,11 @@ def test_each_form_knows_its_ending(form: str) -> None:
         ("a\x1b[31m.ocml", END_USER, "a␛[31m.safe.html"),
     ],
 )
-def test_the_default_name_says_the_view(document: str, audience: Audience, name: str) -> None:
+def test_the_default_name_names_the_view(document: str, audience: Audience, name: str) -> None:
     assert default_name(document, audience, EXPORTERS["html"]) == name
 
 
-def test_no_ending_is_no_form() -> None:
+def test_a_name_without_a_suffix_selects_no_form() -> None:
     assert exporter_of("a.pdf") is None
     assert exporter_of("-") is None
 
@@ -113,7 +113,7 @@ def chats(count: int, lines: int = 1) -> str:
 
 
 @EVERY_FORM
-def test_several_transcripts_are_told_apart(form: str, tmp_path: Path) -> None:
+def test_several_transcripts_are_separated(form: str, tmp_path: Path) -> None:
     made = export(project_text(tmp_path / "chats.ocml", chats(3), END_USER), form)
     for number in (1, 2, 3):
         assert f"Yes {number}" in made
@@ -124,7 +124,7 @@ def test_several_transcripts_are_told_apart(form: str, tmp_path: Path) -> None:
         assert {"t1-1", "t2-1", "t3-1"} <= set(Page(made).ids)
 
 
-def test_a_picture_says_where_it_is_cut(tmp_path: Path) -> None:
+def test_a_picture_marks_where_it_is_cut(tmp_path: Path) -> None:
     cut, whole = (export(project_text(tmp_path / "a.ocml", chats(1, lines), END_USER), "svg") for lines in (1200, 20))
     assert "Truncated after 1,000 lines" in cut
     assert cut.count(">Hello<") < 1000
@@ -132,7 +132,7 @@ def test_a_picture_says_where_it_is_cut(tmp_path: Path) -> None:
     assert "Yes 1" in whole
 
 
-def test_lines_for_programs_are_those_of_show(tmp_path: Path) -> None:
+def test_json_lines_equal_those_of_show(tmp_path: Path) -> None:
     from viewer.render.json_lines import projection_lines
 
     for audience in AUDIENCES.values():
@@ -142,7 +142,7 @@ def test_lines_for_programs_are_those_of_show(tmp_path: Path) -> None:
 
 
 @EVERY_FORM
-def test_a_title_from_outside_is_a_name(form: str) -> None:
+def test_a_title_from_the_input_is_sanitized(form: str) -> None:
     made = export(projected(TOUR, END_USER), form, "\x1b]0;x\x07<b>`\n# a")
     assert "\x1b" not in made
     assert "\x07" not in made

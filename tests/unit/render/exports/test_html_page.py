@@ -37,7 +37,7 @@ HOSTILE = (
 
 
 @each("sample", samples(), ids=lambda sample: sample.name, quick=80, test=4)
-def test_a_page_is_made_of_few_tags_and_its_links_lead_somewhere(sample: Sample) -> None:
+def test_a_page_uses_few_tags_and_its_links_have_targets(sample: Sample) -> None:
     for audience in AUDIENCES.values():
         page = Page(export(projected(sample, audience), "html"))
         assert page.wrong == []
@@ -46,7 +46,7 @@ def test_a_page_is_made_of_few_tags_and_its_links_lead_somewhere(sample: Sample)
         assert page.meta["Content-Security-Policy"] == POLICY
 
 
-def test_safe_or_debug_stands_in_title_meta_and_banner() -> None:
+def test_title_meta_and_banner_name_the_view() -> None:
     for name, audience in AUDIENCES.items():
         page = Page(export(projected(TOUR, audience), "html", "tour.ocml"))
         word = "DEBUG" if name == "debug" else "SAFE"
@@ -115,12 +115,12 @@ class TestBody:
         assert unescape(re.sub("<[^>]+>", "", made)) == laid_out(SafeText(text))
         assert '<span class="json-number">12345678901234567890.10</span>' in made
 
-    def test_bad_places_are_marked_where_they_are(self) -> None:
+    def test_problems_are_marked_at_their_positions(self) -> None:
         made = body('{"a": light}', (((6, 11), "error"),), prose=False, json=True)
         assert '<mark class="bad-span">light</mark>' in made
         assert '<mark class="noted-span">b</mark>' in body("abc", (((1, 2), "warning"),))
 
-    def test_marks_keep_the_text_wherever_they_are(self) -> None:
+    def test_marks_never_change_the_text(self) -> None:
         text = "**bold** and `code`\nlast"
         for start in range(len(text) + 1):
             for end in range(start, len(text) + 1):
@@ -142,7 +142,7 @@ class TestBody:
         assert more
         assert int(more[1]) == len(made.split("</summary>")[1].split("\n"))
 
-    def test_layout_is_trimmed_and_nothing_is_said_to_be_empty(self) -> None:
+    def test_layout_is_trimmed_and_empty_bodies_are_labeled(self) -> None:
         assert ">x<" in body("\nx\n", trim=True)
         assert ">\nx<" in body("\nx\n")
         assert "(empty)" in body("")
@@ -172,13 +172,13 @@ def color(name: str, night: bool) -> str:
 
 @pytest.mark.parametrize("night", [False, True], ids=["light", "dark"])
 @each("name", [name for name in INKS if not name.endswith(("page", "line", "surface", "-ink"))])
-def test_every_ink_can_be_read_on_every_ground(name: str, night: bool) -> None:
+def test_every_text_color_is_readable_on_every_background(name: str, night: bool) -> None:
     for ground in ("page", "surface"):
         assert contrast(color(name, night), color(ground, night)) >= 4.5, ground
 
 
 @pytest.mark.parametrize("night", [False, True], ids=["light", "dark"])
-def test_badges_and_marks_can_be_read(night: bool) -> None:
+def test_badges_and_marks_are_readable(night: bool) -> None:
     for name, ground in (
         ("safe-ink", "safe-page"),
         ("debug-ink", "debug-page"),
@@ -188,7 +188,7 @@ def test_badges_and_marks_can_be_read(night: bool) -> None:
         assert contrast(color(name, night), color(ground, night)) >= 4.5, ground
 
 
-def test_debug_tells_links_states_and_places() -> None:
+def test_the_debug_page_has_links_states_and_positions() -> None:
     page = Page(export(projected(TOUR, EVERYTHING), "html"))
     for words in (
         "reply ↓9 · ok",

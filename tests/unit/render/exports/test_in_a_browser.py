@@ -82,7 +82,7 @@ def test_a_picture_is_well_formed(tab: Browser, tmp_path: Path) -> None:
         assert tab.value("document.getElementsByTagName('parsererror').length") == 0
 
 
-def test_links_lead_to_the_message_and_bad_places_are_seen(tab: Browser, tmp_path: Path) -> None:
+def test_links_lead_to_messages_and_problems_are_visible(tab: Browser, tmp_path: Path) -> None:
     seen(tab, export(projected(TOUR, EVERYTHING), "html"), tmp_path)
     tab.value("document.querySelector('#m6 .link').click()")
     assert tab.value("document.querySelector(':target').id") == "m9"
@@ -94,7 +94,7 @@ def test_links_lead_to_the_message_and_bad_places_are_seen(tab: Browser, tmp_pat
 
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [360, 800, 1400])
-def test_nothing_runs_out_of_the_page(tab: Browser, width: int, tmp_path: Path) -> None:
+def test_nothing_overflows_the_page(tab: Browser, width: int, tmp_path: Path) -> None:
     tab.ask("Emulation.setDeviceMetricsOverride", width=width, height=800, deviceScaleFactor=1, mobile=False)
     text = "version: 2.2\n<|start|>user<|message|>" + "word" * 500 + "<|end|>\n"
     for made in (

@@ -42,7 +42,7 @@ def foreign(text: str) -> list[str]:
 
 
 @each("sample", samples(), ids=lambda sample: sample.name, quick=64, test=4)
-def test_there_is_nothing_in_it_but_headings_lists_and_fences(sample: Sample) -> None:
+def test_a_page_has_only_headings_lists_and_fences(sample: Sample) -> None:
     for audience in AUDIENCES.values():
         assert foreign(export(projected(sample, audience), "md")) == []
 
@@ -57,7 +57,7 @@ def test_each_fence_holds_one_body(sample: Sample) -> None:
 
 @pytest.mark.share(quick=3)
 @pytest.mark.parametrize("bad", [*HOSTILE, *BREAKING_OUT])
-def test_hostile_text_breaks_out_of_nothing(bad: str, tmp_path: Path) -> None:
+def test_hostile_text_cannot_escape_its_fence(bad: str, tmp_path: Path) -> None:
     for audience in AUDIENCES.values():
         made = export(project_text(tmp_path / "chat.ocml", hostile_text(bad), audience), "md", bad)
         assert foreign(made) == []
@@ -72,7 +72,7 @@ def test_a_name_is_a_code_span(given: str) -> None:
 
 
 @pytest.mark.parametrize("words", ["a *b* _c_ `d` <e> &amp; [f](g) ![h](i) |j| ~~k~~ #l", "1 < 2"])
-def test_words_of_ours_are_plain(words: str) -> None:
+def test_our_own_words_are_plain(words: str) -> None:
     children = tokens(f"- {escaped(words)}")[3].children or []
     assert {child.type for child in children} <= {"text", "text_special"}
     assert "".join(child.content for child in children) == words

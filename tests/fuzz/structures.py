@@ -1,0 +1,122 @@
+"""Mutations of JSON by its structure: members and items that move, change their kind, repeat, or are missing."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+Place = tuple[Any, Any]
+"""A list or a dictionary, and an index or a key."""
+DEEP = 120
+ODD: list[Any] = [None, True, False, 0, -1, 1e300, "", " ", "SECRET", [], {}, [[]], [None], {"": ""}, "\ud800", "\x00"]
+NAMES = (
+    "type",
+    "role",
+    "content",
+    "text",
+    "parts",
+    "message",
+    "messages",
+    "id",
+    "thought",
+    "isMeta",
+    "delta",
+    "",
+    "a.b",
+)
+
+
+def values_of(data: bytes) -> tuple[list[Any], str] | None:
+    """The values of a document, or of its lines, and what joins them; None if it is no JSON."""
+    try:
+        return [json.loads(data)], ""
+    except ValueError:
+        pass
+    try:
+        return [json.loads(line) for line in data.splitlines() if line.strip()], "\n"
+    except ValueError:
+        return None
+
+
+def restructured(data: bytes, others: list[bytes], chance: random.Random) -> bytes | None:
+    """A few mutations; None if the input is no JSON."""
+    found = values_of(data)
+    if found is None:
+        return None
+    values, joiner = found
+    holder: list[Any] = values
+    for _ in range(chance.choice((1, 1, 2, 3, 6))):
+        places = list(_places(holder))
+        if not places:
+            break
+        chance.choice(_WAYS)(*chance.choice(places), others, chance)
+    return joiner.join(map(json.dumps, values)).encode("utf-8", "replace")
+
+
+def _places(value: Any, left: int = DEEP) -> Iterator[Place]:
+    keys: Any = range(len(value)) if isinstance(value, list) else list(value)
+    for key in keys:
+        yield value, key
+        if left and isinstance(value[key], list | dict):
+            yield from _places(value[key], left - 1)
+
+
+def _drop(holder: Any, key: Any, others: list[bytes], chance: random.Random) -> None:
+    del holder[key]
+
+
+def _odd(holder: Any, key: Any, others: list[bytes], chance: random.Random) -> None:
+    holder[key] = chance.choice(ODD)
+
+
+def _wrap(holder: Any, key: Any, others: list[bytes], chance: random.Random) -> None:
+    value = holder[key]
+    holder[key] = chance.choice([[value], {"text": value}, {"content": [value]}, json.dumps(value), [value, value]])
+
+
+def _unwrap(holder: Any, key: Any, others: list[bytes], chance: random.Random) -> None:
+    value = holder[key]
+    if isinstance(value, list | dict) and value:
+        holder[key] = next(iter(value.values())) if isinstance(value, dict) else value[0]
+    elif isinstance(value, str):
+        holder[key] = value[: chance.randrange(len(value) + 1)]
+
+
+def _rename(holder: Any, key: Any, others: list[bytes], chance: random.Random) -> None:
+    if isinstance(holder, dict):
+        holder[chance.choice((*NAMES, str(key).upper(), f"{key} "))] = holder.pop(key)
+
+
+def _repeat(holder: Any, key: Any, others: list[bytes], chance: random.Random) -> None:
+    if isinstance(holder, list):
+        holder[key:key] = [holder[key]] * chance.choice((1, 2, 40))
+
+
+def _move(holder: Any, key: Any, others: list[bytes], chance: random.Random) -> None:
+    if isinstance(holder, list):
+        chance.shuffle(holder)
+    else:
+        holder[key] = holder.pop(key)
+
+
+def _deepen(holder: Any, key: Any, others: list[bytes], chance: random.Random) -> None:
+    for _ in range(chance.choice((5, DEEP))):
+        holder[key] = [holder[key]] if chance.random() < 0.5 else {"content": holder[key]}
+
+
+def _borrow(holder: Any, key: Any, others: list[bytes], chance: random.Random) -> None:
+    """A value of another format."""
+    found = values_of(chance.choice(others))
+    places = (
+        [place for value in found[0] if isinstance(value, list | dict) for place in _places(value)] if found else []
+    )
+    if places:
+        other, name = chance.choice(places)
+        holder[key] = json.loads(json.dumps(other[name]))
+
+
+_WAYS: list[Callable[[Any, Any, list[bytes], random.Random], None]] = [
+    *(_drop, _odd, _odd, _wrap, _unwrap, _rename, _repeat, _move, _deepen, _borrow, _borrow),
+]

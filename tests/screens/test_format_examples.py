@@ -1,0 +1,36 @@
+"""The app on examples of the record formats: it shows exactly what the user saw, and holds nothing else."""
+
+from __future__ import annotations
+
+from textual.pilot import Pilot
+
+from tests.laws.test_format_examples import NAMES, expected, path_of
+from tests.support.cases import each
+from tests.support.running import SMALL, drawn, press, running, settled, view
+from tests.support.walking import reachable_text
+from viewer.document.rows import RowKind
+
+
+@each("name", NAMES, quick=24, test=6)
+async def test_the_app_shows_each_text_once_and_nothing_hidden(name: str) -> None:
+    async with running(path_of(name), size=SMALL) as pilot:
+        await _check(name, pilot)
+        await press(pilot, "d", "G", "d")
+        await settled(pilot)
+        await _check(name, pilot)
+
+
+async def _check(name: str, pilot: Pilot[int]) -> None:
+    transcript = view(pilot).widgets.transcript
+    rows = view(pilot).session.rows
+    shown = [transcript.block(row).text.strip() for row in range(len(rows)) if rows.kind(row) is RowKind.MESSAGE]
+    assert shown == expected(name)["seen"]
+    await press(pilot, "g")
+    for _ in range(100):
+        page = drawn(pilot)
+        assert "[SAFE]" in page
+        assert not [hidden for hidden in ("SECRET_", *expected(name)["hidden"]) if hidden in page]
+        if transcript.scroller.at_end(transcript.view_height):
+            break
+        await press(pilot, "space")
+    assert "SECRET_" not in reachable_text(pilot.app)

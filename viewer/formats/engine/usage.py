@@ -1,0 +1,142 @@
+"""Token usage: read what records state about a reply, and count each reply once."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import OrderedDict
+
+from msgspec import Struct
+
+from viewer.formats.engine.conditions import Unreadable, all_hold
+from viewer.formats.engine.paths import path, string_at
+from viewer.formats.tables.model import Counting, Tokens
+from viewer.model.messages import Span, Usage
+from viewer.reading.recorder import Recorder
+from viewer.syntax.json_text import JsonKind, JsonNode
+
+MOST_REPLIES = 4096
+"""Replies whose usage a later record may still change."""
+_MOST_DIGITS = 15
+_FARTHEST = 64
+"""The largest number of messages between the one around a usage and the last one before it."""
+
+
+class _Known(Struct):
+    """The usage of a reply so far."""
+
+    number: int
+    """The message that has it; 0 if the reply has none yet."""
+    usage: Usage
+
+
+class UsageLedger:
+    """The usage of the replies of a transcript. Each change is an event."""
+
+    def __init__(self, record: Recorder, rules: tuple[Tokens, ...]) -> None:
+        self._record = record
+        self._rules = rules
+        self._replies: OrderedDict[tuple[int, str], _Known] = OrderedDict()
+        self._counter = Usage()
+        """The last value of a cumulative counter."""
+        self._open: _Known | None = None
+        """The usage of a reply that is announced before its messages."""
+        self._before = 0
+        """The last message before the open reply, or before the transcript."""
+
+    def start(self) -> None:
+        """Begin a transcript."""
+        self._replies.clear()
+        self._counter, self._open = Usage(), None
+        self._before = self._record.last_number
+
+    def take(self, node: JsonNode, placed: list[tuple[Span, int]]) -> None:
+        """Add what a record states; `placed` are the spans and the numbers of its messages."""
+        if not self._rules:
+            return
+        self.settle()
+        placed = sorted(placed) if len(placed) > 1 else placed
+        for index, rule in enumerate(self._rules):
+            for item in path(rule.each).all(node) if rule.each else [node]:
+                if not _holds(rule, item):
+                    continue
+                for value in path(rule.at).all(item) if rule.at else [item]:
+                    usage = read_usage(rule, value)
+                    if usage is not None:
+                        number = _number_at(value.start, placed) or self._record.last_number
+                        self._add(rule, (index, string_at(item, rule.key) or f"#{number}"), usage, number)
+
+    def settle(self) -> None:
+        """Give an announced usage to the reply, if its first message came."""
+        known = self._open
+        if known is not None and not known.number and self._record.last_number > self._before:
+            known.number = self._record.last_number
+            self._record.use(known.number, known.usage)
+
+    def _add(self, rule: Tokens, key: tuple[int, str], usage: Usage, number: int) -> None:
+        counts = rule.counts
+        if counts is Counting.TOTAL:
+            self._record.use(0, usage)
+            return
+        if counts is Counting.COUNTER:
+            usage, self._counter = usage.since(self._counter), usage
+        if counts is Counting.OPENS:
+            self._open, self._before = _Known(0, usage), self._record.last_number
+        elif counts is Counting.JOINS and self._open is not None:
+            self._change(self._open, usage)
+        elif number <= self._before:
+            waiting = self._open.usage if self._open is not None and not self._open.number else Usage()
+            self._open = _Known(0, waiting.plus(usage))
+        elif counts is Counting.LAST:
+            known = self._replies.setdefault(key, _Known(number, Usage()))
+            self._change(known, usage)
+            while len(self._replies) > MOST_REPLIES:
+                self._replies.popitem(last=False)
+        else:
+            self._record.use(number, usage)
+
+    def _change(self, known: _Known, usage: Usage) -> None:
+        """Replace the fields that a later record states."""
+        after = usage.over(known.usage)
+        if known.number:
+            self._record.use(known.number, after.minus(known.usage))
+        known.usage = after
+
+
+def _holds(rule: Tokens, node: JsonNode) -> bool:
+    """True if the conditions of a rule hold; a repeated member may mean anything."""
+    try:
+        return all_hold(rule.when, node)
+    except Unreadable:
+        return False
+
+
+def _number_at(at: int, placed: list[tuple[Span, int]]) -> int:
+    """The last message around a position, or else the last one before it; 0 if there is none."""
+    index = bisect_right(placed, at, key=lambda each: each[0][0])
+    for (_, end), number in reversed(placed[max(0, index - _FARTHEST) : index]):
+        if at < end:
+            return number
+    return placed[index - 1][1] if index else 0
+
+
+def read_usage(rule: Tokens, node: JsonNode) -> Usage | None:
+    """The numbers that an object states; None if it states none."""
+    if node.kind is not JsonKind.OBJECT or not node.closed:
+        return None
+    usage = Usage(*(_sum(paths, node) for paths in (rule.input, rule.output, rule.cached, rule.reasoning, rule.total)))
+    return usage if usage != Usage() else None
+
+
+def _sum(paths: tuple[str, ...], node: JsonNode) -> int | None:
+    """The sum of the numbers at these paths; None if there is none."""
+    found = [number for each in paths if (number := _number(path(each).first(node))) is not None]
+    return sum(found) if found else None
+
+
+def _number(value: JsonNode | None) -> int | None:
+    """A count of tokens, also as a string of digits."""
+    if value is None or value.kind not in (JsonKind.NUMBER, JsonKind.STRING):
+        return None
+    text = value.text
+    is_count = len(text) <= _MOST_DIGITS and text.isascii() and text.isdecimal()
+    return int(text) if is_count else None

@@ -1,0 +1,154 @@
+"""Lines that a container runtime cut into several, joined again: the logs of Docker, and those of Kubernetes (CRI)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from viewer.cache import lazy_regex
+from viewer.formats.server.lines import LogLine, Made, wrapper_of
+from viewer.formats.server.source_text import Segment, in_json, of_python, of_python_in_json, plain
+from viewer.model.messages import Coding, Span
+from viewer.syntax.json_text import JsonKind, read_json
+from viewer.syntax.string_map import python_runs
+
+MOST_STREAMS = 16
+_CRI = lazy_regex(rb"\d{4}-\d\d-\d\dT[\d:.]{8,20}(?:Z|[+-]\d\d:\d\d) (stdout|stderr) ([PF])(?::[A-Z])* ")
+
+
+_WHOLE = lazy_regex(rb'(?<!\\)(?:\\\\)*\\n"')
+"""Matches every line of Docker that is whole."""
+
+
+class Part(Struct, frozen=True):
+    """One physical line of a line that was cut."""
+
+    stream: str
+    is_last: bool
+    text: bytes
+    line: bytes
+    """The whole physical line."""
+    at: int
+    """Its offset."""
+    start: int
+    """The offset of the text in the line, or of the JSON string that holds it, with its quotes."""
+    end: int
+    in_json: bool
+
+    def segment(self, raw: bytes, start: int) -> Segment:
+        """The text of a Python literal, which begins at an offset of the text."""
+        if self.in_json:
+            return of_python_in_json(raw, start, self.line[self.start : self.end], self.at + self.start)
+        return of_python(raw, self.at + self.start + start)
+
+    def letter(self, start: int) -> Segment:
+        """One character without escapes of Python."""
+        raw = self.text[start : start + 1]
+        if self.in_json:
+            return in_json(raw, start, self.line[self.start : self.end], self.at + self.start)
+        return plain(raw, self.at + self.start + start)
+
+    def span(self, start: int, end: int) -> Span:
+        """The place of a part of the text."""
+        if self.in_json:
+            return self.at + self.start, self.at + self.end
+        return self.at + self.start + start, self.at + self.start + end
+
+
+def part_of(line: bytes, at: int) -> Part | None:
+    """A line with the mark of a container runtime that says if it goes on; None for any other."""
+    if line.startswith(b"{"):
+        return _docker(line, at) if b'"stream"' in line else None
+    found = _CRI.match(line)
+    if found is None:
+        return None
+    is_last = found[2] == b"F"
+    text = line[found.end() :] if is_last else line[found.end() :].rstrip(b"\r\n")
+    return Part(found[1].decode(), is_last, text, line, at, found.end(), found.end() + len(text), False)
+
+
+def _docker(line: bytes, at: int) -> Part | None:
+    node = read_json(line, 0).node
+    if node is None or node.kind is not JsonKind.OBJECT or not node.closed:
+        return None
+    stream, value = node.get("stream"), node.get("log")
+    if stream is None or value is None or value is not wrapper_of(node) or value.kind is not JsonKind.STRING:
+        return None
+    text = value.text.encode("utf-8", "replace")
+    return Part(stream.text, text.endswith(b"\n"), text, line, at, value.start, value.end, True)
+
+
+class Joiner:
+    """The beginnings of lines that go on, by stream."""
+
+    def __init__(self, longest: int) -> None:
+        self._longest = longest
+        self._open: dict[str, list[Part]] = {}
+
+    def take(self, line: bytes, at: int) -> list[Part] | None:
+        """The parts of a line that was cut and now ends; an empty list if it goes on; None for any other line."""
+        is_whole = not self._open and line.startswith(b"{") and _WHOLE.search(line) is not None
+        part = None if is_whole else part_of(line, at)
+        if part is None or (part.is_last and part.stream not in self._open):
+            return None
+        if part.stream not in self._open and len(self._open) >= MOST_STREAMS:
+            return None
+        parts = self._open.setdefault(part.stream, [])
+        parts.append(part)
+        if not part.is_last and sum(len(each.text) for each in parts) <= self._longest:
+            return []
+        return self._open.pop(part.stream)
+
+    def rest(self) -> list[list[Part]]:
+        """What never ended."""
+        rest, self._open = [*self._open.values()], {}
+        return rest
+
+
+def joined_line(parts: Sequence[Part]) -> LogLine:
+    """One line of several parts."""
+    data = b"".join(part.text for part in parts)
+    bounds = [0]
+    for part in parts:
+        bounds.append(bounds[-1] + len(part.text))
+
+    def made(raw: bytes, start: int) -> Made:
+        return _segments(parts, bounds, raw, start)
+
+    def span(start: int, end: int) -> Span:
+        inside = [
+            part.span(max(start - low, 0), min(end - low, len(part.text)))
+            for part, low in zip(parts, bounds, strict=False)
+            if start < low + len(part.text) and end > low
+        ]
+        return (inside[0][0], inside[-1][1]) if inside else (parts[0].at, parts[0].at)
+
+    return LogLine(data, parts[0].at, made, span)
+
+
+def _segments(parts: Sequence[Part], bounds: list[int], raw: bytes, start: int) -> Made:
+    """The text of a literal, cut where the line was cut. It ends before an escape that was cut and cannot be read."""
+    segments: list[Segment] = []
+    end = start + len(raw)
+    runs = [(start + low, start + high, text) for low, high, text in python_runs(raw) if text is not None]
+    at, run = start, 0
+    for index, (part, low) in enumerate(zip(parts, bounds, strict=False)):
+        high = low + len(part.text)
+        if high <= at or low >= end:
+            continue
+        stop = min(high, end)
+        while run < len(runs) and runs[run][1] <= stop:
+            run += 1
+        if run < len(runs) and runs[run][0] < stop:  # the escape goes on in the next part
+            stop = runs[run][0]
+        if stop > at:
+            segments.append(part.segment(raw[at - start : stop - start], at - low))
+        at = stop
+        if stop < min(high, end):
+            low, at, text = runs[run]
+            last = parts[index + 1].letter(0) if at == high + 1 else None
+            if last is None or text not in (b"\n", last.data):
+                return segments or [part.segment(b"", 0)], False
+            segments.append(Segment(b"\n", last.base, last.map, Coding.LINE) if text == b"\n" else last)
+    return segments or [parts[0].segment(b"", 0)], True

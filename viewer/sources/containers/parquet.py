@@ -1,0 +1,107 @@
+"""Rows of Parquet files as JSON lines, batch by batch; only the columns that rows are read from."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import json
+import math
+from typing import Any
+
+from viewer.errors import ViewerError
+from viewer.formats.engine.paths import members_of
+from viewer.formats.tables.rows import ROWS
+from viewer.sources.containers.items import item_number
+from viewer.sources.containers.parts import DAMAGED, PartFault, Parts
+
+MAGIC = b"PAR1"
+ROWS_AT_ONCE = 64
+MOST_COLUMNS = 10_000
+_MISSING = 'Parquet needs the extra "parquet": pip install "ocmlview[parquet]"'
+
+
+def listed_as(path: str) -> str:
+    """The format of a file that has columns of training rows and can be read here; empty for any other."""
+    if importlib.util.find_spec("pyarrow") is None:
+        return ""
+    try:
+        return ROWS.name if _columns(_open(path)) else ""
+    except ViewerError:
+        return ""
+
+
+def read_parquet(path: str, item: str) -> Parts:
+    """The rows, or the one whose number the item is."""
+    if importlib.util.find_spec("pyarrow") is None:
+        raise ViewerError(f"{path}: {_MISSING}")
+    file = _open(path)
+    columns = _columns(file)
+    if not columns:
+        raise ViewerError(f"{path} has no column of messages; `ocmlview formats` lists the known formats")
+    number = item_number(path, item) if item else 0
+    count = file.metadata.num_rows
+    if number > count:
+        raise ViewerError(f"{path} has no row {number:,}: the last one is {count:,}")
+    return _rows(file, columns, number)
+
+
+def _open(path: str) -> Any:
+    parquet = importlib.import_module("pyarrow.parquet")  # an extra; it takes long to load
+    try:
+        return parquet.ParquetFile(path, memory_map=False, pre_buffer=False)
+    except _faults():
+        raise ViewerError(f"{path}: this Parquet file is damaged") from None
+
+
+def _faults() -> tuple[type[BaseException], ...]:
+    """What reading a damaged file raises."""
+    arrow = importlib.import_module("pyarrow").ArrowException
+    return arrow, OSError, ValueError, OverflowError, RecursionError
+
+
+def _columns(file: Any) -> list[str]:
+    """The columns that the rules of rows read."""
+    read = {*members_of(ROWS.records), "text"}
+    names = file.schema_arrow.names
+    return [name for name in names if name in read] if len(names) <= MOST_COLUMNS else []
+
+
+def _rows(file: Any, columns: list[str], number: int) -> Parts:
+    """The lines of all rows, or of the row with this number."""
+    try:
+        groups, skipped = _groups_from(file, number)
+        for batch in file.iter_batches(batch_size=ROWS_AT_ONCE, row_groups=groups, columns=columns, use_threads=False):
+            if number and skipped + batch.num_rows < number:
+                skipped += batch.num_rows
+                continue
+            for row in batch.slice(number - skipped - 1, 1).to_pylist() if number else batch.to_pylist():
+                yield json.dumps(_plain(row), separators=(",", ":")).encode() + b"\n"
+            if number:
+                return
+    except _faults():
+        yield PartFault(DAMAGED)
+
+
+def _groups_from(file: Any, number: int) -> tuple[list[int], int]:
+    """The row groups to read, and the number of rows before them."""
+    skipped = 0
+    count = file.num_row_groups
+    for group in range(count) if number else ():
+        rows = file.metadata.row_group(group).num_rows
+        if skipped + rows >= number:
+            return [group], skipped
+        skipped += rows
+    return list(range(count)), 0
+
+
+def _plain(value: object) -> object:
+    """A value as JSON has it. In a struct, a member that other rows have is null: it is left out."""
+    if isinstance(value, dict):
+        return {str(name): _plain(each) for name, each in value.items() if each is not None}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return None if isinstance(value, bytes) else str(value)

@@ -1,0 +1,52 @@
+"""What a container is made into: bytes of JSON lines, and the places where something could not be read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+DAMAGED = "part-damaged"
+TOO_LARGE = "part-too-large"
+UNREAD = "part-unread"
+REPEATED = "part-repeated"
+"""Reasons of E-STREAM-TRUNCATED."""
+
+LARGEST_TEXT = 64 * 1024 * 1024
+"""A larger value or file is not read: no record may be larger."""
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_NO_BREAKS = bytes.maketrans(b"\r\n", b"  ")
+
+
+class PartFault(Struct, frozen=True):
+    """Something that could not be read, at the place where it would be."""
+
+    reason: str
+
+
+Parts = Iterator[bytes | PartFault]
+
+
+def on_one_line(data: bytes) -> bytes:
+    """JSON text without line breaks. Valid JSON has none inside its strings, so that each byte keeps its meaning."""
+    return data.translate(_NO_BREAKS)
+
+
+def without_mark(data: bytes) -> bytes:
+    """The same text without a byte order mark."""
+    return data.removeprefix(_BYTE_ORDER_MARK)
+
+
+def is_json(data: bytes, kind: type = object) -> bool:
+    """True if the bytes are one JSON value of this kind: only such a value can be put into another one."""
+    try:
+        return isinstance(json.loads(data), kind)
+    except (ValueError, RecursionError):
+        return False
+
+
+def as_json(value: object) -> bytes:
+    """A value as JSON in ASCII."""
+    return json.dumps(value, separators=(",", ":")).encode()

@@ -1,0 +1,59 @@
+"""The text made from a container as a source: made and spooled as far as it is read."""
+
+from __future__ import annotations
+
+from threading import Lock
+
+from viewer.errors import ViewerError
+from viewer.sources.compressed import TOO_LARGE
+from viewer.sources.containers.parts import PartFault, Parts
+from viewer.sources.limits import limits
+from viewer.sources.spool import Spool
+
+
+class ContainerSource:
+    """A container as a source. Positions count the text made from it."""
+
+    converted = False
+    only = 0
+
+    def __init__(self, name: str, parts: Parts, note: str) -> None:
+        self.name = name
+        self.note = note
+        self.fault = ""
+        self.part_faults: list[tuple[int, str]] = []
+        """Offsets and reasons of what could not be read."""
+        self._parts: Parts | None = parts
+        self._spool = Spool(name)
+        self._most = limits().max_decompressed
+        self._lock = Lock()
+
+    @property
+    def size(self) -> int:
+        """The number of bytes made; one more while there may be others."""
+        return self._spool.size + (self._parts is not None)
+
+    def read(self, start: int, end: int) -> bytes:
+        """The bytes between two offsets."""
+        with self._lock:
+            while self._parts is not None and self._spool.size < end:
+                self._make_more()
+            return self._spool.read(start, end)
+
+    read_again = read
+
+    def _make_more(self) -> None:
+        assert self._parts is not None
+        part = next(self._parts, None)
+        if part is None:
+            self._parts = None
+        elif isinstance(part, PartFault):
+            self.part_faults.append((self._spool.size, part.reason))
+        else:
+            room = self._most - self._spool.size
+            try:
+                self._spool.append(part[:room])
+            except ViewerError:  # the spool or the disk is full
+                room = 0
+            if len(part) > room:
+                self._parts, self.fault = None, TOO_LARGE

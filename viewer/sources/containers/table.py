@@ -1,0 +1,124 @@
+"""`CONTAINERS`, the table of the files and folders that hold transcripts, and how each is read."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING, cast
+
+from msgspec import Struct
+
+from viewer.errors import ViewerError
+
+if TYPE_CHECKING:
+    from viewer.sources.containers.parts import Parts
+    from viewer.sources.containers.source import ContainerSource
+
+_LONGEST_FIRST = 4096
+
+
+class Place(Struct, frozen=True):
+    """A file or folder, as far as the table looks at it."""
+
+    path: str
+    is_folder: bool
+    first: bytes = b""
+    """The first bytes of a file."""
+
+
+class Container(Struct, frozen=True):
+    """A kind of container."""
+
+    format: str
+    """The format of the lines."""
+    note: str
+    """How it is read, for the status line."""
+    fits: Callable[[Place], bool]
+    module: str
+    """The module in this package."""
+    read: str
+    """A function of a path and an item that returns the lines."""
+    listed: str = ""
+    """A function that returns the format of a path, empty if it belongs in no list; without one, all are listed."""
+
+
+def _fits(module: str, name: str) -> Callable[[Place], bool]:
+    """A test that needs its module."""
+
+    def fits(place: Place) -> bool:
+        return bool(getattr(_module(module), name)(place.path, place.first))
+
+    return fits
+
+
+def _is_archive(place: Place) -> bool:
+    return place.first.startswith((b"PK\x03\x04", b"PK\x05\x06")) and _fits("inspect_log", "is_log")(place)
+
+
+def _is_parquet(place: Place) -> bool:
+    return place.first.startswith(b"PAR1")
+
+
+def _is_database(place: Place) -> bool:
+    return place.first.startswith(b"SQLite format 3\0")
+
+
+def _is_event_folder(place: Place) -> bool:
+    return place.is_folder and _fits("folders", "is_event_folder")(place)
+
+
+def _is_storage(place: Place) -> bool:
+    may_be = place.is_folder or place.path.endswith(".json")
+    return may_be and _fits("folders", "is_storage")(place)
+
+
+CONTAINERS = (
+    Container("inspect", "read from a ZIP archive", _is_archive, "inspect_log", "read_log"),
+    Container("rows", "read from Parquet", _is_parquet, "parquet", "read_parquet", "listed_as"),
+    Container("goose", "read from a database", _is_database, "databases", "read_database", "listed_as"),
+    Container("openhands", "read from a folder", _is_event_folder, "folders", "read_events"),
+    Container("opencode", "read from a folder", _is_storage, "folders", "read_storage"),
+)
+
+
+def container_at(path: str) -> Container | None:
+    """The kind of container that a path names; None for any other file or folder, and for none."""
+    place = _place(path)
+    return next((row for row in CONTAINERS if row.fits(place)), None) if place else None
+
+
+def open_container(container: Container, path: str, item: str, name: str) -> ContainerSource:
+    """Open a container, or one item of it; `name` is what the user calls it."""
+    from viewer.sources.containers.source import ContainerSource  # few inputs need it
+
+    try:
+        parts = cast("Callable[[str, str], Parts]", getattr(_module(container.module), container.read))(path, item)
+    except OSError as error:
+        raise ViewerError(f"{name} cannot be read: {error.strerror or 'input error'}") from None
+    return ContainerSource(name, parts, container.note)
+
+
+def listed_format(container: Container, path: str) -> str:
+    """The format of a container in a list of files; empty if it does not belong there."""
+    if not container.listed:
+        return container.format
+    return str(getattr(_module(container.module), container.listed)(path))
+
+
+def _module(name: str) -> object:
+    return import_module(f"viewer.sources.containers.{name}")
+
+
+def _place(path: str) -> Place | None:
+    try:
+        mode = os.stat(path).st_mode  # noqa: PTH116 (pathlib takes long to load)
+        if stat.S_ISDIR(mode):
+            return Place(path, True)
+        if not stat.S_ISREG(mode):
+            return None
+        with open(path, "rb") as file:  # noqa: PTH123
+            return Place(path, False, file.read(_LONGEST_FIRST))
+    except (OSError, ValueError):
+        return None

@@ -25,6 +25,7 @@ from viewer.formats.events.objects import (
     text_of,
 )
 from viewer.formats.events.streams import Streams
+from viewer.formats.hiding import is_flagged
 from viewer.formats.json.fields import piece_if_any
 from viewer.formats.tables.model import Act, EventKind, EventTable, Family
 from viewer.model.diagnostic import Problem, Rule
@@ -161,7 +162,7 @@ class EventApplier:
         if family is Family.TEXT and is_thought(*event.layers):
             family = Family.REASONING
         own = event.said
-        if family is Family.TEXT and not self._may_be_said(lane):
+        if family is Family.TEXT and (not self._may_be_said(lane) or any(map(is_flagged, event.layers))):
             family, rule = Family.OTHER, W_RECORD_UNKNOWN
         said = own.over(item.said) if item else own
         piece = piece_if_any(value)

@@ -25,6 +25,7 @@ from viewer.formats.events.objects import (
     text_of,
 )
 from viewer.formats.events.streams import Streams
+from viewer.formats.hiding import is_flagged
 from viewer.formats.json.fields import is_thought_key, piece_if_any
 from viewer.formats.tables.model import EventTable, Family
 from viewer.model.diagnostic import Problem
@@ -73,7 +74,10 @@ class ChatChunks:
         place = _Choice(EventObject((delta,) if delta else (), event.span), said, lane, event.time_ms)
         texts = list(_texts(delta, choice, self._table))
         taken = True
+        is_hidden = any(map(is_flagged, nodes))
         for text in texts:
+            if is_hidden and text.family is Family.TEXT:
+                text = replace(text, family=Family.OTHER, is_unknown=True)
             taken = self._text(place, text) and taken
         for call in _calls(delta):
             taken = self._call(place, call) and taken

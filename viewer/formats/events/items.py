@@ -22,6 +22,7 @@ from viewer.formats.events.objects import (
     said_by,
     text_of,
 )
+from viewer.formats.hiding import is_flagged
 from viewer.formats.json.parts import is_ambiguous
 from viewer.formats.tables.model import Act, Family, PartRule, RecordRule
 from viewer.model.messages import Kind
@@ -142,7 +143,7 @@ class Items:
 def is_message(item: JsonNode, rules: tuple[RecordRule, ...]) -> bool:
     """True if the texts of an item are said to the user, as far as its type decides that."""
     rule = _rule_of(item, rules)
-    return rule is not None and rule.kind is Kind.SAID
+    return rule is not None and rule.kind is Kind.SAID and not is_flagged(item)
 
 
 def _is_answer(item: JsonNode) -> bool:
@@ -167,7 +168,7 @@ def part_text(node: JsonNode, part: str, rules: tuple[PartRule, ...]) -> ItemTex
         return ItemText(_family_of(rule), part, path(rule.body).first(node) or node)
     if is_thought(node):
         return ItemText(Family.REASONING, part, node.get("text") or node)
-    text = path(rule.body).first(node) if rule is not None and not is_ambiguous(node) else None
+    text = path(rule.body).first(node) if rule is not None and not is_ambiguous(node) and not is_flagged(node) else None
     if rule is None or text is None or text.kind is not JsonKind.STRING:
         return ItemText(Family.OTHER, part, node, is_unknown=True)
     return ItemText(Family.TEXT, part, text, is_refusal=rule.refusal)

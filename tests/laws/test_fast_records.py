@@ -22,7 +22,7 @@ from viewer.syntax import json_lines
 from viewer.syntax.json_text import read_json
 from viewer.syntax.json_tree import JsonNode
 
-NAMES = frozenset(entry.name for entry in RECORD_FORMATS)
+NAMES = frozenset(entry.name for entry in RECORD_FORMATS) | {"json", "events"}
 NEVER = 1 << 60
 MOST_SPLITS = 3
 

@@ -292,7 +292,7 @@ def is_caught(mutant: Mutant) -> bool:
     try:
         with standing_for(mutant, *users) as made:
             return any(repr(row) != next(rows, None) for row in look(made)) or next(rows, None) is not None
-    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError, re.error):
+    except (ArithmeticError, AttributeError, LookupError, NameError, RecursionError, TypeError, ValueError, re.error):
         return True
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from zlib import crc32
 
-from viewer.formats.events.reader import EVENTS
+from viewer.formats import FORMATS
 from viewer.model.events import Closed, Event, Found, Grew, Opened, Started, Strayed, ToolCancelled
 from viewer.model.messages import Message
 from viewer.model.visibility import is_user_safe
@@ -14,6 +14,7 @@ from viewer.reading.bodies import read_body
 from viewer.reading.parser import Parser
 
 Json = dict[str, object]
+EVENTS = FORMATS["events"]
 
 
 def read(chunks: list[bytes]) -> list[Event]:

@@ -28,7 +28,7 @@ RECORD_FORMATS = (
     Entry("claude-stream", "tables.claude_stream", "CLAUDE_STREAM", "Claude Code output"),
     Entry("anthropic-stream", "tables.anthropic_stream", "ANTHROPIC_STREAM", "Anthropic Messages stream"),
     Entry("responses", "tables.responses", "RESPONSES", "OpenAI Responses"),
-    Entry("responses-stream", "events.responses", "RESPONSES_STREAM", "OpenAI Responses stream"),
+    Entry("responses-stream", "tables.responses_stream", "RESPONSES_STREAM", "OpenAI Responses stream"),
     Entry("anthropic", "tables.anthropic", "ANTHROPIC", "Anthropic Messages"),
     Entry("ollama", "tables.ollama", "OLLAMA", "Ollama"),
     Entry("rows", "tables.rows", "ROWS", "Training rows"),
@@ -83,7 +83,7 @@ def _traits(value: Any) -> FormatTraits:
     """The traits of a format, also of one that is a table."""
     if isinstance(value, FormatTraits):
         return value
-    from viewer.formats.engine.reader import traits  # lazy: most inputs need no table
+    from viewer.formats.opening import traits  # lazy: most inputs need no table
 
     return traits(value)
 
@@ -129,11 +129,15 @@ FORMATS: LazyRegistry[FormatTraits] = LazyRegistry(
     ),
     Entry("chatml-json", "json.chatml", "CHATML_JSON", "ChatML JSON", 'an array of strings and {"token": ...} objects'),
     Entry(
-        "json", "json.messages", "JSON", "JSON messages", "objects with role or messages, one or many, also one a line"
+        "json",
+        "tables.messages",
+        "JSON",
+        "JSON messages",
+        "objects with role or messages, one or many, also one a line",
     ),
     Entry(
         "events",
-        "events.reader",
+        "tables.events",
         "EVENTS",
         "Event stream",
         "objects with type or event response.*, server-sent events, chunks of a completion",

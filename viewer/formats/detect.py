@@ -174,17 +174,12 @@ def _first_values(bare: bytes) -> tuple[list[JsonNode], list[JsonNode]]:
         values = [reading.node for reading in readings if reading.node and not reading.fault]
     document = read_json(bare)
     whole = [document.node] if document.node else []
-    is_document = bool(readings) and not _is_value(readings[0]) and _may_go_on(document)
+    is_document = bool(readings) and not _is_value(readings[0]) and document.may_go_on
     return (whole, values) if is_document else ([*values, *whole], [])
 
 
 def _is_value(reading: JsonReading) -> bool:
     return reading.node is not None and reading.node.closed
-
-
-def _may_go_on(reading: JsonReading) -> bool:
-    """True if the document has no fault so far."""
-    return all(fault.reason == "json-truncated" for fault in reading.faults)
 
 
 def _by_value(value: JsonNode) -> Detection | None:
@@ -212,9 +207,10 @@ def _is_exchange(value: JsonNode) -> bool:
     """True for a request with its response."""
     if not any(value.get(key) for key in ("request", "response", "kwargs", "response_obj", "body")):
         return False
-    from viewer.formats.json.wrappers import is_wrapper
+    from viewer.formats.json.wrappers import MessageFinder
+    from viewer.formats.tables.messages import MESSAGE_TABLE
 
-    return is_wrapper(value)
+    return MessageFinder(MESSAGE_TABLE).is_wrapper(value)
 
 
 def _by_items(items: list[JsonNode]) -> Detection | None:
@@ -314,7 +310,7 @@ def _unknown_kind(text: bytes) -> tuple[str, tuple[str, ...]]:
         return "binary", ()
     if bare.startswith((b"{", b"[")):
         reading = read_json(bare)
-        is_whole = reading.fault is None or (reading.fault.reason == "json-truncated" and len(text) >= HEAD)
+        is_whole = reading.fault is None or (reading.fault.is_truncation and len(text) >= HEAD)
         if (
             is_whole
             and reading.node is not None

@@ -15,13 +15,13 @@ from viewer.index.call_ids import CallTable
 from viewer.index.messages import MessageIndex
 from viewer.model.diagnostic import Rule
 from viewer.model.messages import Message, Span
+from viewer.reading.header import full_tool_name
 from viewer.rules.calls import W_CALL_ID_DUPLICATE, W_CALL_ID_MISSING, W_CALL_ID_UNKNOWN, W_CALL_UNANSWERED
 from viewer.rules.errors import E_TOOL_CANCELLED
 from viewer.rules.notes import I_CALL_INFERRED
 
 UNNAMED = "tool"
 """The tool of a call or reply without a tool name."""
-BUILT_INS = frozenset({"python", "browser"})
 Report = Callable[[Rule, str | None, int, int, int | None], None]
 Place = Callable[[], Span]
 """A function that returns the span of a call id, or where it should be. Called only for a report there."""
@@ -72,11 +72,6 @@ _STATE_OF = {state: number for number, state in enumerate(_STATES)}
 _INFERRED = 16
 _CODES = bytes(state & ~_INFERRED for state in range(256))
 _INFERRED_FLAGS = bytes(bool(state & _INFERRED) for state in range(256))
-
-
-def full_tool_name(name: str) -> str:
-    """Put tool names without a namespace into `functions`, unless they are built-ins."""
-    return name if "." in name or name in BUILT_INS else f"functions.{name}"
 
 
 def is_function(recipient: str) -> bool:

@@ -48,6 +48,15 @@ class Rule(Struct, frozen=True):
         return self.reasons[reason] if reason else self.title
 
 
+class Problem(Struct, frozen=True):
+    """A diagnostic before its message has a number."""
+
+    rule: Rule
+    reason: str | None
+    start: int
+    end: int
+
+
 class Diagnostic(Struct, frozen=True):
     """A problem or a remark at an exact position."""
 

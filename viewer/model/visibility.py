@@ -6,7 +6,7 @@ from enum import Enum
 
 from msgspec import Struct
 
-from viewer.model.messages import Channel, Ending, Kind, Message
+from viewer.model.messages import Channel, Ending, Header, Kind, Message
 
 NEVER_DISPLAYED = frozenset({"debug", "status"})
 PREAMBLE_ENDINGS = frozenset({Ending.END, Ending.RETURN})
@@ -30,6 +30,11 @@ def is_user_safe(message: Message) -> bool:
     if header.channel is Channel.FINAL:
         return header.recipient in (None, "user")
     return is_preamble(message) and message.ending in PREAMBLE_ENDINGS
+
+
+def is_header_safe(header: Header, ending: Ending = Ending.END) -> bool:
+    """The same for a message with this header."""
+    return is_user_safe(Message(0, 0, header, ending, (0, 0), ()))
 
 
 def is_preamble(message: Message) -> bool:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from viewer.model.diagnostic import Rule
-from viewer.model.messages import Ending, Header
+from viewer.model.diagnostic import Problem
+from viewer.model.messages import Channel, Ending, Header
 
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool"})
+CHANNELS = {channel.value: channel for channel in Channel}
+"""The channels by name."""
 CHECKED_TYPES = frozenset({"json", "text", "markdown", "code"})
 ALL_ATTRIBUTES = frozenset({"to", "call_id", "name", "intent", "content_type"})
 SPACE = b" \t\r\n"
@@ -49,19 +51,11 @@ class TextGrammar(Struct, frozen=True):
     """True if a call must end with `<|call|>`."""
 
 
-class Problem(Struct, frozen=True):
-    """A diagnostic whose place is relative to the header."""
-
-    rule: Rule
-    reason: str | None
-    start: int
-    end: int
-
-
 class HeaderReading(Struct, frozen=True):
     """A header and its problems."""
 
     header: Header
     problems: tuple[Problem, ...]
+    """Places are relative to the header."""
     rest: int
     """The offset in the header at which other text begins, or its length if everything is header."""

@@ -8,16 +8,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from viewer.cache import bounded_cache, lazy_regex
-from viewer.model.diagnostic import Rule
+from viewer.model.diagnostic import Problem, Rule
 from viewer.model.messages import Channel, Ending, Header
 from viewer.reading.grammar import (
     ALL_ATTRIBUTES,
+    CHANNELS,
     CHECKED_TYPES,
     ROLES,
     SPACE,
     HeaderGrammar,
     HeaderReading,
-    Problem,
     TextGrammar,
 )
 from viewer.rules.calls import W_TOOL_NAME_MISSING
@@ -27,13 +27,13 @@ from viewer.rules.structure import W_ATTRIBUTE_UNKNOWN
 from viewer.syntax.characters import plain_name
 
 NOT_TOOLS = frozenset({"user", "assistant", "all"})
+_BUILT_INS = frozenset({"python", "browser"})
 LONGEST_PLAUSIBLE = 512
 
 _ROLE_WORD = rb"(?:system|developer|user|assistant|tool|python|(?:functions|browser)\.[^ \t\r\n<]+)"
 _PLAUSIBLE = lazy_regex(rb"[ \t\r\n]*" + _ROLE_WORD + rb"(?![^ \t\r\n<])[ \t\r\n]*[^\r\n]*")
 _PLAUSIBLE_CHANNEL = lazy_regex(rb"[ \t]*(?:analysis|commentary|final)(?:[ \t<][^\r\n]*)?")
 HIDING_INTENTS = frozenset({"debug", "status"})
-_CHANNELS = {channel.value: channel for channel in Channel}
 ITEM = re.compile(rb"<\|[A-Za-z0-9_]+\|>|<?[^ \t\r\n<]+|<")
 """A marker or a word."""
 
@@ -45,6 +45,11 @@ _RECIPIENTS = frozenset({"user", "assistant"})
 def is_tool(recipient: str | None) -> bool:
     """True if a recipient names a tool."""
     return recipient is not None and recipient not in NOT_TOOLS
+
+
+def full_tool_name(name: str) -> str:
+    """The name of a tool as a recipient: a name without a dot is a function unless it is built in."""
+    return name if not name or "." in name or name in _BUILT_INS else f"functions.{name}"
 
 
 def is_stop_expected(header: Header, ending: Ending, grammar: TextGrammar) -> bool:
@@ -357,13 +362,13 @@ class HeaderMeaning:
             return Channel.FINAL, None
         kept = self._in.channels[-1]
         for place in self._in.channels:
-            if place.text in _CHANNELS:
+            if place.text in CHANNELS:
                 kept = place
             elif place.text:
                 self._in.report("channel-unknown", place.start, place.end)
         for place in self._in.channels[1:]:
             self._in.report("channel-repeated", place.start, place.end)
-        return _CHANNELS.get(kept.text), kept.text
+        return CHANNELS.get(kept.text), kept.text
 
     def _content_type(self, recipient: str | None) -> tuple[str | None, bool]:
         bare = self._bare_type(recipient)

@@ -92,6 +92,11 @@ class JsonFault(Struct, frozen=True, gc=False):
     offset: int
     end: int
 
+    @property
+    def is_truncation(self) -> bool:
+        """True if only the end of the text is missing."""
+        return self.reason == "json-truncated"
+
 
 class JsonReading(Struct):
     """Result of a tolerant reading of one value."""
@@ -105,6 +110,11 @@ class JsonReading(Struct):
     """Trailing commas and raw newlines in strings."""
     faults: list[JsonFault] = field(default_factory=list)
     """All faults: those after which reading continued, and the one that stopped it."""
+
+    @property
+    def may_go_on(self) -> bool:
+        """True if the text has no fault, or only its end is missing."""
+        return all(fault.is_truncation for fault in self.faults)
 
 
 _FEW = 16

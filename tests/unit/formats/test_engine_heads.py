@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.support.agent_records import as_lines
 from tests.support.reading import describe, examine
-from viewer.formats.engine.reader import traits
+from viewer.formats.opening import traits
 from viewer.formats.tables.model import (
     Container,
     Merge,

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from tests.support.event_cases import (
     CASES,
+    EVENTS,
     RESPONSE,
     Json,
     as_named_sse,
@@ -23,7 +24,8 @@ from tests.support.event_cases import (
     told,
 )
 from tests.support.growth import assert_growth
-from viewer.formats.events.reader import EVENTS, LONGEST_LINE, EventLines
+from viewer.formats.containers.lines import LONGEST_LINE
+from viewer.formats.events.values import EventLines
 from viewer.model.events import Closed, Found, Grew, Opened
 from viewer.model.messages import Coding, Message
 from viewer.model.visibility import is_user_safe

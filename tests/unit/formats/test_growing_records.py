@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.support.agent_records import as_lines, kinds
 from viewer.document.document import Document
 from viewer.document.values import ShownMessage
-from viewer.formats.engine.reader import traits
+from viewer.formats.opening import traits
 from viewer.formats.tables.model import Container, Merge, Mode, RecordFormat, RecordRule, flag, has
 from viewer.model.events import Closed, Found
 from viewer.model.messages import Kind

@@ -12,13 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.json_cases import body, messages, problems, read, read_in_every_cutting, rows, strays
-from viewer.formats.json.messages import JSON
+from viewer.formats import FORMATS
 from viewer.formats.json.writer import write_json
 from viewer.model.events import Started
 from viewer.model.messages import Channel, Coding, Ending, Usage
 from viewer.model.visibility import is_user_safe
 from viewer.reading.parser import Parser
 
+JSON = FORMATS["json"]
 SPECIFIED_2_2 = """{
   "role": "assistant",
   "channel": "final",

@@ -9,10 +9,11 @@ import pytest
 
 from tests.support.cases import each
 from tests.support.json_cases import body, messages, problems, read, read_in_every_cutting, rows
-from viewer.formats.json.messages import JSON
+from viewer.formats import FORMATS
 from viewer.model.events import Found
 from viewer.model.visibility import is_user_safe
 
+JSON = FORMATS["json"]
 DATA = base64.b64encode(bytes(40_000)).decode()
 SHORT = base64.b64encode(bytes(1_234)).decode()
 ADDRESS = "https://files.example/private.png?token=quagga"

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.reading import Reading, codes, describe, examine
 from viewer.formats.engine.conditions import Unreadable, holds
-from viewer.formats.engine.reader import traits
+from viewer.formats.opening import traits
 from viewer.formats.tables.model import (
     Container,
     Outcomes,

@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.support.reading import codes, describe, examine
 from tests.support.record_checks import headers
-from viewer.formats.engine.reader import traits
+from viewer.formats.opening import traits
 from viewer.formats.tables.model import (
     Alone,
     Container,

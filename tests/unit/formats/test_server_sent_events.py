@@ -8,7 +8,8 @@ import pytest
 
 from tests.support.event_cases import Json, body_of, delta, done, lines, read, told
 from tests.support.growth import assert_growth
-from viewer.formats.events.reader import LONGEST_LINE
+from viewer.formats.containers import regular_lines
+from viewer.formats.containers.lines import LONGEST_LINE
 from viewer.model.events import Closed
 from viewer.reading.bodies import read_body
 
@@ -35,6 +36,29 @@ def test_every_line_ending_ends_a_line(end: str) -> None:
     values = [delta("Hel"), delta("lo"), done("response.done")]
     assert told("".join(f"data: {json.dumps(each)}{end}{end}" for each in values).encode()) == HELLO
     assert told("".join(f"data:{json.dumps(each)}{end}" for each in values).encode()) == HELLO
+
+
+NAMED = b"""event: response.delta
+data: {"delta": "Hel"}
+
+data: {"delta": "stray"}
+
+data: {"other": "too"}
+
+event: response.delta
+data: {"delta": "lo", "channel": "zork", "channel": "final"}
+
+event: response.done
+data: {"type": "response.done"}
+
+"""
+
+
+def test_the_name_of_an_event_applies_to_its_data_wherever_it_is_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
+    careful = read([NAMED])
+    monkeypatch.setattr(regular_lines, "READ_WITH_CARE", 0)
+    assert read([NAMED]) == careful
+    assert [body_of(event.message, NAMED) for event in careful if isinstance(event, Closed)] == ["Hel"]
 
 
 def test_comments_and_other_fields_may_be_between_the_lines() -> None:

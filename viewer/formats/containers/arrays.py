@@ -6,7 +6,7 @@ import re
 from enum import Enum
 from typing import Protocol
 
-from viewer.formats.json.documents import BracketCount
+from viewer.formats.containers.documents import BracketCount
 from viewer.formats.json.fields import Source
 from viewer.model.messages import Span
 from viewer.syntax.json_lines import read_regular, whole_tree

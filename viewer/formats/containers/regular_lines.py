@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from typing import Protocol
 
-from viewer.formats.events.reader import EventReader, Values
+from viewer.formats.containers.lines import LONGEST_LINE, LineReader, Values, WholeLines
 from viewer.formats.json.fields import Source
 from viewer.model.messages import Span
-from viewer.reading.format import ReadOptions
 from viewer.reading.recorder import Recorder
 from viewer.syntax.json_lines import read_regular, whole_tree
 from viewer.syntax.json_text import JsonNode
@@ -32,10 +31,13 @@ class Records(Values, Protocol):
 class RecordLines:
     """Reader of lines."""
 
-    def __init__(self, record: Recorder, options: ReadOptions, records: Records, *, longest: int) -> None:
+    def __init__(
+        self, record: Recorder, records: Records, *, longest: int = LONGEST_LINE, whole: WholeLines | None = None
+    ) -> None:
         self._records = records
-        self._careful = EventReader(record, options, records, longest=longest)
+        self._careful = LineReader(record, records, longest=longest, whole=whole)
         self._longest = longest
+        self._has_events = whole is None
         self._at = 0
 
     def feed(self, data: bytes) -> None:
@@ -44,28 +46,36 @@ class RecordLines:
             if self._at >= READ_WITH_CARE and self._careful.is_between_lines:
                 at = self._feed_regular(data, at)
             end = data.find(b"\n", at) + 1 or len(data)
-            self._careful.feed(data[at:end])
+            self._careful.read(data[at:end])
             self._at += end - at
             at = end
+        self._records.grow()
 
     def _feed_regular(self, data: bytes, at: int) -> int:
         """Read regular lines and events; return where the first other line begins."""
         records, careful = self._records, self._careful
         base = self._at - at
         while True:
-            found = (_LINE if data.startswith(b"{", at) else _EVENT).match(data, at)
+            is_line = data.startswith(b"{", at)
+            if not is_line and not self._has_events:
+                break
+            found = (_LINE if is_line else _EVENT).match(data, at)
             if found is None or found.end() - at > self._longest:
                 break
-            start, line = found.start(1), found[1]
+            value = found.lastindex or 0
+            start, line = found.start(value), found[value]
+            name = None if is_line or found[1] is None else found[1].strip(_SPACE).decode("utf-8", "replace")
             regular = read_regular(line, base + start)
-            if regular is None:
+            if regular is None or not records.knows(regular, name):
                 break
             node = whole_tree(regular) if records.changes(regular) else regular
             end = found.end()
             careful.skip(end - at)
-            records.apply(node, None, _NONE, Source(line, base + start))
+            if not records.apply(node, name, _NONE, Source(line, base + start)):
+                careful.add_stray(node.start, node.end)
             after = records.read_run(data, at, end, base, node)
-            careful.skip(after - end)
+            if after > end:
+                careful.skip(after - end)
             at = after
         self._at = base + at
         return at
@@ -75,5 +85,6 @@ class RecordLines:
 
 
 _LINE = re.compile(rb"(\{[^\n]*)\n")
-_EVENT = re.compile(rb"(?:event:[^\r\n]*\n)?data: ?(\{[^\r\n]*)\n\n")
+_EVENT = re.compile(rb"(?:event:([^\r\n]*)\n)?data: ?(\{[^\r\n]*)\n\n")
+_SPACE = b" \t\r\n"
 _NONE: list[Span] = []

@@ -15,10 +15,10 @@ from viewer.formats.engine.repeats import is_repeated, repeated_length
 from viewer.formats.hiding import is_flagged, is_in_hidden_phase
 from viewer.formats.json.content_parts import ContentPart
 from viewer.formats.json.fields import is_empty, piece_of
-from viewer.formats.json.header import Problem
 from viewer.formats.json.parts import is_hidden_type
 from viewer.formats.json.unread import first_text_member
 from viewer.formats.tables.model import Exchange, Fault, Mode, Narrowing, Outcomes, PartRule, RecordRule, Step, Words
+from viewer.model.diagnostic import Problem
 from viewer.model.messages import Channel, Coding, Kind, Outcome, Piece, Span
 from viewer.rules.structure import W_CONTENT_MISSING, W_PART_UNKNOWN, W_RECORD_UNKNOWN
 from viewer.syntax.attachments import attachment_kind

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from viewer.formats.engine.conditions import Unreadable, all_hold
 from viewer.formats.engine.paths import all_at, change, path
 from viewer.formats.json.fields import Source
-from viewer.formats.json.header import Problem
 from viewer.formats.tables.model import Inner
+from viewer.model.diagnostic import Problem
 from viewer.rules.errors import E_BODY_CONSTRAINT_VIOLATION, E_STREAM_TRUNCATED
 from viewer.syntax.json_in_string import InnerNode, read_inner
 from viewer.syntax.json_string import string_body
@@ -70,7 +70,7 @@ class _InnerReader:
         if not _begins_json(value):
             return None
         reading = read_inner(value, self._raw(value))
-        if _is_cut(reading):
+        if reading.faults and reading.may_go_on:
             self.problems.append(Problem(E_STREAM_TRUNCATED, "log", value.start, value.end))
             return reading.node
         if reading.node is None or reading.faults or not self._is_all(reading, value):
@@ -83,7 +83,3 @@ class _InnerReader:
 
     def _is_all(self, reading: JsonReading, value: JsonNode) -> bool:
         return not string_body(self._raw(value)).encode("utf-8", "replace")[reading.end :].strip()
-
-
-def _is_cut(reading: JsonReading) -> bool:
-    return bool(reading.faults) and all(fault.reason == "json-truncated" for fault in reading.faults)

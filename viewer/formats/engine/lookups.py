@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from viewer.formats.engine.paths import path
-from viewer.formats.json.header import Problem
 from viewer.formats.tables.model import Lookup
+from viewer.model.diagnostic import Problem
 from viewer.rules.structure import W_CONTENT_MISSING
 from viewer.syntax.json_text import JsonKind, JsonNode
 

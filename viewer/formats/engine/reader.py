@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
 
 from viewer.formats.containers.arrays import ArrayItems, Outcome
-from viewer.formats.containers.regular_lines import READ_WITH_CARE, RecordLines
+from viewer.formats.containers.documents import BracketCount, JsonDocuments
+from viewer.formats.containers.regular_lines import READ_WITH_CARE
 from viewer.formats.engine.deltas import DeltaRuns, all_rules
 from viewer.formats.engine.drafts import RecordReading, StreamStep, read_record
 from viewer.formats.engine.history import Conversation
@@ -16,24 +16,21 @@ from viewer.formats.engine.paths import members_of, string_at
 from viewer.formats.engine.spans import SpanCollector, TraceSpan
 from viewer.formats.engine.tree import RecordTree
 from viewer.formats.engine.writer import DraftWriter
-from viewer.formats.json.documents import BracketCount, JsonDocuments
 from viewer.formats.json.fields import Source, header_value
-from viewer.formats.json.header import Problem
-from viewer.formats.json.layout import Layout, LayoutJudge
 from viewer.formats.json.unread import unread_messages
-from viewer.formats.tables.model import Container, RecordFormat
+from viewer.formats.tables.model import RecordFormat
+from viewer.model.diagnostic import Problem
 from viewer.model.messages import Span
-from viewer.reading.format import FormatTraits, Reader, ReadOptions
+from viewer.reading.format import ReadOptions
 from viewer.reading.recorder import Recorder
 from viewer.rules.errors import E_PARSE_HEADER, E_STREAM_TRUNCATED
 from viewer.rules.notes import I_JSON_LENIENT
 from viewer.rules.structure import W_SIBLING_UNREAD, W_THREAD_BROKEN
 from viewer.syntax.json_lines import LazyNode
-from viewer.syntax.json_text import JsonFault, JsonKind, JsonNode, JsonReading, read_rest
+from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading, read_rest
 
 _NOT_IN_JSON = (b"NaN", b"Infinity", b"-Infinity")
 """Numbers that many programs write although JSON lacks them."""
-LONGEST_RECORD = 64 * 1024 * 1024
 
 
 class Records:
@@ -268,7 +265,7 @@ class DocumentReader(JsonDocuments):
             if data[fault.offset - base : fault.end - base] in _NOT_IN_JSON:
                 continue
             self.record.report(E_PARSE_HEADER, "not-a-message", fault.offset, fault.end)
-        if not node.closed and reading.faults and _is_truncated(reading.faults[-1]):
+        if not node.closed and reading.faults and reading.faults[-1].is_truncation:
             self.record.start_if_none(node.start)
             self.record.report(E_STREAM_TRUNCATED, "body", reading.end, reading.end)
 
@@ -279,7 +276,7 @@ class DocumentReader(JsonDocuments):
 
     def broken_rest(self, reading: JsonReading, data: bytes) -> None:
         fault = reading.faults[-1]
-        if _is_truncated(fault):
+        if fault.is_truncation:
             return
         self.record.start_if_none(fault.offset)
         self.record.report(E_PARSE_HEADER, "not-a-message", fault.offset, fault.end)
@@ -302,64 +299,3 @@ class DocumentReader(JsonDocuments):
             return False
         self.skip_to(reading.end - self.base)
         return True
-
-
-class RecordReader:
-    """Reader for all record formats. A document format may come as one document per line."""
-
-    def __init__(self, record: Recorder, options: ReadOptions, format: RecordFormat) -> None:
-        self._record = record
-        self._options = options
-        self._records = Records(record, format, options)
-        self._judge = LayoutJudge()
-        self._head = bytearray()
-        self._reader: Reader | None = None
-        if format.container is not Container.JSON:
-            self._reader = self._lines()
-
-    def feed(self, data: bytes) -> None:
-        if self._reader is None:
-            self._head += data
-            self._choose(ended=False)
-        else:
-            self._reader.feed(data)
-
-    def close(self) -> None:
-        if self._reader is None:
-            self._choose(ended=True)
-        assert self._reader is not None
-        self._reader.close()
-
-    def _choose(self, *, ended: bool) -> None:
-        layout = self._judge.judge(self._head, ended=ended)
-        if layout is None:
-            return
-        self._reader = self._lines() if layout is Layout.LINES else DocumentReader(self._record, self._records)
-        self._reader.feed(bytes(self._head))
-        self._head.clear()
-
-    def _lines(self) -> Reader:
-        return RecordLines(self._record, self._options, self._records, longest=LONGEST_RECORD)
-
-
-def _is_truncated(fault: JsonFault) -> bool:
-    return fault.reason == "json-truncated"
-
-
-def traits(format: RecordFormat) -> FormatTraits:
-    """The entry of a table in the list of formats."""
-    return FormatTraits(
-        name=format.name,
-        reader=format.reader or _opener(format),
-        shares_spans=True,
-        json_content=True,
-        thoughts_first=True,
-        states_outcomes=format.reader is None,
-    )
-
-
-def _opener(format: RecordFormat) -> Callable[[Recorder, ReadOptions], Reader]:
-    def open_reader(record: Recorder, options: ReadOptions) -> Reader:
-        return RecordReader(record, options, format)
-
-    return open_reader

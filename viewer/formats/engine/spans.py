@@ -13,9 +13,9 @@ from viewer.formats.engine.drafts import RecordReading, read_record
 from viewer.formats.engine.inner import read_inner_strings
 from viewer.formats.engine.paths import path, string_at
 from viewer.formats.json.fields import Source
-from viewer.formats.json.header import Problem
 from viewer.formats.json.unread import unread_messages
 from viewer.formats.tables.model import RecordFormat, Spans, When
+from viewer.model.diagnostic import Problem
 from viewer.model.messages import Kind
 from viewer.rules.structure import W_SIBLING_UNREAD, W_THREAD_BROKEN
 from viewer.syntax.json_text import JsonKind, JsonMember, JsonNode

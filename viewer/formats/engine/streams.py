@@ -9,8 +9,8 @@ from msgspec import Struct, field
 
 from viewer.formats.engine.deltas import DeltaRun
 from viewer.formats.engine.drafts import Draft, StreamStep
-from viewer.formats.json.header import Problem
 from viewer.formats.tables.model import Step
+from viewer.model.diagnostic import Problem
 from viewer.model.messages import Coding, Ending, Header, Kind, Piece
 from viewer.reading.recorder import Recorder
 from viewer.rules.errors import E_STREAM_TRUNCATED

@@ -17,10 +17,11 @@ from viewer.formats.engine.streams import BlockStreams
 from viewer.formats.engine.usage import UsageLedger
 from viewer.formats.json.content_parts import ContentPart, may_be_split, part_header, split_content
 from viewer.formats.json.fields import Source
-from viewer.formats.json.header import Problem, full_tool_name
 from viewer.formats.tables.model import Mode, Prefill, RecordFormat, RecordRule
+from viewer.model.diagnostic import Problem
 from viewer.model.messages import Channel, Coding, Ending, Header, Kind, Outcome, Piece, Span
 from viewer.reading.bodies import Body, read_body
+from viewer.reading.header import full_tool_name
 from viewer.reading.recorder import Recorder
 from viewer.rules.calls import W_TOOL_FAILED
 from viewer.rules.errors import E_STREAM_TRUNCATED, E_TOOL_CANCELLED, E_TOOL_TIMEOUT
@@ -428,7 +429,7 @@ class DraftWriter:
         return own, ending or (Ending.CALL if own.recipient not in (None, "user") else Ending.END)
 
     def _report_part(self, part: ContentPart, number: int) -> None:
-        self._report([Problem(each.rule, each.reason, each.start, each.end) for each in part.reports], number)
+        self._report(part.reports, number)
 
     def _read(self, start: int, end: int) -> bytes:
         assert self._source is not None

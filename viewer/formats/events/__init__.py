@@ -1,1 +1,1 @@
-"""Event streams: reader, deltas, and the kinds of events."""
+"""Event streams: deltas, and the messages that they make."""

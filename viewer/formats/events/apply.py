@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from viewer.formats.engine.usage import UsageLedger
 from viewer.formats.events.chunks import ChatChunks
-from viewer.formats.events.delta_keys import ANONYMOUS, Delta, DeltaKey, Fault, Opening
-from viewer.formats.events.errors import ERRORS, INCOMPLETE
+from viewer.formats.events.delta_keys import ANONYMOUS, Delta, DeltaKey, Opening
 from viewer.formats.events.headers import ANSWER, CallNames, identity_of, is_shown, opening_of, with_said
 from viewer.formats.events.items import Items, ItemText, output_of, part_text, response_of, texts_of
-from viewer.formats.events.kinds import ERROR, TEXT_KEYS, Act, EventKind, Family, is_progress, kind_of
 from viewer.formats.events.objects import (
     EventObject,
     Said,
@@ -22,18 +19,18 @@ from viewer.formats.events.objects import (
     has_text,
     is_chunk,
     is_thought,
-    kinds_of_event,
     member_object,
     names_of_event,
-    piece_of,
     repeated_key,
     said_by,
     text_of,
-    tool_name,
 )
 from viewer.formats.events.streams import Streams
+from viewer.formats.hiding import is_flagged
+from viewer.formats.json.fields import piece_if_any
+from viewer.formats.tables.model import Act, EventKind, EventTable, Family
 from viewer.formats.tables.usage import EVENT_TOKENS
-from viewer.model.diagnostic import Rule
+from viewer.model.diagnostic import Problem, Rule
 from viewer.model.messages import Channel, Coding, Ending, Header, Kind, Piece
 from viewer.reading.recorder import Recorder
 from viewer.rules.errors import E_PARSE_HEADER, E_STREAM_TRUNCATED
@@ -43,17 +40,6 @@ from viewer.rules.structure import W_PART_UNKNOWN, W_RECORD_UNKNOWN
 from viewer.syntax.json_text import JsonKind, JsonNode
 from viewer.syntax.times import parse_time
 
-
-class StreamTraits(Struct, frozen=True):
-    """What a stream of events may hold."""
-
-    is_api: bool = False
-    """True for the Responses API: it announces its items, and states errors, instructions, and its end."""
-    preambles: bool = False
-    """True if commentary without a recipient was shown to the user."""
-
-
-GENERIC = StreamTraits()
 _UNNAMED = DeltaKey("unnamed", True)
 """The key of deltas that name no item in a stream that announces its items."""
 
@@ -63,46 +49,59 @@ _Act = Callable[["EventApplier", EventObject, EventKind], bool]
 class EventApplier:
     """Applier of events, one after another. The caller records rejected values as stray text."""
 
-    def __init__(self, record: Recorder, traits: StreamTraits = GENERIC) -> None:
+    def __init__(self, record: Recorder, table: EventTable, *, preambles: bool = False) -> None:
+        """With `preambles`, commentary without a recipient was shown to the user."""
         self._record = record
-        self._traits = traits
+        self._table = table
+        self._is_api = table.is_api
+        self._preambles = preambles
         self._instructions: set[str] = set()
         self._has_begun = False
         """True after the beginning of a response without an end so far."""
         self.streams = Streams(record)
         self._usage = UsageLedger(record, (EVENT_TOKENS,))
-        self._chunks = ChatChunks(self.streams, self._reject)
-        self._items = Items()
-        self._items.is_strict = traits.is_api
+        self._chunks = ChatChunks(self.streams, table, self._reject)
+        self._items = Items(table.items)
+        self._items.is_strict = table.is_api
         self._known: set[str] = set()
         """The reported events that are unlisted and without text."""
         self._time_ms: int | None = None
         """The time when the response began."""
+        self._newest: tuple[JsonNode, str | None, EventObject, list[EventKind]] | None = None
+        """The object that was read last."""
 
     def knows(self, node: JsonNode, name: str | None) -> bool:
         """True if this value, or the `event:` line before it, has a known type."""
         if node.kind is JsonKind.STRING:
-            kind = kind_of(name) if name else None
+            kind = self._table.kind_of(name) if name else None
             return kind is not None and kind.act is Act.DELTA
         if node.kind is not JsonKind.OBJECT:
             return False
-        event = event_object(node)
-        return bool(self._kinds(event, name)) or is_chunk(event)
+        event, kinds = self._event_in(node, name)
+        return bool(kinds) or is_chunk(event)
+
+    def _event_in(self, node: JsonNode, name: str | None) -> tuple[EventObject, list[EventKind]]:
+        """The event in an object, and what its types do. Each object is asked for twice."""
+        if self._newest is None or self._newest[0] is not node or self._newest[1] != name:
+            event = event_object(node)
+            self._newest = node, name, event, self._kinds(event, name)
+        return self._newest[2:]
 
     def _kinds(self, event: EventObject, name: str | None) -> list[EventKind]:
-        kinds = kinds_of_event(event, name)
-        if not kinds and self._traits.is_api and "error" in names_of_event(event, name):
-            return [ERROR]
+        """What its types do, of which the first counts."""
+        names = names_of_event(event, name)
+        kinds = [kind for each in names if (kind := self._table.kind_of(each))]
+        if not kinds and self._is_api:
+            kinds = [self._table.api[each] for each in names if each in self._table.api]
         return kinds
 
     def apply(self, node: JsonNode, name: str | None = None) -> bool:
         """Apply an event; True if it was one and was accepted. `name` is the type from an `event:` line."""
         if node.kind is JsonKind.STRING and name:
-            return self._apply_string(node, kind_of(name))
+            return self._apply_string(node, self._table.kind_of(name))
         if node.kind is not JsonKind.OBJECT:
             return False
-        event = event_object(node)
-        kinds = self._kinds(event, name)
+        event, kinds = self._event_in(node, name)
         if not kinds and not is_chunk(event):
             return False
         contradiction = event.contradiction
@@ -110,8 +109,8 @@ class EventApplier:
             return self._reject(*(contradiction or event.span))
         self._note_model(event)
         self._usage.take(node, [])
-        if not self._traits.is_api and kinds and event.text("sequence_number"):
-            self._traits = replace(self._traits, is_api=True)
+        if not self._is_api and kinds and event.text("sequence_number"):
+            self._is_api = True
             self._items.is_strict = True
         if not kinds:
             return self._chunks.apply(event)
@@ -142,21 +141,21 @@ class EventApplier:
 
     def _delta(self, event: EventObject, kind: EventKind) -> bool:
         assert kind.family is not None
-        value = event.get("delta", "data", "text")
+        value = event.get(*self._table.deltas)
         if value is None:
             return self._reject(*event.span)
         if value.kind is not JsonKind.STRING:
             return self._reject(value.start, value.end)
         text = ItemText(kind.family, "", value, kind.is_refusal)
         lane = self._items.lane_of(event, Act.DELTA, kind.family)
-        if not lane.identified and self._traits.is_api and self._announces:
+        if not lane.identified and self._is_api and self._announces:
             lane = _UNNAMED
         return self._write(event, lane, text)
 
     @property
     def _announces(self) -> bool:
         """True if the text of an item that was not announced may be anything."""
-        return self._items.announces_messages or (self._traits.is_api and self._items.announces)
+        return self._items.announces_messages or (self._is_api and self._items.announces)
 
     def _write(
         self, event: EventObject, lane: DeltaKey, text: ItemText, rule: Rule | None = None, *, is_copy: bool = False
@@ -167,13 +166,13 @@ class EventApplier:
         if family is Family.TEXT and is_thought(*event.layers):
             family = Family.REASONING
         own = event.said
-        if family is Family.TEXT and not self._may_be_said(lane):
+        if family is Family.TEXT and (not self._may_be_said(lane) or any(map(is_flagged, event.layers))):
             family, rule = Family.OTHER, W_RECORD_UNKNOWN
         said = own.over(item.said) if item else own
-        piece = piece_of(value)
+        piece = piece_if_any(value)
         characters = value.text if value.kind is JsonKind.STRING else ""
         delta = Delta(lane, family, identity_of(said, family), piece, event.span, text.is_refusal, is_copy, characters)
-        faults = (Fault(rule, None, value.start, value.end),) if rule else ()
+        faults = (Problem(rule, None, value.start, value.end),) if rule else ()
         self.streams.delta(delta, partial(self._opening, event, family, lane, faults))
         return True
 
@@ -183,7 +182,7 @@ class EventApplier:
             return True
         return lane.part not in item.parts and (item.is_message or not item.is_announced)
 
-    def _opening(self, event: EventObject, family: Family, lane: DeltaKey, faults: tuple[Fault, ...]) -> Opening:
+    def _opening(self, event: EventObject, family: Family, lane: DeltaKey, faults: tuple[Problem, ...]) -> Opening:
         item = self._items.get(lane)
         own = event.said
         said = own.over(item.said) if item else own
@@ -204,7 +203,7 @@ class EventApplier:
         """Apply the rule of Harmony for commentary, if the operator asks for it."""
         is_said = header.role == "assistant" and header.recipient is None and header.intent is None
         is_text = header.kind is Kind.SAID and header.content_type in (None, "text", "markdown")
-        if self._traits.preambles and header.channel is Channel.COMMENTARY and is_said and is_text:
+        if self._preambles and header.channel is Channel.COMMENTARY and is_said and is_text:
             return replace(header, intent="preamble")
         return header
 
@@ -228,7 +227,7 @@ class EventApplier:
             value = event.get("delta", "text")
             value = value if value is not None and value.kind is JsonKind.STRING else node
             return self._write(event, lane, ItemText(Family.OTHER, "", value), W_RECORD_UNKNOWN)
-        if name not in self._known and not is_progress(name):
+        if name not in self._known and not self._table.is_progress(name):
             self._known.add(name)
             self._record.start_if_none(event.span[0])
             self._record.report(I_RECORD_UNKNOWN, None, *event.span)
@@ -240,11 +239,11 @@ class EventApplier:
         lane = self._items.lane_of(event, kind.act, kind.family)
         if kind.family is Family.CALL:
             names = self._names(event, lane)
-            self.streams.describe_call(lane, tool_name(names.name), names.call_id)
+            self.streams.describe_call(lane, names.recipient, names.call_id)
         self._declare(event, lane, kind.family)
-        whole = event.get(*TEXT_KEYS)
+        whole = event.get(*self._table.wholes)
         taken = True
-        if kind.family and whole is not None and piece_of(whole) and not self.streams.has_seen(lane, kind.family):
+        if kind.family and whole is not None and piece_if_any(whole) and not self.streams.has_seen(lane, kind.family):
             if whole.kind is JsonKind.STRING:
                 text = ItemText(kind.family, "", whole, kind.is_refusal)
                 self._write(event, lane, text, is_copy=True)
@@ -257,8 +256,8 @@ class EventApplier:
 
     def _compare(self, event: EventObject, lane: DeltaKey, family: Family, whole: JsonNode) -> None:
         """Compare the whole text of a message of the API with its deltas."""
-        piece = piece_of(whole)
-        if self._traits.is_api and piece is not None and whole.kind is JsonKind.STRING:
+        piece = piece_if_any(whole)
+        if self._is_api and piece is not None and whole.kind is JsonKind.STRING:
             self.streams.compare(lane, family, whole.text, piece, event.span)
 
     def _declare(self, event: EventObject, lane: DeltaKey, family: Family | None) -> None:
@@ -276,13 +275,12 @@ class EventApplier:
         part = event.get("part")
         if part is None or part.kind is not JsonKind.OBJECT:
             return self._reject(*event.span) if part is not None else True
-        if "summary_part" in "".join(names_of_event(event, None)):
-            lane = self._items.lane_of(event, kind.act, Family.SUMMARY)
+        if kind.family is Family.SUMMARY:
             text = ItemText(Family.SUMMARY, lane.part, part.get("text") or part)
         else:
-            text = part_text(part, lane.part)
+            text = part_text(part, lane.part, self._table.parts)
         self._declare_part(lane, text, part)
-        is_done = kind.family is not None
+        is_done = kind.act is Act.PART_DONE
         if is_done and not (text.is_unknown and not has_text(part)):
             self._write_text(event, lane, text)
         if is_done:
@@ -303,7 +301,7 @@ class EventApplier:
         if lane.identified:
             whole = event.get("text", "output_text")
             if whole is not None and has_text(whole) and not self.streams.has_seen(lane, Family.TEXT):
-                self._write(event, lane, part_text(whole, ""), is_copy=True)
+                self._write(event, lane, part_text(whole, "", self._table.parts), is_copy=True)
             self.streams.done(lane, None, event.span)
         self._take_response(event)
         if not lane.identified:
@@ -338,16 +336,16 @@ class EventApplier:
 
     def _settle_unannounced(self) -> None:
         """At the end of a stream that announced no item, its texts are messages."""
-        if self._traits.is_api and not self._items.announces:
+        if self._is_api and not self._items.announces:
             self.streams.settle_all()
 
     def _note_response(self, event: EventObject) -> None:
         """Write the instructions of a response once, and report its errors."""
         response = response_of(event)
-        if response is None or not self._traits.is_api:
+        if response is None or not self._is_api:
             return
         given = response.get("instructions")
-        if given is not None and piece_of(given) and given.text not in self._instructions:
+        if given is not None and piece_if_any(given) and given.text not in self._instructions:
             self._instructions.add(given.text)
             self._write_aside(Header("system", channel=Channel.FINAL, kind=Kind.INSTRUCTION), event, given)
         error = member_object(response, "error")
@@ -356,20 +354,20 @@ class EventApplier:
         details = member_object(response, "incomplete_details")
         reason = details.get("reason") if details else None
         if reason is not None and reason.kind is JsonKind.STRING:
-            rule, why = INCOMPLETE.get(reason.text, (W_RUN_INCOMPLETE, "stopped"))
+            rule, why = self._table.incomplete.get(reason.text, (W_RUN_INCOMPLETE, "stopped"))
             self._record.report(rule, why, reason.start, reason.end)
 
     def _report_error(self, event: EventObject, error: JsonNode) -> None:
         """Report an error; its text is a hidden message."""
         code = text_of(error.get("code")) or text_of(error.get("type")) or ""
         self._record.start_if_none(event.span[0])
-        self._record.report(W_RUN_ERROR, ERRORS.get(code, "unknown"), error.start, error.end)
+        self._record.report(W_RUN_ERROR, self._table.errors.get(code, "unknown"), error.start, error.end)
         text = error.get("message") or error
         header = Header("system", channel=Channel.COMMENTARY, channel_given="commentary", kind=Kind.NOTICE)
         self._write_aside(header, event, text)
 
     def _write_aside(self, header: Header, event: EventObject, text: JsonNode) -> None:
-        piece = piece_of(text)
+        piece = piece_if_any(text)
         if piece is not None:
             self._record.add(header, Ending.END, event.span, [piece], time_ms=event.time_ms)
 
@@ -403,7 +401,7 @@ class EventApplier:
         response = response_of(event)
         time_ms = parse_time(response.get("created_at") if response else None)
         self._time_ms = event.time_ms if time_ms is None else time_ms
-        self._has_begun = self._traits.is_api
+        self._has_begun = self._is_api
         self._note_response(event)
         return True
 
@@ -447,7 +445,7 @@ class EventApplier:
         """Apply the statements of an event about an item to the messages that the user saw of it."""
         known = self._items.announce(item, event, index)
         lane = known.lane
-        self.streams.describe_call(lane, tool_name(known.names.name), known.names.call_id)
+        self.streams.describe_call(lane, known.names.recipient, known.names.call_id)
         self.streams.declare(lane, None, said_by((item, *event.layers)))
         if not known.is_message:
             given = item.get("type") or item
@@ -465,7 +463,7 @@ class EventApplier:
             self._reject(*repeated)
             return
         lane = self._learn(event, item, index)
-        texts = list(texts_of(item))
+        texts = list(texts_of(item, self._table.items))
         for text in texts:
             place = replace(lane, part=text.part) if lane.identified else lane
             if text.family is not Family.TEXT and (text.part or len(texts) == 1):
@@ -475,7 +473,7 @@ class EventApplier:
 
     def _write_text(self, event: EventObject, lane: DeltaKey, text: ItemText, rule: Rule | None = None) -> None:
         """Write a text, unless deltas contained it already."""
-        if piece_of(text.node) is None:
+        if piece_if_any(text.node) is None:
             return
         if self.streams.has_seen(lane, text.family):
             self._compare(event, lane, text.family, text.node)
@@ -503,6 +501,7 @@ _ACTS: dict[Act, _Act] = {
     Act.TOOL_CANCEL: EventApplier._cancel_tool,
     Act.ITEM: EventApplier._item,
     Act.ITEM_DONE: EventApplier._item_done,
+    Act.PART: EventApplier._part,
     Act.PART_DONE: EventApplier._part,
     Act.BEGINS: EventApplier._begin,
     Act.ENDS: EventApplier._end,

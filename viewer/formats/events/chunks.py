@@ -8,10 +8,9 @@ from functools import partial
 from msgspec import Struct
 from msgspec.structs import replace
 
-from viewer.formats.events.delta_keys import Delta, DeltaKey, Fault, Opening
+from viewer.formats.events.delta_keys import Delta, DeltaKey, Opening
 from viewer.formats.events.headers import CallNames, identity_of, opening_of
 from viewer.formats.events.items import ItemText, part_text
-from viewer.formats.events.kinds import Family
 from viewer.formats.events.objects import (
     NOTHING_SAID,
     EventObject,
@@ -21,66 +20,17 @@ from viewer.formats.events.objects import (
     is_thought,
     member_items,
     member_object,
-    piece_of,
     repeated_key,
     said_by,
     text_of,
-    tool_name,
 )
 from viewer.formats.events.streams import Streams
-from viewer.formats.json.fields import is_thought_key
+from viewer.formats.hiding import is_flagged
+from viewer.formats.json.fields import is_thought_key, piece_if_any
+from viewer.formats.tables.model import EventTable, Family
+from viewer.model.diagnostic import Problem
 from viewer.rules.structure import W_PART_UNKNOWN
 from viewer.syntax.json_text import JsonKind, JsonNode
-
-_OF_DELTA = frozenset(
-    (
-        "role",
-        "name",
-        "channel",
-        "phase",
-        "recipient",
-        "to",
-        "intent",
-        "content",
-        "refusal",
-        "tool_calls",
-        "function_call",
-        "audio",
-        "annotations",
-        "citations",
-        "extra_content",
-        "provider_specific_fields",
-        "logprobs",
-        "content_type",
-        "id",
-        "type",
-        "thought",
-    )
-)
-_OF_CHOICE = frozenset(
-    (
-        "index",
-        "delta",
-        "role",
-        "channel",
-        "phase",
-        "recipient",
-        "to",
-        "intent",
-        "finish_reason",
-        "stop_reason",
-        "native_finish_reason",
-        "finish_details",
-        "logprobs",
-        "content_filter_results",
-        "content_filter_result",
-        "token_ids",
-        "matched_stop",
-        "seed",
-        "thought",
-    )
-)
-"""Members that this module reads, or that hold no text of a message."""
 
 
 class _Choice(Struct, frozen=True):
@@ -95,8 +45,9 @@ class _Choice(Struct, frozen=True):
 class ChatChunks:
     """Reader of chunks. The first chunk of a choice states its role and other properties of the whole message."""
 
-    def __init__(self, streams: Streams, reject: Callable[[int, int], bool]) -> None:
+    def __init__(self, streams: Streams, table: EventTable, reject: Callable[[int, int], bool]) -> None:
         self._streams = streams
+        self._table = table
         self._reject = reject
         self._said: dict[str, Said] = {}
 
@@ -121,9 +72,12 @@ class ChatChunks:
             self._streams.reopen(lane)
         said = self._said[lane.name] = own.over(self._said.get(lane.name, NOTHING_SAID))
         place = _Choice(EventObject((delta,) if delta else (), event.span), said, lane, event.time_ms)
-        texts = list(_texts(delta, choice))
+        texts = list(_texts(delta, choice, self._table))
         taken = True
+        is_hidden = any(map(is_flagged, nodes))
         for text in texts:
+            if is_hidden and text.family is Family.TEXT:
+                text = replace(text, family=Family.OTHER, is_unknown=True)
             taken = self._text(place, text) and taken
         for call in _calls(delta):
             taken = self._call(place, call) and taken
@@ -135,7 +89,7 @@ class ChatChunks:
         return taken
 
     def _text(self, choice: _Choice, text: ItemText) -> bool:
-        if piece_of(text.node) is None:
+        if piece_if_any(text.node) is None:
             return True
         self._write(choice, text.family, text.node, CallNames(), text)
         return True
@@ -147,23 +101,23 @@ class ChatChunks:
         value = function.get("arguments") or function.get("input")
         self._write(replace(choice, lane=part), Family.CALL, value, names)
         if names.name or names.call_id:
-            self._streams.describe_call(part, tool_name(names.name), names.call_id)
+            self._streams.describe_call(part, names.recipient, names.call_id)
         return True
 
     def _write(
         self, choice: _Choice, family: Family, value: JsonNode | None, names: CallNames, text: ItemText | None = None
     ) -> None:
         event, said = choice.event, choice.said
-        piece = piece_of(value) if value is not None else None
+        piece = piece_if_any(value) if value is not None else None
         is_refusal = text is not None and text.is_refusal
         delta = Delta(choice.lane, family, identity_of(said, family), piece, event.span, is_refusal)
         rule = W_PART_UNKNOWN if value and text and text.is_unknown else None
-        faults = (Fault(rule, None, value.start, value.end),) if rule and value else ()
+        faults = (Problem(rule, None, value.start, value.end),) if rule and value else ()
         self._streams.delta(delta, partial(_opening, event, family, said, names, choice.time_ms, faults))
 
 
 def _opening(
-    event: EventObject, family: Family, said: Said, names: CallNames, time_ms: int | None, faults: tuple[Fault, ...]
+    event: EventObject, family: Family, said: Said, names: CallNames, time_ms: int | None, faults: tuple[Problem, ...]
 ) -> Opening:
     opening = opening_of(event, family, said, names, time_ms)
     return replace(opening, faults=(*opening.faults, *faults))
@@ -175,15 +129,15 @@ def _lane(event: EventObject, choice: JsonNode) -> DeltaKey:
     return DeltaKey(f"chat:{index}:{identifier or ''}", identifier is not None)
 
 
-def _texts(delta: JsonNode | None, choice: JsonNode) -> Iterator[ItemText]:
+def _texts(delta: JsonNode | None, choice: JsonNode, table: EventTable) -> Iterator[ItemText]:
     """The texts of one choice, thoughts first, in the order of their messages."""
     if delta is not None:
         yield from _thoughts(delta)
         is_hidden = is_thought(delta, choice)
-        for text in _contents(delta):
+        for text in _contents(delta, table):
             hide = is_hidden and text.family is Family.TEXT
             yield replace(text, family=Family.REASONING) if hide else text
-    for node, known in ((delta, _OF_DELTA), (choice, _OF_CHOICE)):
+    for node, known in ((delta, table.chunk_members), (choice, table.choice_members)):
         for member in node.members if node else ():
             if member.key not in known and not is_thought_key(member.key) and has_text(member.value):
                 yield ItemText(Family.OTHER, "", member.value, is_unknown=True)
@@ -203,13 +157,13 @@ def _thoughts(delta: JsonNode) -> Iterator[ItemText]:
                 yield ItemText(Family.REASONING, "", text)
 
 
-def _contents(delta: JsonNode) -> Iterator[ItemText]:
+def _contents(delta: JsonNode, table: EventTable) -> Iterator[ItemText]:
     content = delta.get("content")
     if content is not None and content.kind is JsonKind.OBJECT:
         yield ItemText(Family.OTHER, "", content, is_unknown=True)
     elif content is not None and content.kind is not JsonKind.NULL:
         for node in content.items if content.kind is JsonKind.ARRAY else [content]:
-            yield replace(part_text(node, ""), part="")
+            yield part_text(node, "", table.parts)
     refusal = delta.get("refusal")
     if refusal is not None and refusal.kind is not JsonKind.NULL:
         is_text = refusal.kind is JsonKind.STRING

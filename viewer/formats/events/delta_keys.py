@@ -8,8 +8,8 @@ from typing import TypeVar
 from msgspec import Struct, field
 from msgspec.structs import astuple, replace
 
-from viewer.formats.events.kinds import Family
-from viewer.model.diagnostic import Rule
+from viewer.formats.tables.model import Family
+from viewer.model.diagnostic import Problem
 from viewer.model.messages import Ending, Header, Piece, Span
 from viewer.reading.header import is_tool
 
@@ -46,21 +46,12 @@ class Identity(Struct, frozen=True, gc=False):
         return all(said is None or said == other for said, other in zip(astuple(self), astuple(whole), strict=True))
 
 
-class Fault(Struct, frozen=True):
-    """A diagnostic of the message that a delta opens."""
-
-    rule: Rule
-    reason: str | None
-    start: int
-    end: int
-
-
 class Opening(Struct, frozen=True):
     """The initial properties of a message."""
 
     header: Header
     time_ms: int | None
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[Problem, ...] = ()
     is_unsettled: bool = False
     """True until an item states that this is a message; it stays hidden until then."""
 

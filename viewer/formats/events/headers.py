@@ -5,16 +5,16 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from viewer.formats.events.delta_keys import Fault, Identity, Opening
-from viewer.formats.events.kinds import Family
-from viewer.formats.events.objects import EventObject, Said, tool_name, word_of
-from viewer.model.messages import Channel, Ending, Header, Kind, Message
-from viewer.model.visibility import is_user_safe
-from viewer.reading.grammar import ROLES
+from viewer.formats.events.delta_keys import Identity, Opening
+from viewer.formats.events.objects import EventObject, Said, word_of
+from viewer.formats.tables.model import Family
+from viewer.model.diagnostic import Problem
+from viewer.model.messages import Channel, Ending, Header, Kind
+from viewer.model.visibility import is_header_safe
+from viewer.reading.grammar import CHANNELS, ROLES
+from viewer.reading.header import full_tool_name
 from viewer.rules.errors import E_PARSE_HEADER, E_PERM_VISIBILITY
 from viewer.syntax.json_text import JsonKind, JsonNode
-
-_CHANNELS = {channel.value: channel for channel in Channel}
 
 ANSWER = Header("assistant", channel=Channel.FINAL)
 """The header of a text without statements."""
@@ -25,6 +25,11 @@ class CallNames(Struct, frozen=True, gc=False):
 
     name: str | None = None
     call_id: str | None = None
+
+    @property
+    def recipient(self) -> str | None:
+        """The tool as a recipient."""
+        return full_tool_name(self.name) if self.name else None
 
 
 def identity_of(said: Said, family: Family) -> Identity:
@@ -39,7 +44,7 @@ def identity_of(said: Said, family: Family) -> Identity:
 
 def is_shown(header: Header) -> bool:
     """True if the user sees a message with this header as it grows."""
-    return is_user_safe(Message(0, 0, header, Ending.OPEN, (0, 0), ()))
+    return is_header_safe(header, Ending.OPEN)
 
 
 def opening_of(event: EventObject, family: Family, said: Said, names: CallNames, time_ms: int | None) -> Opening:
@@ -68,7 +73,7 @@ def with_said(header: Header, said: Said) -> Header:
         header,
         role=role,
         recipient=header.recipient if said.recipient is None else word_of(said.recipient),
-        channel=header.channel if given is None else _CHANNELS.get(given),
+        channel=header.channel if given is None else CHANNELS.get(given),
         channel_given=header.channel_given if given is None else given,
         intent=header.intent if said.intent is None else _intent_of(said),
         malformed=header.malformed or bool(_role_faults(said.role, role) or _intent_faults(said)),
@@ -84,10 +89,10 @@ def hiding_statement(header: Header, said: Said) -> JsonNode | None:
     return min(hiding, key=lambda node: node.start, default=said.first)
 
 
-def _role_faults(speaker: JsonNode | None, role: str) -> list[Fault]:
+def _role_faults(speaker: JsonNode | None, role: str) -> list[Problem]:
     if speaker is None or (role in ROLES and speaker.kind is JsonKind.STRING and speaker.text == role):
         return []
-    return [Fault(E_PARSE_HEADER, "role-unknown", speaker.start, speaker.end)]
+    return [Problem(E_PARSE_HEADER, "role-unknown", speaker.start, speaker.end)]
 
 
 def _intent_of(said: Said) -> str | None:
@@ -101,7 +106,7 @@ def _text_header(event: EventObject, role: str, said: Said) -> Header:
         role,
         name=event.text("name"),
         recipient=None if said.recipient is None else word_of(said.recipient),
-        channel=Channel.FINAL if given is None else _CHANNELS.get(given),
+        channel=Channel.FINAL if given is None else CHANNELS.get(given),
         channel_given=given,
         intent=None if intent == "preamble" else intent,
         call_id=event.text("call_id"),
@@ -110,31 +115,32 @@ def _text_header(event: EventObject, role: str, said: Said) -> Header:
     )
 
 
-def _channel_faults(event: EventObject, said: Said) -> list[Fault]:
+def _channel_faults(event: EventObject, said: Said) -> list[Problem]:
     given = said.channel_name
     node = said.phase if said.channel is None else said.channel
     if node is None or given == Channel.FINAL.value:
         return []
     faults = []
-    if said.channel is not None and event.get("channel") is said.channel:
-        faults.append(Fault(E_PERM_VISIBILITY, "hidden-delta", node.start, node.end))
-    if given not in _CHANNELS:
+    own = event.get("channel")
+    if said.channel is not None and own is not None and own.start == said.channel.start:
+        faults.append(Problem(E_PERM_VISIBILITY, "hidden-delta", node.start, node.end))
+    if given not in CHANNELS:
         reason = "channel-unknown" if given else "channel-empty"
-        faults.append(Fault(E_PARSE_HEADER, reason, node.start, node.end))
+        faults.append(Problem(E_PARSE_HEADER, reason, node.start, node.end))
     return faults
 
 
-def _intent_faults(said: Said) -> list[Fault]:
+def _intent_faults(said: Said) -> list[Problem]:
     node = said.intent
     if node is None or node.kind is JsonKind.STRING:
         return []
-    return [Fault(E_PARSE_HEADER, "attribute-empty", node.start, node.end)]
+    return [Problem(E_PARSE_HEADER, "attribute-empty", node.start, node.end)]
 
 
 def _call_header(role: str, names: CallNames) -> Header:
     return Header(
         role,
-        recipient=tool_name(names.name),
+        recipient=names.recipient,
         channel=Channel.COMMENTARY,
         channel_given="commentary",
         call_id=names.call_id,

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from viewer.formats.engine.conditions import Unreadable, first_rule
+from viewer.formats.engine.paths import path
 from viewer.formats.events.delta_keys import ANONYMOUS, DeltaKey
 from viewer.formats.events.headers import CallNames
-from viewer.formats.events.kinds import Act, Family
 from viewer.formats.events.objects import (
     NOTHING_SAID,
     EventObject,
@@ -20,12 +22,13 @@ from viewer.formats.events.objects import (
     said_by,
     text_of,
 )
+from viewer.formats.hiding import is_flagged
 from viewer.formats.json.parts import is_ambiguous
+from viewer.formats.tables.model import Act, Family, PartRule, RecordRule
+from viewer.model.messages import Kind
 from viewer.syntax.json_text import JsonKind, JsonNode
 
-_TEXTS = {"": "text", "text": "text", "output_text": "text", "input_text": "text", "refusal": "refusal"}
-_SPEECH = frozenset({"audio", "output_audio", "input_audio"})
-_CALL_KEYS = ("arguments", "input", "code", "command", "action")
+Rule = TypeVar("Rule", RecordRule, PartRule)
 
 
 class ItemText(Struct, frozen=True):
@@ -54,7 +57,8 @@ class Item(Struct):
 class Items:
     """The items of one response, found by id, index, or call id."""
 
-    def __init__(self) -> None:
+    def __init__(self, rules: tuple[RecordRule, ...]) -> None:
+        self._rules = rules
         self._lanes: dict[str, str] = {}
         self._items: dict[str, Item] = {}
         self.announces_messages = False
@@ -129,17 +133,17 @@ class Items:
         known.names = CallNames(names.name or known.names.name, names.call_id or known.names.call_id)
         known.said = said_by((item, *event.layers)).over(known.said)
         known.is_announced = self.announces = True
-        known.is_message = known.is_message and is_message(item) and (not self.is_strict or _is_answer(item))
+        known.is_message = (
+            known.is_message and is_message(item, self._rules) and (not self.is_strict or _is_answer(item))
+        )
         self.announces_messages = self.announces_messages or known.is_message
         return known
 
 
-def is_message(item: JsonNode) -> bool:
+def is_message(item: JsonNode, rules: tuple[RecordRule, ...]) -> bool:
     """True if the texts of an item are said to the user, as far as its type decides that."""
-    kind = item.get("type")
-    if kind is None or kind.kind is JsonKind.NULL:
-        return not is_thought(item) and item.get("call_id") is None
-    return kind.kind is JsonKind.STRING and kind.text == "message" and not is_thought(item)
+    rule = _rule_of(item, rules)
+    return rule is not None and rule.kind is Kind.SAID and not is_flagged(item)
 
 
 def _is_answer(item: JsonNode) -> bool:
@@ -147,61 +151,51 @@ def _is_answer(item: JsonNode) -> bool:
     return text_of(item.get("type")) == "message" and text_of(item.get("role")) == "assistant"
 
 
-def texts_of(item: JsonNode) -> Iterator[ItemText]:
+def texts_of(item: JsonNode, rules: tuple[RecordRule, ...]) -> Iterator[ItemText]:
     """The texts of an item that deltas would have contained, in their order."""
-    kind = text_of(item.get("type")) or ""
-    if kind == "reasoning":
-        yield from _of_reasoning(item)
-    elif is_message(item):
-        for part, node in _parts(item.get("content")):
-            yield part_text(node, part)
-    elif kind == "function_call" or kind.endswith("_call") or (not kind and item.get("call_id")):
-        yield from _of_call(item)
+    rule = _rule_of(item, rules)
+    if rule is not None:
+        for each in (rule, *rule.also):
+            yield from _texts_by(each, item)
     elif has_text(item):
         yield ItemText(Family.OTHER, "", item, is_unknown=True)
 
 
-def part_text(node: JsonNode, part: str) -> ItemText:
+def part_text(node: JsonNode, part: str, rules: tuple[PartRule, ...]) -> ItemText:
     """One content part of a message."""
-    if node.kind is JsonKind.STRING:
-        return ItemText(Family.TEXT, part, node)
-    given = node.get("type")
-    kind = "" if given is None or given.kind is JsonKind.NULL else given.text
-    if kind == "summary_text":
-        return ItemText(Family.SUMMARY, part, node.get("text") or node)
-    if kind in ("reasoning_text", "reasoning", "thinking") or is_thought(node):
-        return ItemText(Family.REASONING, part, node.get("text") or node.get(kind) or node)
-    if is_ambiguous(node):
+    rule = _rule_of(node, rules)
+    if rule is not None and rule.kind is Kind.THOUGHT:
+        return ItemText(_family_of(rule), part, path(rule.body).first(node) or node)
+    if is_thought(node):
+        return ItemText(Family.REASONING, part, node.get("text") or node)
+    text = path(rule.body).first(node) if rule is not None and not is_ambiguous(node) and not is_flagged(node) else None
+    if rule is None or text is None or text.kind is not JsonKind.STRING:
         return ItemText(Family.OTHER, part, node, is_unknown=True)
-    text = node.get(_TEXTS[kind]) if kind in _TEXTS else node.get("transcript") if kind in _SPEECH else None
-    if text is not None and text.kind is JsonKind.STRING:
-        return ItemText(Family.TEXT, part, text, is_refusal=kind == "refusal")
-    return ItemText(Family.OTHER, part, node, is_unknown=True)
+    return ItemText(Family.TEXT, part, text, is_refusal=rule.refusal)
 
 
-def _parts(content: JsonNode | None) -> Iterator[tuple[str, JsonNode]]:
-    if content is None or content.kind is JsonKind.NULL:
+def _rule_of(node: JsonNode, rules: tuple[Rule, ...]) -> Rule | None:
+    """The rule for an item or a part; None also if its conditions cannot be read."""
+    try:
+        return first_rule(rules, node)
+    except Unreadable:
+        return None
+
+
+def _texts_by(rule: RecordRule, item: JsonNode) -> Iterator[ItemText]:
+    found = path(rule.body).all(item)
+    if not rule.parts:
+        is_hidden = rule.kind is Kind.UNKNOWN
+        family = Family.OTHER if is_hidden else Family.CALL
+        yield from (ItemText(family, "", value) for value in found if not is_hidden or has_text(value))
         return
-    nodes = content.items if content.kind is JsonKind.ARRAY else [content]
-    yield from ((f"part {number}", node) for number, node in enumerate(nodes))
+    for content in found:
+        nodes = content.items if content.kind is JsonKind.ARRAY else [content]
+        yield from (part_text(node, f"part {number}", rule.parts) for number, node in enumerate(nodes))
 
 
-def _of_reasoning(item: JsonNode) -> Iterator[ItemText]:
-    for family, key in ((Family.SUMMARY, "summary"), (Family.REASONING, "content")):
-        for part, node in _parts(item.get(key)):
-            yield ItemText(family, part, node.get("text") or node)
-
-
-def _of_call(item: JsonNode) -> Iterator[ItemText]:
-    for key in _CALL_KEYS:
-        value = item.get(key)
-        if value is not None and value.kind is not JsonKind.NULL:
-            yield ItemText(Family.CALL, "", value)
-            break
-    for key in ("output", "outputs", "results", "result", "error"):
-        value = item.get(key)
-        if value is not None and has_text(value):
-            yield ItemText(Family.OTHER, "", value)
+def _family_of(rule: PartRule) -> Family:
+    return Family.SUMMARY if rule.intent == "summary" else Family.REASONING
 
 
 def output_of(response: JsonNode | None) -> list[JsonNode]:

@@ -7,13 +7,14 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 from msgspec.structs import astuple
 
-from viewer.formats.events.kinds import EventKind, kind_of
-from viewer.model.messages import Coding, Piece, Span
+from viewer.formats.json import fields
+from viewer.model.messages import Span
+from viewer.syntax.json_lines import LazyNode
 from viewer.syntax.json_text import JsonKind, JsonNode
 from viewer.syntax.times import parse_time
 
-_TIMES = ("ts", "timestamp", "created", "time", "created_at")
 _STATED = ("role", "channel", "phase", "recipient", "to", "intent")
+_STATING = frozenset(_STATED)
 _PHASES = {"commentary": "commentary", "final_answer": "final"}
 _NOTES = frozenset(
     (
@@ -108,7 +109,7 @@ class EventObject(Struct, frozen=True):
     @property
     def time_ms(self) -> int | None:
         """The time of the event, if given."""
-        return parse_time(self.get(*_TIMES))
+        return parse_time(self.get(*fields.TIME_KEYS))
 
     @property
     def said(self) -> Said:
@@ -137,11 +138,6 @@ def names_of_event(event: EventObject, name: str | None) -> list[str]:
     return [*names, *([name] if name else [])]
 
 
-def kinds_of_event(event: EventObject, name: str | None) -> list[EventKind]:
-    """The kinds of its types, of which the first counts; `name` is the type from an `event:` line."""
-    return [kind for each in names_of_event(event, name) if (kind := kind_of(each))]
-
-
 def is_chunk(event: EventObject) -> bool:
     """True if it is a chunk of a chat completion."""
     choices = event.get("choices")
@@ -155,17 +151,26 @@ def is_chunk(event: EventObject) -> bool:
 def said_by(nodes: Iterable[JsonNode]) -> Said:
     """The statements of these objects; the first of each counts."""
     found: dict[str, JsonNode] = {}
-    for node in nodes:
+    for node in filter(_states, nodes):
         for key in _STATED:
             value = node.get(key)
             if value is not None and value.kind is not JsonKind.NULL:
                 found.setdefault("recipient" if key == "to" else key, value)
-    return Said(**found)
+    return Said(**found) if found else NOTHING_SAID
+
+
+def _states(node: JsonNode) -> bool:
+    """True if an object makes a statement, which most events do not."""
+    if type(node) is LazyNode and type(node.value) is dict:
+        return not _STATING.isdisjoint(node.value)
+    return any(member.key in _STATING for member in node.members)
 
 
 def repeated_key(nodes: Iterable[JsonNode]) -> Span | None:
     """The second of two equal keys in one of these objects."""
     for node in nodes:
+        if type(node) is LazyNode:  # a regular object repeats no key
+            continue
         seen = set()
         for member in node.members:
             if member.key in seen:
@@ -177,7 +182,7 @@ def repeated_key(nodes: Iterable[JsonNode]) -> Span | None:
 def disagreement(nodes: Iterable[JsonNode]) -> Span | None:
     """The first of two different values that these objects give for one statement."""
     known: dict[str, tuple[str, JsonNode]] = {}
-    for node in nodes:
+    for node in filter(_states, nodes):
         for key in _STATED:
             value = node.get(key)
             if value is None or value.kind is JsonKind.NULL:
@@ -195,23 +200,14 @@ def is_thought(*nodes: JsonNode | None) -> bool:
     """True if an object marks its text as a thought: `thought`, possibly in Google's extensions."""
     for node in nodes:
         extra = member_object(member_object(node, "extra_content"), "google")
-        for each in (node, extra):
-            flag = each.get("thought") if each else None
-            if flag is not None and flag.kind not in (JsonKind.NULL, JsonKind.FALSE):
-                return True
+        if any(each is not None and fields.is_marked_thought(each) for each in (node, extra)):
+            return True
     return False
 
 
 def has_text(node: JsonNode) -> bool:
     """True if a string in it may be message text."""
-    waiting = [node]
-    while waiting:
-        value = waiting.pop()
-        if value.kind is JsonKind.STRING and value.text.strip():
-            return True
-        waiting += value.items
-        waiting += [member.value for member in value.members if member.key not in _NOTES]
-    return False
+    return fields.has_text(node, _NOTES)
 
 
 def text_of(node: JsonNode | None) -> str | None:
@@ -236,23 +232,3 @@ def member_items(node: JsonNode | None, key: str) -> Iterator[JsonNode]:
     """The objects in a member that is an array."""
     value = node.get(key) if node else None
     return (item for item in (value.items if value else []) if item.kind is JsonKind.OBJECT)
-
-
-def piece_of(node: JsonNode) -> Piece | None:
-    """The body of a value: the text of a string, the source of anything else; None for null and the empty string."""
-    if node.kind is not JsonKind.STRING:
-        return None if node.kind is JsonKind.NULL else Piece(node.start, node.end, Coding.JSON_VALUE)
-    if not node.text:
-        return None
-    if node.split:
-        return Piece(node.start, node.end, Coding.SPLIT_STRING)
-    if node.plain:
-        return Piece(node.start + 1, node.end - 1, Coding.PLAIN)
-    return Piece(node.start, node.end, Coding.JSON_STRING)
-
-
-def tool_name(name: str | None) -> str | None:
-    """The recipient of a call to this tool."""
-    if name is None or "." in name or name in ("python", "browser"):
-        return name
-    return f"functions.{name}"

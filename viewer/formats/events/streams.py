@@ -7,10 +7,11 @@ from hashlib import blake2b
 
 from msgspec.structs import replace
 
-from viewer.formats.events.delta_keys import ANONYMOUS, Delta, DeltaKey, Fault, Identity, Opening, OpenStreams, Stream
+from viewer.formats.events.delta_keys import ANONYMOUS, Delta, DeltaKey, Identity, Opening, OpenStreams, Stream
 from viewer.formats.events.headers import hiding_statement, is_shown
-from viewer.formats.events.kinds import Family
 from viewer.formats.events.objects import Said
+from viewer.formats.tables.model import Family
+from viewer.model.diagnostic import Problem
 from viewer.model.messages import Coding, Ending, Header, Kind, Piece, Span
 from viewer.reading.recorder import Recorder
 from viewer.rules.errors import E_PERM_VISIBILITY, E_STREAM_TRUNCATED
@@ -112,7 +113,7 @@ class Streams:
         """The opening, hidden if the text is late or a later event declared its message hidden."""
         lane = delta.lane
         if lane.late:
-            return _hidden(opening, Fault(W_STREAM_LATE, None, *delta.event))
+            return _hidden(opening, Problem(W_STREAM_LATE, None, *delta.event))
         if {(lane.name, ""), (lane.name, lane.part)} & self._withdrawn:
             return _hidden(opening)
         return opening
@@ -345,7 +346,7 @@ class Streams:
         )
 
 
-def _hidden(opening: Opening, *faults: Fault) -> Opening:
+def _hidden(opening: Opening, *faults: Problem) -> Opening:
     """The opening, with a header that is never shown."""
     header = replace(opening.header, kind=Kind.UNKNOWN) if is_shown(opening.header) else opening.header
     return replace(opening, header=header, faults=(*opening.faults, *faults))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from viewer.formats.containers.documents import JsonDocuments
 from viewer.formats.json.chatml_frames import ChatMLFrames
-from viewer.formats.json.documents import JsonDocuments
 from viewer.reading.format import FormatTraits, ReadOptions
 from viewer.reading.recorder import Recorder
 from viewer.rules.errors import E_PARSE_HEADER

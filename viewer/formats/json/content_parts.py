@@ -9,13 +9,13 @@ from msgspec.structs import replace
 
 from viewer.cache import lazy_regex
 from viewer.formats.json.call_text import CallText, read_calls, read_replies
-from viewer.formats.json.header import full_tool_name
-from viewer.model.diagnostic import Rule
-from viewer.model.messages import Channel, Ending, Header, Kind, Message, Piece, Span
-from viewer.model.visibility import is_user_safe
+from viewer.model.diagnostic import Problem, Rule
+from viewer.model.messages import Channel, Ending, Header, Kind, Piece, Span
+from viewer.model.visibility import is_header_safe
 from viewer.reading.bodies import THOUGHT_KINDS, Body, read_body
 from viewer.reading.embedded_turn import Piece as TurnPiece
 from viewer.reading.embedded_turn import find_turn, first_token, first_word, read_turn
+from viewer.reading.header import full_tool_name
 from viewer.reading.hidden_spans import Block, BlockKind, Source, hidden_blocks
 from viewer.reading.template_marks import MARK, MAY_BE_MARK, read_mark
 from viewer.reading.thoughts import thought_spans
@@ -27,15 +27,6 @@ _OWN_THOUGHT = lazy_regex(rb"<\|(?:start|end)_(?:" + "|".join(THOUGHT_KINDS).enc
 _TAG_END = lazy_regex(rb"[^<>]{0,200}>")
 
 
-class Report(Struct, frozen=True):
-    """A diagnostic at these bytes of the input."""
-
-    rule: Rule
-    reason: str | None
-    start: int
-    end: int
-
-
 class ContentPart(Struct):
     """One run of the text."""
 
@@ -45,7 +36,7 @@ class ContentPart(Struct):
     call: CallText | None = None
     header: Header | None = None
     """The header of an embedded turn."""
-    reports: list[Report] = field(default_factory=list)
+    reports: list[Problem] = field(default_factory=list)
 
 
 def split_content(pieces: list[Piece], read: Callable[[int, int], bytes], role: str) -> list[ContentPart]:
@@ -124,17 +115,17 @@ class _Splitter:
             return
         yield ContentPart(block.kind, self._body.pieces(start, end), reports=reports)
 
-    def _calls(self, start: int, end: int, reports: list[Report]) -> Iterator[ContentPart]:
+    def _calls(self, start: int, end: int, reports: list[Problem]) -> Iterator[ContentPart]:
         for call in read_calls(self._body.data[start:end]):
             low, high = call.body
             found = reports
             if call.is_json and not call.name:
                 span = self._body.source_span(start + low, start + high)
-                found = [*reports, Report(E_CALL_SCHEMA, "missing-argument", *span)]
+                found = [*reports, Problem(E_CALL_SCHEMA, "missing-argument", *span)]
             yield ContentPart(BlockKind.CALL, self._body.pieces(start + low, start + high), call, reports=found)
             reports = []
 
-    def _reports(self, block: Block) -> list[Report]:
+    def _reports(self, block: Block) -> list[Problem]:
         data = self._body.data
         if block.source is Source.STRIPPED:
             return [self._report(W_TOKENS_STRIPPED, None, first_word(data, block.start))]
@@ -144,8 +135,8 @@ class _Splitter:
             return [self._report(E_PERM_VISIBILITY, "cot-in-final", (block.start, block.end))]
         return []
 
-    def _report(self, rule: Rule, reason: str | None, span: Span) -> Report:
-        return Report(rule, reason, *self._body.source_span(*span))
+    def _report(self, rule: Rule, reason: str | None, span: Span) -> Problem:
+        return Problem(rule, reason, *self._body.source_span(*span))
 
     def _turn(self) -> Iterator[ContentPart]:
         first = find_turn(self._body.data, in_json=True)
@@ -190,17 +181,12 @@ class _Splitter:
         return (first, first + len(text.strip(_SPACE))) if text.strip(_SPACE) else (start, start)
 
 
-def is_shown(header: Header) -> bool:
-    """True if an end user sees a message with this header."""
-    return is_user_safe(Message(0, 0, header, Ending.END, (0, 0), ()))
-
-
 def part_header(part: ContentPart, spoken: Header) -> tuple[Header, Ending | None]:
     """The header of a part, given that of its text, and its ending if unusual."""
     if part.kind is None:
         return spoken, None
     if part.header is not None:
-        return _unknown(part.header) if is_shown(part.header) else part.header, None
+        return _unknown(part.header) if is_header_safe(part.header) else part.header, None
     if part.kind is BlockKind.THOUGHT:
         return replace(spoken, channel=Channel.ANALYSIS, channel_given="analysis"), None
     if part.kind is BlockKind.CALL:

@@ -29,6 +29,30 @@ def is_thought_key(key: str) -> bool:
     return key.startswith(THOUGHT_WORDS)
 
 
+def is_marked_thought(node: JsonNode) -> bool:
+    """True if a flag marks a part or an event as a thought: `thought`, with any value but false."""
+    flag = node.get("thought")
+    return flag is not None and flag.kind not in (JsonKind.NULL, JsonKind.FALSE)
+
+
+def has_thought_flag(node: JsonNode) -> bool:
+    """The same for a message, whose `thought` may be a text next to its content."""
+    flag = node.get("thought")
+    return flag is not None and flag.kind in (JsonKind.TRUE, JsonKind.NUMBER)
+
+
+def has_text(node: JsonNode, notes: frozenset[str] = frozenset()) -> bool:
+    """True if a string in a value may be text. Members with the names of `notes` hold none."""
+    waiting = [node]
+    while waiting:
+        value = waiting.pop()
+        if value.kind is JsonKind.STRING and value.text.strip():
+            return True
+        waiting += value.items
+        waiting += [member.value for member in value.members if member.key not in notes]
+    return False
+
+
 def is_known_key(key: str) -> bool:
     """True if a message field has a meaning here; others are kept as extra attributes."""
     return key in _KNOWN_KEYS or is_thought_key(key)
@@ -88,13 +112,20 @@ def piece_of(node: JsonNode) -> Piece:
         return Piece(node.start, node.end, Coding.JSON_TEXT)
     if node.kind is not JsonKind.STRING:
         return Piece(node.start, node.end, Coding.JSON_VALUE)
+    if node.split:
+        return Piece(node.start, node.end, Coding.SPLIT_STRING)
     if node.plain:
         return Piece(node.start + 1, node.body_end, Coding.PLAIN)
     return Piece(node.start, node.end if node.end == node.body_end + 1 else node.body_end, Coding.JSON_STRING)
 
 
+def piece_if_any(node: JsonNode) -> Piece | None:
+    """The same; None for null and the empty string."""
+    return None if is_empty(node) else piece_of(node)
+
+
 def pieces_of(node: JsonNode | None) -> list[Piece]:
-    """The body of any value; empty for null and the empty string."""
+    """The same for a value that may be missing."""
     return [] if node is None or is_empty(node) else [piece_of(node)]
 
 

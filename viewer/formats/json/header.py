@@ -14,29 +14,18 @@ from viewer.formats.json.fields import (
     first_of,
     is_known_key,
 )
-from viewer.model.diagnostic import Rule
+from viewer.model.diagnostic import Problem
 from viewer.model.messages import Channel, Ending, Header
-from viewer.reading.grammar import CHECKED_TYPES, ROLES
+from viewer.reading.grammar import CHANNELS, CHECKED_TYPES, ROLES
 from viewer.reading.header import is_tool, is_tool_name
 from viewer.rules.errors import E_PARSE_HEADER
 from viewer.rules.notes import I_TYPE_UNKNOWN
 from viewer.syntax.json_text import JsonKind, JsonNode
 from viewer.syntax.times import parse_time
 
-_CHANNELS = {channel.value: channel for channel in Channel}
 _ENDINGS = {ending.value: ending for ending in Ending}
 _CONSTRAIN = "<|constrain|>"
 _SAME_KEY = {key: keys[0] for keys in (ROLE_KEYS, RECIPIENT_KEYS, CALL_ID_KEYS) for key in keys}
-_BUILT_IN = frozenset({"python", "browser"})
-
-
-class Problem(Struct, frozen=True):
-    """A diagnostic of every message in an object."""
-
-    rule: Rule
-    reason: str | None
-    start: int
-    end: int
 
 
 class ObjectHeader(Struct):
@@ -46,11 +35,6 @@ class ObjectHeader(Struct):
     ending: Ending | None
     time_ms: int | None
     problems: list[Problem] = field(default_factory=list)
-
-
-def full_tool_name(name: str) -> str:
-    """The name of a tool as a recipient: a name without a dot is a function unless it is built in."""
-    return name if not name or "." in name or name in _BUILT_IN else f"functions.{name}"
 
 
 def read_object_header(node: JsonNode, source: Source) -> ObjectHeader:
@@ -116,7 +100,7 @@ def _channel(node: JsonNode, source: Source, problems: list[Problem]) -> tuple[C
     if value is None:
         return Channel.FINAL, None
     given = source.text(value)
-    channel = _CHANNELS.get(given) if value.closed and value.kind is JsonKind.STRING else None
+    channel = CHANNELS.get(given) if value.closed and value.kind is JsonKind.STRING else None
     if channel is None and value.closed:
         reason = "channel-unknown" if given else "channel-empty"
         problems.append(Problem(E_PARSE_HEADER, reason, value.start, value.end))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from viewer.formats.json.content_parts import is_shown, part_header, split_content
+from viewer.formats.json.content_parts import part_header, split_content
 from viewer.formats.json.fields import (
     CALL_KEYS,
     CONTENT_KEYS,
@@ -18,11 +18,14 @@ from viewer.formats.json.fields import (
     pieces_of,
     thought_pieces,
 )
-from viewer.formats.json.header import ObjectHeader, Problem, default_ending, full_tool_name, read_object_header
+from viewer.formats.json.header import ObjectHeader, default_ending, read_object_header
 from viewer.formats.json.parts import is_hidden_type, read_content
 from viewer.formats.json.unread import first_text_member, with_inner_message
+from viewer.model.diagnostic import Problem
 from viewer.model.messages import Channel, Coding, Ending, Header, Kind, Piece
+from viewer.model.visibility import is_header_safe
 from viewer.reading.grammar import CHECKED_TYPES
+from viewer.reading.header import full_tool_name
 from viewer.reading.hidden_spans import BlockKind
 from viewer.reading.recorder import Recorder
 from viewer.rules.calls import W_CALL_MIXED, W_TOOL_NAME_MISSING
@@ -65,7 +68,7 @@ class MessageObjects:
         said = read_object_header(node, source)
         given = node.get("type")
         if given is not None and given.kind is JsonKind.STRING and is_hidden_type(given.text):
-            if is_shown(said.header):
+            if is_header_safe(said.header):
                 problems = [*problems, Problem(W_RECORD_UNKNOWN, None, given.start, given.end)]
             kind = Kind.UNKNOWN
         said.header = replace(said.header, kind=kind)
@@ -114,13 +117,13 @@ class MessageObjects:
             unread = first_text_member(node) if is_missing else None
             if unread is not None:
                 found.append(Problem(W_CONTENT_MISSING, None, unread.key_start, unread.value.end))
-                if is_shown(spoken):
+                if is_header_safe(spoken):
                     spoken, content.pieces = _hidden(spoken), [piece_of(unread.value)]
             split = self._split(content.pieces, spoken, source)
             for part, reports in split:
                 problems.setdefault(len(parts), []).extend(reports)
                 parts.append(part)
-            chosen = next((at for at in range(chosen, len(parts)) if is_shown(parts[at].header)), chosen)
+            chosen = next((at for at in range(chosen, len(parts)) if is_header_safe(parts[at].header)), chosen)
             if not split:
                 parts.append(Part(spoken, default_ending(spoken), content.pieces or content.empty[:1]))
         for call in calls:
@@ -130,7 +133,7 @@ class MessageObjects:
 
     def _split(self, pieces: list[Piece], spoken: Header, source: Source) -> list[tuple[Part, list[Problem]]]:
         """The messages of a text with marks of a template or with control tokens; empty for any other text."""
-        if not pieces or not is_shown(spoken):
+        if not pieces or not is_header_safe(spoken):
             return []
         split = split_content(
             pieces, lambda start, end: source.data[start - source.base : end - source.base], spoken.role
@@ -142,8 +145,7 @@ class MessageObjects:
                 self._tools[header.call_id] = header.recipient
             if header.role == "tool" and header.name is None:
                 header = replace(header, name=self._tools.get(header.call_id or ""))
-            reports = [Problem(report.rule, report.reason, report.start, report.end) for report in part.reports]
-            found.append((Part(header, ending or default_ending(header), part.pieces), reports))
+            found.append((Part(header, ending or default_ending(header), part.pieces), part.reports))
         return found
 
     def _named(self, node: JsonNode, header: Header, problems: list[Problem]) -> Header:

@@ -1,108 +1,104 @@
-"""JSON messages: the interchange of OpenChatML, chat-completions messages and conversations of the Harmony library."""
+"""Reader of JSON messages: single ones and lists, in documents and on lines of their own."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 
+from viewer.formats.containers.documents import SPACE, JsonDocuments, add_stray
 from viewer.formats.hiding import is_flagged, is_in_hidden_phase
-from viewer.formats.json.documents import SPACE, JsonDocuments
 from viewer.formats.json.fields import Source, header_value, is_message
-from viewer.formats.json.header import Problem
 from viewer.formats.json.items import MessageObjects
-from viewer.formats.json.layout import Layout, LayoutJudge
-from viewer.formats.json.wrappers import Found, Use, find_messages, header_members, is_wrapper
+from viewer.formats.json.wrappers import Found, MessageFinder, Use
+from viewer.formats.tables.model import MessageTable
+from viewer.model.diagnostic import Problem
 from viewer.model.messages import Kind, Span
-from viewer.reading.format import FormatTraits, ReadOptions
 from viewer.reading.recorder import Recorder
 from viewer.rules.errors import E_PARSE_HEADER, E_STREAM_TRUNCATED
 from viewer.rules.notes import I_JSON_LENIENT
 from viewer.rules.structure import W_SIBLING_UNREAD
-from viewer.syntax.json_text import JsonFault, JsonKind, JsonNode, JsonReading, read_json
+from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading, read_json
 
 
-class JsonMessagesReader(JsonDocuments):
-    """Reader of one object, an array, `{"messages": […]}`, or one object per line."""
+class MessageLists:
+    """Reader of the values of an input: one object, an array, `{"messages": […]}`, or one object per line."""
 
-    def __init__(self, record: Recorder, options: ReadOptions) -> None:
-        super().__init__(record)
+    def __init__(self, record: Recorder, table: MessageTable) -> None:
+        self._record = record
+        self._finder = MessageFinder(table)
         self._objects = MessageObjects(record)
-        self._layout: Layout | None = None
-        self._judge = LayoutJudge()
         self._is_empty = False
         """True if the transcript has no message yet."""
 
-    def advance(self) -> None:
-        if self._layout is None:
-            self._layout = self._judge.judge(self.data, ended=False)
-        if self._layout is Layout.DOCUMENTS:
-            super().advance()
-        elif self._layout is Layout.LINES:
-            self._read_lines()
-
-    def close(self) -> None:
-        if self._layout is None:
-            self._layout = self._judge.judge(self.data, ended=True)
-            self.advance()
-        if self._layout is Layout.DOCUMENTS:
-            super().close()
-        elif self.data[self.at :].strip(SPACE):
-            self._read_line(bytes(self.data[self.at :]), self.base + self.at, ended=True)
-
-    def read_document(self, reading: JsonReading, data: bytes, base: int) -> None:
+    def read_document(self, reading: JsonReading, source: Source) -> None:
         """Read a document as a separate transcript."""
         if reading.node is not None:
-            self._begin_document(reading.node, Source(data, base))
-            self._read_items(reading, Source(data, base), at_end=True)
+            self._begin_document(reading.node, source)
+            self._read_items(reading, source)
 
-    def broken_rest(self, reading: JsonReading, data: bytes) -> None:
-        """Report the rest of a broken document as stray text; an unfinished one was read as far as it goes."""
-        fault = reading.faults[-1]
-        if fault.reason == "json-truncated":
-            return
-        start = fault.offset
-        for found in find_messages(reading.node):
-            if not found.node.closed and found.use is not Use.WRAPPER:
-                start = min(start, found.node.start)
-        self.record.report(E_PARSE_HEADER, "not-a-message", fault.offset, fault.end)
-        self.text_between(data[start - self.base :], start)
-
-    def _read_lines(self) -> None:
-        """Read every complete line."""
-        start = self.at
-        while (end := self.data.find(b"\n", max(start, self._looked))) >= 0:
-            self._read_line(bytes(self.data[start:end]), self.base + start, ended=False)
-            start = end + 1
-        self.at = start
-        self._looked = len(self.data)
-
-    def _read_line(self, line: bytes, base: int, *, ended: bool) -> None:
+    def read_line(self, line: bytes, offset: int, *, is_last: bool) -> None:
+        """Read a line, which must be one object."""
         content = line.strip(SPACE)
         if not content:
             return
-        source = Source(line, base)
-        start = base + len(line) - len(line.lstrip(SPACE))
-        reading = read_json(line, base)
+        start = offset + len(line) - len(line.lstrip(SPACE))
+        reading = read_json(line, offset)
         node = reading.node
-        unfinished = ended and not reading.faults[:-1] and _is_truncated(reading.fault)
-        rest = line[reading.end - base :].strip(SPACE)
-        if node is None or node.kind is not JsonKind.OBJECT or rest or (reading.faults and not unfinished):
+        is_unfinished = is_last and len(reading.faults) == 1 and reading.may_go_on
+        rest = line[reading.end - offset :].strip(SPACE)
+        if node is None or not self.knows(node, None) or rest or (reading.faults and not is_unfinished):
             self._not_a_message((start, start + len(content)))
             return
-        if is_wrapper(node) or not self.record.transcript:
+        self._read_record(node, reading, Source(line, offset))
+
+    def first_open(self, node: JsonNode | None, at: int) -> int:
+        """The start of the first message that is not complete, if that is before this place."""
+        found = (each for each in self._finder.find(node) if each.use is not Use.WRAPPER)
+        return min((each.node.start for each in found if not each.node.closed and each.node.start < at), default=at)
+
+    def knows(self, node: JsonNode, name: str | None) -> bool:
+        """True for each object."""
+        return node.kind is JsonKind.OBJECT
+
+    def apply(self, node: JsonNode, name: str | None, lenient: list[Span], source: Source | None = None) -> bool:
+        """Read an object on a line of its own; its bytes are in one piece."""
+        assert source is not None
+        self._read_record(node, JsonReading(node, node.end, None, lenient), source)
+        return True
+
+    def changes(self, node: JsonNode) -> bool:
+        """No value is replaced."""
+        return False
+
+    def read_run(self, data: bytes, start: int, at: int, base: int, node: JsonNode) -> int:
+        """Read nothing ahead."""
+        return at
+
+    def end_response(self) -> None:
+        """A mark of streams without a meaning here."""
+
+    def grow(self) -> None:
+        """Nothing is held back."""
+
+    def close(self, at: int) -> None:
+        """Nothing is open at the end of the input."""
+
+    def _read_record(self, node: JsonNode, reading: JsonReading, source: Source) -> None:
+        """Read an object on a line. Each wrapper is a transcript."""
+        if self._finder.is_wrapper(node) or not self._record.transcript:
             self._start(node, source)
-        self._read_items(reading, source, at_end=ended)
+        self._read_items(reading, source)
 
     def _begin_document(self, node: JsonNode, source: Source) -> None:
         """Begin a transcript with a document, unless it is an array of transcripts."""
         self._is_empty = False
-        if not (node.kind is JsonKind.ARRAY and node.items and is_wrapper(node.items[0])):
+        if not (node.kind is JsonKind.ARRAY and node.items and self._finder.is_wrapper(node.items[0])):
             self._start(node, source)
 
     def _start(self, node: JsonNode, source: Source) -> None:
         """Begin a transcript; the other members of its wrapper are its header."""
-        header = {member.key: header_value(member.value, source) for member in header_members(node)}
+        header = {member.key: header_value(member.value, source) for member in self._finder.header_members(node)}
         version, model = header.get("version"), header.get("model")
-        self.record.start(
+        self._record.start(
             node.start,
             version if isinstance(version, str) else None,
             model if isinstance(model, str) else None,
@@ -111,25 +107,25 @@ class JsonMessagesReader(JsonDocuments):
         self._objects.start()
         self._is_empty = True
 
-    def _read_items(self, reading: JsonReading, source: Source, *, at_end: bool) -> None:
+    def _read_items(self, reading: JsonReading, source: Source) -> None:
         notes = _Notes(reading)
-        truncated = at_end and bool(reading.faults) and _is_truncated(reading.faults[-1])
+        truncated = bool(reading.faults) and reading.faults[-1].is_truncation
         unfinished = False
-        for found in find_messages(reading.node):
+        for found in self._finder.find(reading.node):
             item, use = found.node, found.use
             if use is Use.WRAPPER:
                 self._begin_inner(item, reading.node, source)
             elif use is Use.UNREAD:
-                self.record.report(W_SIBLING_UNREAD, None, item.start, item.end)
+                self._record.report(W_SIBLING_UNREAD, None, item.start, item.end)
             elif item.closed or (truncated and is_message(item)):
                 self._item(found, source, notes)
                 unfinished = not item.closed
             elif truncated:
-                self.text_between(source.data[item.start - source.base :], item.start)
+                add_stray(self._record, source.data[item.start - source.base :], item.start)
         for problem in notes.others():
-            self.record.report(problem.rule, problem.reason, problem.start, problem.end)
+            self._record.report(problem.rule, problem.reason, problem.start, problem.end)
         if truncated and not unfinished:
-            self.record.report(E_STREAM_TRUNCATED, "header", reading.end, reading.end)
+            self._record.report(E_STREAM_TRUNCATED, "header", reading.end, reading.end)
 
     def _begin_inner(self, wrapper: JsonNode, root: JsonNode | None, source: Source) -> None:
         """Begin a transcript with a nested wrapper; an array at the head of a wrapper belongs to it."""
@@ -146,9 +142,9 @@ class JsonMessagesReader(JsonDocuments):
             self._not_a_message((item.start, item.end))
 
     def _not_a_message(self, text: Span) -> None:
-        self.record.start_if_none(text[0])
-        self.record.report(E_PARSE_HEADER, "not-a-message", *text)
-        self.record.stray(*text)
+        self._record.start_if_none(text[0])
+        self._record.report(E_PARSE_HEADER, "not-a-message", *text)
+        self._record.stray(*text)
 
 
 class _Notes:
@@ -180,8 +176,21 @@ def _is_hidden(message: JsonNode) -> bool:
     return is_in_hidden_phase(message) or (is_flagged(message) and message.get("thought") is None)
 
 
-def _is_truncated(fault: JsonFault | None) -> bool:
-    return fault is not None and fault.reason == "json-truncated"
+class MessageDocuments(JsonDocuments):
+    """Reader of one document after another."""
 
+    def __init__(self, record: Recorder, lists: MessageLists) -> None:
+        super().__init__(record)
+        self._lists = lists
 
-JSON = FormatTraits(name="json", reader=JsonMessagesReader, shares_spans=True, json_content=True, thoughts_first=True)
+    def read_document(self, reading: JsonReading, data: bytes, base: int) -> None:
+        self._lists.read_document(reading, Source(data, base))
+
+    def broken_rest(self, reading: JsonReading, data: bytes) -> None:
+        """Report the rest of a broken document as stray text; an unfinished one was read as far as it goes."""
+        fault = reading.faults[-1]
+        if fault.is_truncation:
+            return
+        start = self._lists.first_open(reading.node, fault.offset)
+        self.record.report(E_PARSE_HEADER, "not-a-message", fault.offset, fault.end)
+        self.text_between(data[start - self.base :], start)

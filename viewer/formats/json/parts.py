@@ -8,7 +8,9 @@ from viewer.formats.hiding import is_flagged
 from viewer.formats.json.fields import (
     THOUGHT_WORDS,
     Source,
+    has_thought_flag,
     is_empty,
+    is_marked_thought,
     is_thought_key,
     piece_of,
     thought_pieces,
@@ -75,8 +77,7 @@ def read_content(node: JsonNode, source: Source, role: str) -> Content:
     if refusal is not None:
         sorter.add_refusal(refusal)
     content = sorter.content
-    thought = node.get("thought")
-    if thought is not None and thought.kind in (JsonKind.TRUE, JsonKind.NUMBER):
+    if has_thought_flag(node):
         content.thoughts, content.pieces = [*content.thoughts, *content.pieces], []
     return content
 
@@ -226,8 +227,7 @@ def is_ambiguous(part: JsonNode) -> bool:
 
 
 def _is_thought(part: JsonNode, kind: str) -> bool:
-    thought = part.get("thought")
-    if thought is not None and thought.kind not in (JsonKind.FALSE, JsonKind.NULL):
+    if is_marked_thought(part):
         return True
     if kind:
         return is_thought_type(kind)

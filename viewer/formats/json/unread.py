@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from viewer.formats.json.fields import TIME_KEYS, first_of, is_known_key
+from viewer.formats.json.fields import TIME_KEYS, first_of, has_text, is_known_key
 from viewer.syntax.json_text import JsonKind, JsonMember, JsonNode
 
 _METADATA = frozenset(
@@ -22,7 +22,7 @@ def with_inner_message(node: JsonNode) -> JsonNode:
     inner = node.get("message")
     if inner is None or inner.kind is not JsonKind.OBJECT or first_of(node, ("content", "refusal")) is not None:
         return node
-    outer = [member for member in node.members if member.value is not inner]
+    outer = [member for member in node.members if member.value.start != inner.start]
     taken = {member.key for member in outer}
     members = [
         _renamed(member) if member.key in taken and not _decides(member.key) else member for member in inner.members
@@ -42,18 +42,7 @@ def _renamed(member: JsonMember) -> JsonMember:
 def first_text_member(node: JsonNode) -> JsonMember | None:
     """The first unread member that holds text."""
     unread = (member for member in node.members if not is_known_key(member.key) and member.key not in _METADATA)
-    return next((member for member in unread if _holds_text(member.value)), None)
-
-
-def _holds_text(value: JsonNode) -> bool:
-    waiting = [value]
-    while waiting:
-        node = waiting.pop()
-        if node.kind is JsonKind.STRING and node.text.strip():
-            return True
-        waiting += node.items
-        waiting += (member.value for member in node.members)
-    return False
+    return next((member for member in unread if has_text(member.value)), None)
 
 
 def unread_messages(value: JsonNode) -> Iterator[JsonNode]:

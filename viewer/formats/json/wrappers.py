@@ -9,16 +9,11 @@ from msgspec import Struct
 
 from viewer.formats.json.fields import CONTENT_KEYS, ROLE_KEYS
 from viewer.formats.json.unread import unread_messages
+from viewer.formats.tables.model import MessageTable
 from viewer.syntax.json_text import JsonKind, JsonMember, JsonNode
 
-LIST_KEYS = ("messages", "choices")
-_REQUEST_KEYS = ("request", "kwargs", "body")
-_RESPONSE_KEYS = ("response", "response_obj")
-_EXCHANGE_KEYS = (*_REQUEST_KEYS, *_RESPONSE_KEYS)
-"""Objects that hold a message list; the messages of a response follow those of its request."""
 DEEPEST_EXCHANGE = 3
 """The maximum depth of nested objects of a request or a response."""
-_ANSWER_KEYS = ("chosen", "rejected")
 
 
 class Use(Enum):
@@ -41,121 +36,130 @@ class Found(Struct, frozen=True):
     use: Use
 
 
-def is_wrapper(node: JsonNode) -> bool:
-    """True if a value contains messages and is not one itself."""
-    return node.kind is JsonKind.ARRAY or _has_list(node) or any(True for _ in _exchange(node))
+class MessageFinder:
+    """Finder of the messages in the values of an input."""
 
+    def __init__(self, table: MessageTable) -> None:
+        self._table = table
+        self._lists = table.lists
+        self._exchanges = (*table.requests, *table.responses)
+        self._answers = (table.chosen, table.rejected)
 
-def find_messages(node: JsonNode | None, use: Use = Use.ITEM) -> Iterator[Found]:
-    """The messages of a value in order, each wrapper before its messages."""
-    if node is None:
-        return
-    if not is_wrapper(node):
-        yield Found(node, use)
-        return
-    yield Found(node, Use.WRAPPER)
-    yield from _inside(node, use)
+    def is_wrapper(self, node: JsonNode) -> bool:
+        """True if a value contains messages and is not one itself."""
+        return node.kind is JsonKind.ARRAY or self._has_list(node) or any(True for _ in self._exchange(node))
 
+    def find(self, node: JsonNode | None, use: Use = Use.ITEM) -> Iterator[Found]:
+        """The messages of a value in order, each wrapper before its messages."""
+        if node is None:
+            return
+        if not self.is_wrapper(node):
+            yield Found(node, use)
+            return
+        yield Found(node, Use.WRAPPER)
+        yield from self._inside(node, use)
 
-def header_members(node: JsonNode) -> list[JsonMember]:
-    """The members of a wrapper without messages: the header of its transcript."""
-    if not is_wrapper(node):
-        return []
-    has_list = _has_list(node)
-    return [
-        member
-        for member in node.members
-        if member.key not in LIST_KEYS
-        and not (has_list and member.key in _ANSWER_KEYS)
-        and not (member.key in _EXCHANGE_KEYS and _holds_messages(member.value))
-    ]
+    def header_members(self, node: JsonNode) -> list[JsonMember]:
+        """The members of a wrapper without messages: the header of its transcript."""
+        if not self.is_wrapper(node):
+            return []
+        has_list = self._has_list(node)
+        return [
+            member
+            for member in node.members
+            if member.key not in self._lists
+            and not (has_list and member.key in self._answers)
+            and not (member.key in self._exchanges and self._holds_messages(member.value))
+        ]
 
+    def _inside(self, node: JsonNode, use: Use, *, is_response: bool = False) -> Iterator[Found]:
+        for item in node.items:
+            yield from self.find(item, use)
+        exchange = dict(self._exchange(node))
+        for key in self._table.requests:
+            if key in exchange:
+                yield from self._inside(exchange[key], use)
+        for key in self._lists:
+            value = node.get(key)
+            for item in value.items if value is not None else ():
+                message = item.get(self._table.inner) if key == self._lists[-1] else None
+                yield from self.find(message or item, use)
+                if message is not None:
+                    yield from self._unread(member for member in item.members if member.value.start != message.start)
+        for key in self._table.responses:
+            if key in exchange:
+                response = exchange[key]
+                yield from (
+                    [Found(response, use)]
+                    if self._is_spoken(response)
+                    else self._inside(response, use, is_response=True)
+                )
+                yield from (Found(self._as_message(item), use) for item in self._output(response))
+        if self._has_list(node):
+            yield from self._preferred(node, use)
+        outputs = self._output(node) if is_response else []
+        yield from self._unread(
+            member for member in self.header_members(node) if not (outputs and member.key == self._table.items)
+        )
 
-def _inside(node: JsonNode, use: Use, *, is_response: bool = False) -> Iterator[Found]:
-    for item in node.items:
-        yield from find_messages(item, use)
-    exchange = dict(_exchange(node))
-    for key in _REQUEST_KEYS:
-        if key in exchange:
-            yield from _inside(exchange[key], use)
-    for key in LIST_KEYS:
-        value = node.get(key)
-        for item in value.items if value is not None else ():
-            message = item.get("message") if key == "choices" else None
-            yield from find_messages(message or item, use)
-            if message is not None:
-                yield from _unread(member for member in item.members if member.value is not message)
-    for key in _RESPONSE_KEYS:
-        if key in exchange:
-            response = exchange[key]
-            yield from [Found(response, use)] if _is_spoken(response) else _inside(response, use, is_response=True)
-            yield from (Found(_as_message(item), use) for item in _output(response))
-    if _has_list(node):
-        yield from _answers(node, use)
-    outputs = _output(node) if is_response else []
-    yield from _unread(member for member in header_members(node) if not (outputs and member.key == "output"))
+    def _unread(self, members: Iterable[JsonMember]) -> Iterator[Found]:
+        for member in members:
+            yield from (Found(message, Use.UNREAD) for message in unread_messages(member.value))
 
+    def _output(self, response: JsonNode) -> list[JsonNode]:
+        """The items of a response that has no message list."""
+        value = response.get(self._table.items) if not self._has_list(response) else None
+        items = value.items if value is not None and value.kind is JsonKind.ARRAY else []
+        return items if all(item.kind is JsonKind.OBJECT and item.get("type") is not None for item in items) else []
 
-def _unread(members: Iterable[JsonMember]) -> Iterator[Found]:
-    for member in members:
-        yield from (Found(message, Use.UNREAD) for message in unread_messages(member.value))
+    def _as_message(self, item: JsonNode) -> JsonNode:
+        """A message of a response, or another item, such as a call, as a part of an answer."""
+        if item.get("role") is not None:
+            return item
+        return _spoken(JsonNode(JsonKind.ARRAY, item.start, item.end, items=[item], closed=item.closed))
 
+    def _has_list(self, node: JsonNode) -> bool:
+        return any((value := node.get(key)) is not None and value.kind is JsonKind.ARRAY for key in self._lists)
 
-def _output(response: JsonNode) -> list[JsonNode]:
-    """The items of a response that has no message list."""
-    value = response.get("output") if not _has_list(response) else None
-    items = value.items if value is not None and value.kind is JsonKind.ARRAY else []
-    return items if all(item.kind is JsonKind.OBJECT and item.get("type") is not None for item in items) else []
+    def _exchange(self, node: JsonNode, deepest: int = DEEPEST_EXCHANGE) -> Iterator[tuple[str, JsonNode]]:
+        """The request and the response in an object that is not a message itself."""
+        if not deepest or not any(member.key in self._exchanges for member in node.members) or self._is_spoken(node):
+            return
+        for key in self._exchanges:
+            value = node.get(key)
+            if value is not None and self._holds_messages(value, deepest - 1):
+                yield key, value
 
+    def _holds_messages(self, value: JsonNode, deepest: int = DEEPEST_EXCHANGE - 1) -> bool:
+        """True for an object with a message list, at any of its levels, or with the answer itself."""
+        if value.kind is not JsonKind.OBJECT:
+            return False
+        return (
+            self._has_list(value)
+            or self._is_spoken(value)
+            or bool(self._output(value))
+            or any(True for _ in self._exchange(value, deepest))
+        )
 
-def _as_message(item: JsonNode) -> JsonNode:
-    """A message of a response, or another item, such as a call, as a part of an answer."""
-    if item.get("role") is not None:
-        return item
-    return _spoken(JsonNode(JsonKind.ARRAY, item.start, item.end, items=[item], closed=item.closed))
+    def _is_spoken(self, node: JsonNode) -> bool:
+        """True for an object with a role or a content: a message, not a wrapper."""
+        return not self._has_list(node) and any(node.get(key) is not None for key in (*ROLE_KEYS, *CONTENT_KEYS))
 
-
-def _has_list(node: JsonNode) -> bool:
-    return any((value := node.get(key)) is not None and value.kind is JsonKind.ARRAY for key in LIST_KEYS)
-
-
-def _exchange(node: JsonNode, deepest: int = DEEPEST_EXCHANGE) -> Iterator[tuple[str, JsonNode]]:
-    """The request and the response in an object that is not a message itself."""
-    if not deepest or not any(member.key in _EXCHANGE_KEYS for member in node.members) or _is_spoken(node):
-        return
-    for key in _EXCHANGE_KEYS:
-        value = node.get(key)
-        if value is not None and _holds_messages(value, deepest - 1):
-            yield key, value
-
-
-def _holds_messages(value: JsonNode, deepest: int = DEEPEST_EXCHANGE - 1) -> bool:
-    """True for an object with a message list, at any of its levels, or with the answer itself."""
-    if value.kind is not JsonKind.OBJECT:
-        return False
-    return _has_list(value) or _is_spoken(value) or bool(_output(value)) or any(True for _ in _exchange(value, deepest))
-
-
-def _is_spoken(node: JsonNode) -> bool:
-    """True for an object with a role or a content: a message, not a wrapper."""
-    return not _has_list(node) and any(node.get(key) is not None for key in (*ROLE_KEYS, *CONTENT_KEYS))
-
-
-def _answers(node: JsonNode, use: Use) -> Iterator[Found]:
-    """The answers of a preference pair that differ from the message list; the rejected one is marked."""
-    messages = node.get("messages")
-    prompt = messages.items if messages is not None else []
-    for key in _ANSWER_KEYS:
-        value = node.get(key)
-        if value is None or value.kind is JsonKind.NULL:
-            continue
-        answer_use = Use.REJECTED if key == "rejected" else use
-        if value.kind is JsonKind.STRING:
-            yield Found(_spoken(value), answer_use)
-            continue
-        items = value.items if value.kind is JsonKind.ARRAY else [value]
-        for item in items[_common_length(prompt, items) :]:
-            yield from find_messages(item, answer_use)
+    def _preferred(self, node: JsonNode, use: Use) -> Iterator[Found]:
+        """The answers of a preference pair that differ from the message list; the rejected one is marked."""
+        messages = node.get(self._lists[0])
+        prompt = messages.items if messages is not None else []
+        for key in self._answers:
+            value = node.get(key)
+            if value is None or value.kind is JsonKind.NULL:
+                continue
+            answer_use = Use.REJECTED if key == self._table.rejected else use
+            if value.kind is JsonKind.STRING:
+                yield Found(_spoken(value), answer_use)
+                continue
+            items = value.items if value.kind is JsonKind.ARRAY else [value]
+            for item in items[_common_length(prompt, items) :]:
+                yield from self.find(item, answer_use)
 
 
 def _common_length(messages: list[JsonNode], answer: list[JsonNode]) -> int:

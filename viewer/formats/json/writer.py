@@ -8,11 +8,10 @@ from itertools import groupby
 
 from viewer.formats.json.content_parts import may_be_split, split_content
 from viewer.formats.json.fields import is_known_key
-from viewer.formats.json.header import full_tool_name
-from viewer.formats.json.wrappers import LIST_KEYS
+from viewer.formats.tables.messages import MESSAGE_TABLE
 from viewer.formats.writing import Writable, WritableTranscript, Writer
 from viewer.model.messages import Coding, Piece
-from viewer.reading.header import is_tool
+from viewer.reading.header import full_tool_name, is_tool
 from viewer.syntax.json_text import check_json
 from viewer.syntax.json_tree import JsonText
 
@@ -41,7 +40,7 @@ def _header(number: int, transcripts: Sequence[WritableTranscript]) -> dict[str,
             continue
         stated = {"version": transcript.version, "model": transcript.model}
         header = transcript.header if transcript.header is not None else stated
-        return {key: value for key, value in header.items() if value is not None and key not in LIST_KEYS}
+        return {key: value for key, value in header.items() if value is not None and key not in MESSAGE_TABLE.lists}
     return {}
 
 

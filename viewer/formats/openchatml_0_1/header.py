@@ -7,8 +7,9 @@ import re
 
 from msgspec import Struct, field
 
-from viewer.model.diagnostic import Rule
+from viewer.model.diagnostic import Problem, Rule
 from viewer.model.messages import Channel, Header
+from viewer.reading.header import full_tool_name
 from viewer.rules.errors import E_PARSE_HEADER
 from viewer.rules.structure import W_ATTRIBUTE_UNKNOWN
 
@@ -24,15 +25,6 @@ _RESTRICTING_INTENTS = frozenset({"debug", "status"})
 _UNSAFE_IN_NAME = re.compile(r"[\s\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _VALUES = json.JSONDecoder(strict=False, parse_int=len, parse_float=len, parse_constant=len)
 """Only strings are needed: numbers are not converted."""
-
-
-class Problem(Struct, frozen=True):
-    """A diagnostic at a position in the input."""
-
-    rule: Rule
-    reason: str | None
-    start: int
-    end: int
 
 
 class Head(Struct):
@@ -62,7 +54,7 @@ class Head(Struct):
         """The header of a text part."""
         return Header(
             self.role,
-            name=tool_name(self.name) if self.role == "tool" and self.name else self.name,
+            name=full_tool_name(self.name) if self.role == "tool" and self.name else self.name,
             recipient=self.recipient,
             channel=Channel.FINAL,
             intent=self.intent,
@@ -102,11 +94,6 @@ def header_follows(text: bytes, ended: bool) -> bool | None:
 def _may_become_role(line: bytes) -> bool:
     words = line.lstrip(b" \t")
     return any(words.startswith(role) or role.startswith(words) for role in (b"system", b"tool", b"user", b"assistant"))
-
-
-def tool_name(name: str) -> str:
-    """The full name of a tool: a name without a dot belongs to `functions` unless it is built in."""
-    return name if "." in name or name in ("python", "browser") else f"functions.{name}"
 
 
 def name_in_json(text: bytes) -> str | None:

@@ -9,12 +9,12 @@ from enum import Enum
 from msgspec import Struct
 
 from viewer.errors import RefusedError
-from viewer.formats.openchatml_0_1.header import name_in_json, tool_name
+from viewer.formats.openchatml_0_1.header import name_in_json
 from viewer.formats.openchatml_0_1.losses import Loss, Losses, Said
 from viewer.formats.openchatml_0_1.parts import MARKS, THOUGHTS
 from viewer.formats.writing import Writable
 from viewer.model.visibility import PREAMBLE_ENDINGS
-from viewer.reading.header import is_tool
+from viewer.reading.header import full_tool_name, is_tool
 from viewer.syntax.json_text import check_json
 
 SPACE = " \t\r\n"
@@ -172,12 +172,12 @@ def _names(body: str, tool: str | None, *, of_frame: bool = False) -> bool:
     if tool is None:
         return True
     name = name_in_json(body.encode("utf-8", "replace"))
-    return of_frame if name is None else tool_name(name) == tool
+    return of_frame if name is None else full_tool_name(name) == tool
 
 
 def _short_name(tool: str) -> str:
     bare = tool.removeprefix("functions.")
-    return bare if bare and tool_name(bare) == tool else tool
+    return bare if bare and full_tool_name(bare) == tool else tool
 
 
 # The header line.

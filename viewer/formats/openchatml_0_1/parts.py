@@ -9,13 +9,14 @@ from collections import Counter
 from msgspec.structs import replace
 
 from viewer.cache import bounded_cache
-from viewer.formats.openchatml_0_1.header import Head, name_in_json, tool_name
+from viewer.formats.openchatml_0_1.header import Head, name_in_json
 from viewer.formats.openchatml_0_1.part import Begins, Part
 from viewer.formats.openchatml_0_1.template_blocks import TemplateBlocks, complete_block
 from viewer.formats.text.mark_tokens import TEMPLATE, MarkTokens
 from viewer.model.messages import Channel, Ending, Header, Message, Span
 from viewer.model.visibility import is_user_safe
 from viewer.reading.cursor import Token, TokenSet
+from viewer.reading.header import full_tool_name
 from viewer.reading.recorder import Recorder
 from viewer.rules.calls import W_TOOL_NAME_MISSING
 from viewer.rules.errors import E_PERM_VISIBILITY
@@ -293,9 +294,9 @@ class Frame:
             name = name_in_json(bytes(part.kept)) if part.kept else None
             part.kept = None
             if name and self.head.role == "assistant":
-                part.header = replace(part.header, recipient=tool_name(name))
+                part.header = replace(part.header, recipient=full_tool_name(name))
             elif name:
-                part.header = replace(part.header, name=tool_name(name))
+                part.header = replace(part.header, name=full_tool_name(name))
         if self._flags:
             part.header = replace(part.header, extra=(*part.header.extra, *self._flags.items()))
         self._end_list(part.end)

@@ -8,10 +8,10 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from viewer.formats.json.call_text import CallText, read_calls, read_replies
-from viewer.formats.openchatml_0_1.header import tool_name
 from viewer.formats.openchatml_0_1.part import SPACE, Begins, Part
 from viewer.model.messages import Channel, Ending, Header
 from viewer.reading.cursor import Token
+from viewer.reading.header import full_tool_name
 from viewer.reading.recorder import Recorder
 from viewer.reading.template_marks import THINK_PAIRS, Mark, MarkKind, MarkPair, mark_of
 from viewer.rules.errors import E_CALL_SCHEMA, E_PERM_VISIBILITY
@@ -190,7 +190,7 @@ def complete_block(part: Part, record: Recorder) -> list[Part]:
 
 
 def _named(header: Header, call: CallText, *, is_call: bool) -> Header:
-    name = tool_name(call.name) if call.name else None
+    name = full_tool_name(call.name) if call.name else None
     if not is_call:
         return replace(header, name=name or header.name, call_id=call.call_id)
     return replace(

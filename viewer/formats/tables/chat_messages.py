@@ -19,7 +19,8 @@ from viewer.formats.tables.model import (
     is_not,
     lacks,
 )
-from viewer.model.messages import Channel, Kind
+from viewer.model.messages import Kind
+from viewer.reading.grammar import CHANNELS
 from viewer.rules.structure import W_PART_UNKNOWN
 from viewer.syntax.json_text import JsonKind
 
@@ -76,7 +77,7 @@ CALL = (
 )
 """One item of `tool_calls`."""
 
-_CHANNEL = Words("channel", {channel.value: channel for channel in Channel})
+_CHANNEL = Words("channel", CHANNELS)
 _THOUGHT_KEYS = "reasoning_content|reasoning|thinking|thought|thoughts|reasoning_text"
 _TO_A_SPEAKER = ("user", "assistant", "all")
 

@@ -13,8 +13,6 @@ from msgspec import Struct, field
 
 from viewer.model.diagnostic import Rule
 from viewer.model.messages import Channel, Kind
-from viewer.reading.format import Reader, ReadOptions
-from viewer.reading.recorder import Recorder
 from viewer.syntax.json_text import JsonKind
 
 
@@ -405,6 +403,118 @@ class Inner(Struct, frozen=True):
     """True if the JSON in the string may be something other than an object or an array."""
 
 
+class Family(Enum):
+    """Families of messages that arrive as deltas."""
+
+    TEXT = "text"
+    REASONING = "reasoning"
+    SUMMARY = "summary"
+    CALL = "call"
+    OTHER = "other"
+    """Text that no rule maps: always hidden."""
+
+
+class Act(Enum):
+    """The action of an event."""
+
+    DELTA = "delta"
+    DONE = "done"
+    """A message closes."""
+    FLUSH = "flush"
+    """A segment ends."""
+    CANCEL = "cancel"
+    TOOL_CANCEL = "tool-cancel"
+    ITEM = "item"
+    """An item of the response begins; it may name a tool."""
+    ITEM_DONE = "item-done"
+    PART = "part"
+    """A content part begins."""
+    PART_DONE = "part-done"
+    """A content part closes and repeats its text."""
+    BEGINS = "begins"
+    """A response begins."""
+    ENDS = "ends"
+    """A response ends with all its messages."""
+    ERROR = "error"
+    BREAKS_OFF = "breaks-off"
+    """A response ends; its messages stay unfinished."""
+    NOTHING = "nothing"
+    """A known event without message text."""
+    UNKNOWN = "unknown"
+    """An event of the interface that this table does not list."""
+
+
+class EventKind(Struct, frozen=True, gc=False):
+    """What an event of one type does."""
+
+    act: Act
+    family: Family | None = None
+    is_refusal: bool = False
+
+
+UNLISTED = EventKind(Act.UNKNOWN)
+
+
+class EventTable(Struct, frozen=True):
+    """How events become messages that grow."""
+
+    kinds: Mapping[str, EventKind]
+    """What an event does, by its type."""
+    items: tuple[RecordRule, ...] = ()
+    """The rules for an item of a response that a later event repeats. One that says is a message."""
+    parts: tuple[PartRule, ...] = ()
+    """The rules for the content parts of messages and of chunks."""
+    chunk_members: frozenset[str] = frozenset()
+    """The members of a delta in a chunk that are read, or hold no text of a message."""
+    choice_members: frozenset[str] = frozenset()
+    """The same for a choice."""
+    api: Mapping[str, EventKind] = field(default_factory=dict)
+    """The same for events of the Responses API whose types `kinds` lacks."""
+    interface: str = ""
+    """The beginning of the types of an interface. One that `kinds` lacks may have text, which is hidden."""
+    progress: frozenset[str] = frozenset()
+    """Last words of unlisted types that report only the state of a tool."""
+    deltas: tuple[str, ...] = ("delta",)
+    """The members of an event, one of which holds more of a text."""
+    wholes: tuple[str, ...] = ("text",)
+    """The members of an event that closes a message, one of which may repeat its whole text."""
+    errors: Mapping[str, str] = field(default_factory=dict)
+    """The reasons of errors of the run by their codes."""
+    incomplete: Mapping[str, tuple[Rule, str]] = field(default_factory=dict)
+    """The reports by the reason why an answer is incomplete."""
+    is_api: bool = False
+    """True for the Responses API: it announces its items, and states errors, instructions, and its end."""
+
+    def kind_of(self, name: str) -> EventKind | None:
+        """What an event of a type does; None if it is no event."""
+        known = self.kinds.get(name)
+        if known is not None or not self.interface or not name.startswith(self.interface):
+            return known
+        return UNLISTED
+
+    def is_progress(self, name: str) -> bool:
+        """True if an unlisted event only reports the state of a tool."""
+        return name.rpartition(".")[2] in self.progress
+
+
+class MessageTable(Struct, frozen=True):
+    """Where the messages of a document lie, each of which states its own header."""
+
+    lists: tuple[str, ...]
+    """Members with lists of messages."""
+    inner: str = ""
+    """The member that holds the message in an item of the last list."""
+    requests: tuple[str, ...] = ()
+    """Members with objects that hold such a list: the messages of a response follow those of its request."""
+    responses: tuple[str, ...] = ()
+    items: str = ""
+    """The member with the items of a response without a list."""
+    chosen: str = ""
+    """The member with an answer that follows the list."""
+    rejected: str = ""
+    """The member with an answer that no user got."""
+
+
 class Spans(Struct, frozen=True):
     """How the spans of traces become conversations."""
 
@@ -492,5 +602,7 @@ class RecordFormat(Struct, frozen=True):
     preambles: bool = False
     """True if commentary without a recipient was shown to the user."""
     hooks: Hooks = Hooks()
-    reader: Callable[[Recorder, ReadOptions], Reader] | None = None
-    """The reader of a format without rules."""
+    messages: MessageTable | None = None
+    """Where the messages are, if the format has no rules."""
+    events: EventTable | None = None
+    """What the events of a stream do, if the format has no rules."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from viewer.formats.events.errors import ERRORS, INCOMPLETE
+from viewer.formats.tables.events import ERRORS, INCOMPLETE
 from viewer.formats.tables.model import (
     Container,
     Exchange,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from viewer.reading.recorder import Recorder
 
 if TYPE_CHECKING:
-    from viewer.formats.events.reader import EventLines
+    from viewer.formats.events.values import EventLines
 
 _SPACE = b" \t\r\n"
 _HINTS = (b'"type"', b'"event"', b'"choices"')
@@ -31,7 +31,7 @@ class LogLines:
         if not may_be_event(line):
             return False
         if self._events is None:
-            from viewer.formats.events.reader import EventLines
+            from viewer.formats.events.values import EventLines
 
             self._events = EventLines(self._record)
         return self._events.try_line(line, offset, first)

@@ -6,7 +6,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from viewer.formats.json.call_text import read_calls, read_replies
-from viewer.formats.json.header import full_tool_name
 from viewer.formats.openchatml_0_1.part import SPACE, Begins, Part
 from viewer.formats.openchatml_0_1.template_blocks import TemplateBlocks
 from viewer.formats.text.template_texts import Run
@@ -14,6 +13,7 @@ from viewer.formats.text.templates import Held, Speaker, Template
 from viewer.model.diagnostic import Rule
 from viewer.model.messages import Channel, Ending, Header, Kind, Span
 from viewer.reading.cursor import Token
+from viewer.reading.header import full_tool_name
 from viewer.reading.recorder import Recorder
 from viewer.reading.template_marks import MarkKind, mark_of
 from viewer.rules.errors import E_CALL_SCHEMA, E_PARSE_HEADER

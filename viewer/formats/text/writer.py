@@ -17,10 +17,9 @@ from viewer.errors import RefusedError
 from viewer.formats.text.openchatml import grammar_of_version
 from viewer.formats.text.quoted_marks import live_body, read_source_text
 from viewer.formats.writing import Writable, WritableTranscript, Writer
-from viewer.index.calls import full_tool_name
 from viewer.reading.bodies import THOUGHT_KINDS
 from viewer.reading.grammar import ALL_ATTRIBUTES, CHECKED_TYPES
-from viewer.reading.header import HIDING_INTENTS, is_tool
+from viewer.reading.header import HIDING_INTENTS, full_tool_name, is_tool
 from viewer.reading.template_marks import ESCAPABLE_MARKS, MARK
 from viewer.syntax.yaml_writer import write_yaml
 

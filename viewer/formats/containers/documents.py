@@ -115,10 +115,7 @@ class JsonDocuments:
 
     def text_between(self, text: bytes, start: int) -> None:
         """Record text outside the documents."""
-        content = text.strip(SPACE)
-        if content:
-            begin = start + len(text) - len(text.lstrip(SPACE))
-            self.record.stray(begin, begin + len(content))
+        add_stray(self.record, text, start)
 
     def _begin(self) -> bool:
         """Go to the next document; text before it is recorded once it is complete."""
@@ -130,3 +127,11 @@ class JsonDocuments:
         self.at = self._looked = found.start()
         self._count = BracketCount()
         return True
+
+
+def add_stray(record: Recorder, text: bytes, start: int) -> None:
+    """Record text that is no record, unless it is only white space."""
+    content = text.strip(SPACE)
+    if content:
+        begin = start + len(text) - len(text.lstrip(SPACE))
+        record.stray(begin, begin + len(content))

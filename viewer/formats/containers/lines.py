@@ -1,23 +1,20 @@
-"""Event stream reader: JSON Lines and server-sent events, separate or between the messages of a log."""
+"""Reader of lines of records: JSON, also over several lines, server-sent events, and the text between them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Protocol
 
-from viewer.formats.events.apply import GENERIC, EventApplier, StreamTraits
-from viewer.formats.events.lines import DataLine, OpenValue, data_line, is_complete, is_field, read_joined
+from viewer.formats.containers.server_sent import DataLine, OpenValue, data_line, is_complete, is_field, read_joined
 from viewer.formats.json.fields import Source
-from viewer.formats.text.log_lines import may_be_event
 from viewer.model.messages import Span
-from viewer.reading.format import FormatTraits, Reader, ReadOptions
 from viewer.reading.recorder import Recorder
 from viewer.rules.errors import E_PARSE_HEADER
-from viewer.rules.notes import I_JSON_LENIENT
 from viewer.syntax.json_text import JsonKind, JsonNode, read_json
 
 LONGEST_LINE = 8 * 1024 * 1024
-"""A longer line is not read."""
+"""A longer line of an event stream is not read."""
+LONGEST_RECORD = 64 * 1024 * 1024
+"""The same for a record."""
 
 _SPACE = b" \t\r\n"
 _BRACKETS = (b"[", b"]", b"],", b",")
@@ -50,59 +47,24 @@ class Values(Protocol):
         ...
 
 
-class EventLines:
-    """Reader of the lines of a log that are events."""
+class WholeLines(Protocol):
+    """What reads the lines of a format that has one object per line."""
 
-    def __init__(self, record: Recorder, traits: StreamTraits = GENERIC) -> None:
-        self._record = record
-        self._applier = EventApplier(record, traits)
-
-    def try_line(self, line: bytes, offset: int, first: Callable[[], None] = lambda: None) -> bool:
-        """Apply the line if it is an event of a known type, and return True; `first` is called before that."""
-        if not may_be_event(line):
-            return False
-        reading = read_json(line, offset)
-        if reading.node is None or reading.fault or line[reading.end - offset :].strip(_SPACE):
-            return False
-        if not self.knows(reading.node, None):
-            return False
-        first()
-        return self.apply(reading.node, None, reading.lenient)
-
-    def knows(self, node: JsonNode, name: str | None) -> bool:
-        """True if this value, or the line before it, has a known type."""
-        return self._applier.knows(node, name)
-
-    def apply(self, node: JsonNode, name: str | None, lenient: list[Span], source: Source | None = None) -> bool:
-        """The same for a parsed value; `name` is its type if the line before stated it."""
-        if not self._applier.apply(node, name):
-            return False
-        for span in lenient:
-            self._record.report(I_JSON_LENIENT, None, *span)
-        return True
-
-    def end_response(self) -> None:
-        """Close all open messages."""
-        self._applier.end_response()
-
-    def grow(self) -> None:
-        """Report the messages that grew since the last call; called once per run of lines."""
-        self._applier.streams.grow()
-
-    def close(self, at: int) -> None:
-        """Handle the end of the input."""
-        self._applier.close(at)
+    def read_line(self, line: bytes, offset: int, *, is_last: bool) -> None:
+        """Read a line; the last one may be incomplete."""
+        ...
 
 
-class EventReader:
-    """Reader of lines. Lines that are not events become stray text, one item per run."""
+class LineReader:
+    """Reader of lines. Lines that are no records become stray text, one item per run."""
 
     def __init__(
-        self, record: Recorder, options: ReadOptions, values: Values | None = None, *, longest: int = 0
+        self, record: Recorder, values: Values, *, longest: int = LONGEST_LINE, whole: WholeLines | None = None
     ) -> None:
         self._record = record
-        self._events: Values = values or EventLines(record)
-        self._longest = longest or LONGEST_LINE
+        self._events = values
+        self._longest = longest
+        self._whole = whole
         self._line = bytearray()
         """The incomplete line so far."""
         self._start = 0
@@ -121,6 +83,11 @@ class EventReader:
         """An object over several lines."""
 
     def feed(self, data: bytes) -> None:
+        self.read(data)
+        self._events.grow()
+
+    def read(self, data: bytes) -> None:
+        """Read the next bytes. Growth is reported later."""
         at = 0
         while at < len(data):
             if self._after_return:
@@ -130,7 +97,6 @@ class EventReader:
                     at += 1
                     continue
             at = self._feed_line(data, at)
-        self._events.grow()
 
     def _feed_line(self, data: bytes, at: int) -> int:
         """Read to the end of a line, or of these bytes; return where the next line begins."""
@@ -154,7 +120,7 @@ class EventReader:
 
     def _ends_with_return(self, rest: bytes, length: int) -> bool:
         """True if a CR ends the current line: a lone one does so for server-sent events."""
-        if self._skipping is not None:
+        if self._skipping is not None or self._whole is not None:
             return False
         head = (bytes(self._line[:_HEAD]) + rest)[:_HEAD]
         return is_field(head) and (bool(head.strip(_SPACE)) or len(self._line) + length <= _HEAD)
@@ -171,7 +137,7 @@ class EventReader:
         self._start += size
 
     def close(self) -> None:
-        self._end_line()
+        self._end_line(is_last=True)
         self._dispatch()
         self._give_up_value()
         self._flush_stray()
@@ -192,7 +158,7 @@ class EventReader:
             self._skipping = (first, self._start + len(text))
         self._start += len(data)
 
-    def _end_line(self) -> None:
+    def _end_line(self, *, is_last: bool = False) -> None:
         if self._skipping is not None:
             start, end = self._skipping
             self._skipping = None
@@ -203,7 +169,10 @@ class EventReader:
             return
         line = bytes(self._line)
         self._line.clear()
-        self._read_line(line, self._start)
+        if self._whole is not None:
+            self._whole.read_line(line, self._start, is_last=is_last)
+        else:
+            self._read_line(line, self._start)
         self._start += len(line)
 
     def _read_line(self, line: bytes, offset: int) -> None:
@@ -235,7 +204,7 @@ class EventReader:
         if text.startswith((b"{", b"[{")):
             self._read_objects(text, start, None)
         elif text and text not in _BRACKETS:
-            self._add_stray(start, start + len(text))
+            self.add_stray(start, start + len(text))
 
     def _read_value(self, value: OpenValue) -> None:
         """Read a complete object, and anything else on its last line."""
@@ -307,7 +276,7 @@ class EventReader:
         if text.startswith(b"{", at):
             self._reject(start + at, start + len(text))
         else:
-            self._add_stray(start + at, start + len(text))
+            self.add_stray(start + at, start + len(text))
 
     def _take(self, node: JsonNode, name: str | None, lenient: list[Span], source: Source | None) -> None:
         if node.kind is JsonKind.ARRAY and any(self._events.knows(item, name) for item in node.items):
@@ -318,14 +287,15 @@ class EventReader:
             self._flush_stray()
             if self._events.apply(node, name, lenient, source):
                 return
-        self._add_stray(node.start, node.end)
+        self.add_stray(node.start, node.end)
 
     def _reject(self, start: int, end: int) -> None:
         self._record.start_if_none(start)
         self._record.report(E_PARSE_HEADER, "not-a-message", start, end)
-        self._add_stray(start, end)
+        self.add_stray(start, end)
 
-    def _add_stray(self, start: int, end: int) -> None:
+    def add_stray(self, start: int, end: int) -> None:
+        """Add text that is no record to the run of such text."""
         self._stray = (self._stray[0] if self._stray else start, end)
 
     def _flush_stray(self) -> None:
@@ -339,11 +309,4 @@ def _is_begun(text: bytes) -> bool:
     if text.endswith(b"}"):
         return False  # almost all lines, decided without reading them
     reading = read_json(text)
-    return reading.fault is not None and reading.fault.reason == "json-truncated"
-
-
-def _read(record: Recorder, options: ReadOptions) -> Reader:
-    return EventReader(record, options, EventLines(record, StreamTraits(preambles=options.harmony_preambles)))
-
-
-EVENTS = FormatTraits(name="events", reader=_read, shares_spans=True, json_content=True, thoughts_first=True)
+    return reading.fault is not None and reading.fault.is_truncation

@@ -6,7 +6,7 @@ from bisect import bisect_right
 
 from msgspec import Struct
 
-from viewer.formats.json.documents import BracketCount
+from viewer.formats.containers.documents import BracketCount
 from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading, read_json
 
 _SPACE = b" \t\r\n"
@@ -41,7 +41,7 @@ def is_complete(line: DataLine) -> bool:
     if not line.value.lstrip(_SPACE).startswith((b"{", b"[", b'"')):
         return True
     reading = read_json(line.value)
-    return reading.fault is None or reading.fault.reason != "json-truncated" or not reading.faults
+    return reading.fault is None or not reading.fault.is_truncation
 
 
 def read_joined(lines: list[DataLine]) -> JsonReading | None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from enum import Enum
 
+from viewer.reading.format import Reader
 from viewer.syntax.json_text import read_json
 
 _SPACE = re.compile(rb"[ \t\r\n]*")
@@ -52,6 +54,37 @@ class LayoutJudge:
         return line
 
 
+class AnyLayout:
+    """Reader of an input whose first lines decide its layout."""
+
+    def __init__(self, lines: Callable[[], Reader], documents: Callable[[], Reader]) -> None:
+        self._readers = {Layout.LINES: lines, Layout.DOCUMENTS: documents}
+        self._judge = LayoutJudge()
+        self._head = bytearray()
+        self._reader: Reader | None = None
+
+    def feed(self, data: bytes) -> None:
+        if self._reader is None:
+            self._head += data
+            self._choose(ended=False)
+        else:
+            self._reader.feed(data)
+
+    def close(self) -> None:
+        if self._reader is None:
+            self._choose(ended=True)
+        assert self._reader is not None
+        self._reader.close()
+
+    def _choose(self, *, ended: bool) -> None:
+        layout = self._judge.judge(self._head, ended=ended)
+        if layout is None:
+            return
+        self._reader = self._readers[layout]()
+        self._reader.feed(bytes(self._head))
+        self._head.clear()
+
+
 def _is_object(line: bytes) -> bool:
     """True if a line is exactly one JSON object."""
     reading = read_json(line)
@@ -65,5 +98,5 @@ def _by_the_second(first: bytes, second: bytes) -> Layout:
     if not first.startswith(b"{"):
         return Layout.LINES
     both = read_json(first + b"\n" + second)
-    goes_on = not both.lenient and all(fault.reason == "json-truncated" for fault in both.faults)
+    goes_on = not both.lenient and both.may_go_on
     return Layout.DOCUMENTS if goes_on else Layout.LINES

@@ -1,19 +1,12 @@
-"""Streams of the OpenAI Responses API, which the reader of event streams reads with their errors and endings."""
+"""Streams of the OpenAI Responses API: events with announced items, errors, and an end."""
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from viewer.formats.detect import LEAST_SCORE
-from viewer.formats.events.apply import StreamTraits
-from viewer.formats.events.reader import EventLines, EventReader
+from viewer.formats.tables.events import EVENT_TABLE
 from viewer.formats.tables.model import Container, RecordFormat, Signature
-from viewer.reading.format import Reader, ReadOptions
-from viewer.reading.recorder import Recorder
-
-
-def _open(record: Recorder, options: ReadOptions) -> Reader:
-    traits = StreamTraits(is_api=True, preambles=options.harmony_preambles)
-    return EventReader(record, options, EventLines(record, traits))
-
 
 _TYPES = frozenset(
     {
@@ -42,5 +35,5 @@ RESPONSES_STREAM = RecordFormat(
         Signature(LEAST_SCORE - 1, (_PLACES,), {"type|event": _TYPES}),
     ),
     records=(),
-    reader=_open,
+    events=replace(EVENT_TABLE, is_api=True),
 )

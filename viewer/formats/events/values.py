@@ -1,0 +1,69 @@
+"""Values of an event stream: events on their own lines, or between the messages of a log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from viewer.formats.events.apply import EventApplier
+from viewer.formats.json.fields import Source
+from viewer.formats.tables.events import EVENT_TABLE
+from viewer.formats.tables.model import EventTable
+from viewer.formats.text.log_lines import may_be_event
+from viewer.model.messages import Span
+from viewer.reading.recorder import Recorder
+from viewer.rules.notes import I_JSON_LENIENT
+from viewer.syntax.json_text import JsonNode, read_json
+
+_SPACE = b" \t\r\n"
+
+
+class EventLines:
+    """Reader of the lines of a log that are events."""
+
+    def __init__(self, record: Recorder, table: EventTable = EVENT_TABLE, *, preambles: bool = False) -> None:
+        self._record = record
+        self._applier = EventApplier(record, table, preambles=preambles)
+
+    def try_line(self, line: bytes, offset: int, first: Callable[[], None] = lambda: None) -> bool:
+        """Apply the line if it is an event of a known type, and return True; `first` is called before that."""
+        if not may_be_event(line):
+            return False
+        reading = read_json(line, offset)
+        if reading.node is None or reading.fault or line[reading.end - offset :].strip(_SPACE):
+            return False
+        if not self.knows(reading.node, None):
+            return False
+        first()
+        return self.apply(reading.node, None, reading.lenient)
+
+    def knows(self, node: JsonNode, name: str | None) -> bool:
+        """True if this value, or the line before it, has a known type."""
+        return self._applier.knows(node, name)
+
+    def apply(self, node: JsonNode, name: str | None, lenient: list[Span], source: Source | None = None) -> bool:
+        """The same for a parsed value; `name` is its type if the line before stated it."""
+        if not self._applier.apply(node, name):
+            return False
+        for span in lenient:
+            self._record.report(I_JSON_LENIENT, None, *span)
+        return True
+
+    def changes(self, node: JsonNode) -> bool:
+        """No value is replaced."""
+        return False
+
+    def read_run(self, data: bytes, start: int, at: int, base: int, node: JsonNode) -> int:
+        """Read nothing ahead."""
+        return at
+
+    def end_response(self) -> None:
+        """Close all open messages."""
+        self._applier.end_response()
+
+    def grow(self) -> None:
+        """Report the messages that grew since the last call; called once per run of lines."""
+        self._applier.streams.grow()
+
+    def close(self, at: int) -> None:
+        """Handle the end of the input."""
+        self._applier.close(at)

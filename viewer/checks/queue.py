@@ -165,8 +165,8 @@ class CheckQueue:
                     done = self._messages(work, size)
                 case Closed(message):
                     self._closed(message)
-                case Found(rule, reason, start, end, number):
-                    self.report(rule, reason, start, end, number)
+                case Found(rule, reason, start, end, number, count):
+                    self.report(rule, reason, start, end, number, count)
                 case Strayed(stray):
                     self._strayed(stray)
                 case Started(transcript):

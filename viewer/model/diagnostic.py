@@ -55,6 +55,7 @@ class Problem(Struct, frozen=True):
     reason: str | None
     start: int
     end: int
+    count: int = 1
 
 
 class Diagnostic(Struct, frozen=True):

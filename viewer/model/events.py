@@ -48,6 +48,7 @@ class Found(Struct, frozen=True):
     start: int
     end: int
     message: int | None
+    count: int = 1
 
     @property
     def code(self) -> str:

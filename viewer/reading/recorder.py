@@ -157,10 +157,12 @@ class Recorder:
         self.start_if_none(start)
         self._events.append(Strayed(Stray(self.transcript, self.last_number, (start, end))))
 
-    def report(self, rule: Rule, reason: str | None, start: int, end: int, message: int | None = None) -> None:
+    def report(
+        self, rule: Rule, reason: str | None, start: int, end: int, message: int | None = None, count: int = 1
+    ) -> None:
         """Report a diagnostic at these bytes. Equal ones that touch are merged later."""
         if reason is None or reason in rule.reasons:
-            self._events.append(Found(rule, reason, start, end, message))
+            self._events.append(Found(rule, reason, start, end, message, count))
             return
         raise KeyError(f"{rule.code} has no reason {reason}")
 

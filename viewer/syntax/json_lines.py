@@ -205,6 +205,7 @@ class LazyNode(_Node):
 
     closed = True
     split = False
+    repeats = False
 
     def __init__(self, value: Any, line: _Line, parent: LazyNode | None, place: tuple[str, ...] | int) -> None:
         self.value = value

@@ -114,7 +114,13 @@ class Scanner:
         self._at += 1
         node.end = self._base + self._at
         node.closed = True
-        return self._after if self._containers else None
+        if node.members and len({member.key for member in node.members}) < len(node.members):
+            node.repeats = True
+        if not self._containers:
+            return None
+        if node.repeats:
+            self._containers[-1].repeats = True
+        return self._after
 
     def _first_item(self, byte: int) -> Step | None:
         return self._close() if byte == _ARRAY_END else self._value(byte)

@@ -40,6 +40,8 @@ class JsonNode(Struct):
     """The end of the body of a string, before its closing quote (straight or curly)."""
     split: bool = False
     """True for a string over several `data:` lines of a server-sent event."""
+    repeats: bool = False
+    """True if this object, or one in this value, has a key twice."""
     _by_key: dict[str, JsonNode] | None = None
     """The members of a large object by key, built on first access, after the object was read."""
 

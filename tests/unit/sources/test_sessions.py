@@ -20,7 +20,6 @@ from tests.support.containers import (
 from viewer.document.session_head import read_head
 from viewer.sources.sessions import HEAD, Surroundings, find_sessions, group_of, newest_session, places
 
-NOW = time.time()
 USER = '{"type":"user","uuid":"u%d","sessionId":"s","cwd":"%s","message":{"role":"user","content":"%s"}}\n'
 META = '{"type":"user","uuid":"u0","sessionId":"s","isMeta":true,"message":{"role":"user","content":"SECRET_META"}}\n'
 SUMMARY = '{"type":"summary","leafUuid":"x","summary":"SECRET_SUMMARY"}\n'
@@ -29,7 +28,8 @@ SUMMARY = '{"type":"summary","leafUuid":"x","summary":"SECRET_SUMMARY"}\n'
 def write(path: Path, text: str, age: float = 100) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, "utf-8")
-    os.utime(path, (NOW - age, NOW - age))
+    modified = time.time() - age
+    os.utime(path, (modified, modified))
     return path
 
 

@@ -13,6 +13,7 @@ from viewer.formats.engine.history import Conversation
 from viewer.formats.engine.inner import has_inner_strings, read_inner_strings
 from viewer.formats.engine.narrowing import Narrowings
 from viewer.formats.engine.paths import members_of, string_at
+from viewer.formats.engine.repeats import repeated_keys
 from viewer.formats.engine.spans import SpanCollector, TraceSpan
 from viewer.formats.engine.tree import RecordTree
 from viewer.formats.engine.writer import DraftWriter
@@ -73,12 +74,17 @@ class Records:
     def apply(self, node: JsonNode, name: str | None, lenient: list[Span], source: Source | None = None) -> bool:
         """Read one record."""
         if self._spans is not None:
+            if node.repeats:
+                self._report_repeated_keys(node)
             self._spans.take(node, source)
             return True
         problems: list[Problem] = []
         if source is not None and type(node) is not LazyNode:
             problems = read_inner_strings(self._format.inner, node, source)
         reading = read_record(self._format.records, node)
+        if node.repeats:
+            starts = {piece.start for draft in reading.drafts for piece in draft.pieces}
+            problems += repeated_keys(node, starts)
         self._start_if_new(node, source, reading)
         if problems:
             reading.faults = [*problems, *reading.faults]
@@ -142,6 +148,11 @@ class Records:
             self._record.start(span.node.start, None, string_at(span.node, self._format.model))
             self._session = span.group
         self._writer.add(span.reading, span.node, span.source, lambda at: self._start(span.node, at))
+
+    def _report_repeated_keys(self, node: JsonNode) -> None:
+        for one in repeated_keys(node):
+            self._record.start_if_none(node.start)
+            self._record.report(one.rule, one.reason, one.start, one.end, count=one.count)
 
     def _start_if_new(self, node: JsonNode, source: Source | None, reading: RecordReading) -> None:
         session = string_at(node, self._format.session) or reading.session

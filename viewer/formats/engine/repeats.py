@@ -1,14 +1,37 @@
-"""Find the texts and messages of a record that repeat others in it."""
+"""Find the texts and messages of a record that repeat others in it, and keys that an object has twice."""
 
 from __future__ import annotations
+
+from collections.abc import Container, Iterator
 
 from viewer.formats.engine.paths import path
 from viewer.formats.json.fields import ROLE_KEYS, first_of
 from viewer.formats.tables.model import RecordRule
+from viewer.model.diagnostic import Problem
+from viewer.rules.structure import W_JSON_DUPLICATE_KEY
 from viewer.syntax.json_text import JsonKind, JsonNode
 
 _TEXT_KEYS = ("content", "value", "text")
 _ROLES = (*ROLE_KEYS, "from")
+
+
+def repeated_keys(node: JsonNode, bodies: Container[int] = ()) -> Iterator[Problem]:
+    """The repeated keys of each object in a record: the first of them, and their number. `bodies` are the starts of
+    the values that are checked as bodies."""
+    waiting = [node]
+    while waiting:
+        value = waiting.pop()
+        if not value.repeats or value.start in bodies:
+            continue
+        seen: set[str] = set()
+        first, count = None, 0
+        for member in value.members:
+            if member.key in seen:
+                first, count = first or member, count + 1
+            seen.add(member.key)
+        if first is not None:
+            yield Problem(W_JSON_DUPLICATE_KEY, None, first.key_start, first.key_end, count)
+        waiting += reversed([*value.items, *(member.value for member in value.members)])
 
 
 def repeated_length(items: list[JsonNode], others: tuple[str, ...], node: JsonNode) -> int:

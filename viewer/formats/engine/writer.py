@@ -213,7 +213,7 @@ class DraftWriter:
         self._copies.forget_before(self._at)
         for problem in reading.faults:
             self._record.start_if_none(node.start)
-            self._record.report(problem.rule, problem.reason, problem.start, problem.end)
+            self._record.report(problem.rule, problem.reason, problem.start, problem.end, count=problem.count)
         if reading.unknown is not None:
             self._note_unknown(reading.unknown)
         if not reading.drafts and not reading.steps:

@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 MOST_CASES = 6_000
 LIBRARIES = "import hypothesis, pytest, rich.markdown, textual.app, textual.widgets"
-MOST_IMPORTS = 14
+MOST_IMPORTS = 10
 """Collecting costs at most as much processor time as so many imports of the libraries: 5 s where nothing else runs."""
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from zlib import crc32
 
 from viewer.formats import FORMATS
-from viewer.model.events import Closed, Event, Found, Grew, Opened, Started, Strayed, ToolCancelled
+from viewer.model.events import Closed, Event, Found, Grew, Opened, Started, Strayed, ToolCancelled, Used
 from viewer.model.messages import Message
 from viewer.model.visibility import is_user_safe
 from viewer.reading.bodies import read_body
@@ -36,7 +36,7 @@ def told(data: bytes) -> list[str]:
     whole = settled([data])
     assert_same_in_two(data, sorted(range(len(data) + 1), key=lambda cut: crc32(b"%d" % cut))[:MOST_CUTS])
     assert settled([data[at : at + 1] for at in range(len(data))]) == whole
-    return [line_of(event, data) for event in whole if not isinstance(event, Opened)]
+    return [line_of(event, data) for event in whole if not isinstance(event, Opened | Used)]
 
 
 def assert_same_in_two(data: bytes, cuts: Iterable[int]) -> None:

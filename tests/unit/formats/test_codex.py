@@ -327,6 +327,15 @@ def test_an_event_gives_the_reply_of_a_call_its_outcome() -> None:
         assert len(replies) == 1, records
 
 
+def test_output_that_is_no_json_is_no_error() -> None:
+    call = item("function_call", name="shell", arguments="{}", call_id="c1")
+    for text in ("[main 1234] Fix", "{ color: red }", "[ ok ] started", "{}, {}"):
+        output = item("function_call_output", output=text, call_id="c1")
+        assert codes(read(lines(META, call, output), "codex")) == [], text
+    broken = item("function_call_output", output='{"output": 1 2}', call_id="c1")
+    assert codes(read(lines(META, call, broken), "codex")) == ["E-BODY-CONSTRAINT-VIOLATION/json-malformed"]
+
+
 def test_an_event_after_its_reply_is_no_second_message_and_reports_the_failure() -> None:
     call = item("function_call", name="shell", arguments="{}", call_id="c1")
     output = item("function_call_output", output="no", call_id="c1")

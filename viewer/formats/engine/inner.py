@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from viewer.cache import lazy_regex
 from viewer.formats.engine.conditions import Unreadable, all_hold
 from viewer.formats.engine.paths import all_at, change, path
 from viewer.formats.json.fields import Source
@@ -13,6 +14,9 @@ from viewer.rules.errors import E_BODY_CONSTRAINT_VIOLATION, E_STREAM_TRUNCATED
 from viewer.syntax.json_in_string import InnerNode, read_inner
 from viewer.syntax.json_string import string_body
 from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading
+
+_IS_JSON = lazy_regex(r'\s*(?:\{\s*"|\[\s*[\[{"])')
+"""The beginning of JSON, unlike that of a log line in brackets or of a block of code."""
 
 
 def read_inner_strings(inner: Iterable[str | Inner], node: JsonNode, source: Source) -> list[Problem]:
@@ -74,7 +78,8 @@ class _InnerReader:
             self.problems.append(Problem(E_STREAM_TRUNCATED, "log", value.start, value.end))
             return reading.node
         if reading.node is None or reading.faults or not self._is_all(reading, value):
-            self.problems.append(Problem(E_BODY_CONSTRAINT_VIOLATION, "json-malformed", value.start, value.end))
+            if _IS_JSON.match(value.text):
+                self.problems.append(Problem(E_BODY_CONSTRAINT_VIOLATION, "json-malformed", value.start, value.end))
             return None
         return reading.node
 

@@ -77,6 +77,7 @@ def test_the_app_draws_the_same_text_at_the_same_place(path: Path, size: tuple[i
     assert bytes(terminal.written).count(b"\x1b[?1049h") == bytes(terminal.written).count(b"\x1b[?1049l") == 1
 
 
+@pytest.mark.slow
 def test_a_view_without_messages_says_so_at_once(tmp_path: Path) -> None:
     for name, text, words in (
         (
@@ -118,7 +119,7 @@ def test_the_first_page_has_no_hidden_text_and_no_control_sequence(tmp_path: Pat
     assert foreign(before) == []
 
 
-@pytest.mark.share(quick=3)
+@pytest.mark.share(quick=9)
 @pytest.mark.parametrize(
     ("number", "key", "code"),
     [(signal.SIGTERM, "", 143), (signal.SIGHUP, "", 129), (None, "\x03", 130)],

@@ -231,7 +231,7 @@ class TestFaults:
             live.until_bodies("one", "two")
             assert (live.resets, live.err) == ([], "")
 
-    @pytest.mark.share(test=16)
+    @pytest.mark.share(test=48)
     @pytest.mark.parametrize("form", [["--json"], []], ids=["json", "text"])
     def test_one_line_of_32_mb(self, path: Path, form: list[str]) -> None:
         with Live("show", "-f", *form, path) as live:

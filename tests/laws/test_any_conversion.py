@@ -129,6 +129,7 @@ def chats(draw: st.DrawFn) -> list[ShownMessage]:
     return [shown(number, role=draw(roles), body=draw(bodies)) for number in range(1, draw(st.integers(1, 4)) + 1)]
 
 
+@pytest.mark.slow
 @given(chats())
 def test_chatml_json_keeps_messages_without_channels(messages: list[ShownMessage]) -> None:
     written, losses = WRITERS["chatml-json"]([], messages)

@@ -108,7 +108,7 @@ def both(text: bytes, format: str, monkeypatch: pytest.MonkeyPatch, cuts: tuple[
     assert fast == careful, next((pair for pair in zip(fast, careful, strict=False) if pair[0] != pair[1]), text)
 
 
-@each("sample", record_samples(), ids=lambda sample: sample.name, quick=4)
+@each("sample", record_samples(), ids=lambda sample: sample.name, quick=96, test=13)
 def test_records_decoded_at_once_give_the_events_of_the_careful_reader(
     sample: Sample, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -119,7 +119,7 @@ def test_records_decoded_at_once_give_the_events_of_the_careful_reader(
             both(text, format_of(sample), monkeypatch, (cut,))
 
 
-@each("sample", record_samples(), ids=lambda sample: sample.name, quick=16, test=4)
+@each("sample", record_samples(), ids=lambda sample: sample.name, quick=144, test=16)
 def test_so_do_mutated_samples(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
     text = as_lines(sample.text)
     for mutated in mutations(text, crc32(sample.name.encode()), 2):
@@ -132,7 +132,7 @@ def as_array(text: bytes) -> bytes:
     return b" [ " + b" ,\n".join(rows or [b"{}"]) + b"\n] "
 
 
-@each("sample", record_samples(), ids=lambda sample: sample.name, quick=6, test=2)
+@each("sample", record_samples(), ids=lambda sample: sample.name, quick=84, test=10)
 def test_so_do_arrays_of_records(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
     text = as_array(sample.text)
     both(text, format_of(sample), monkeypatch)
@@ -168,6 +168,7 @@ ARRAYS = (
 )
 
 
+@pytest.mark.slow
 def test_arrays_are_read_item_by_item_as_if_they_were_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     for text in ARRAYS:
         for cuts in ((), *((cut,) for cut in range(1, len(text), 7)), tuple(range(1, len(text), 3))):
@@ -238,6 +239,7 @@ MORE = (
 )
 
 
+@pytest.mark.slow
 def test_deltas_that_are_read_together_give_the_same_messages(monkeypatch: pytest.MonkeyPatch) -> None:
     for more in MORE:
         text = stream(*TEXTS, more=more)

@@ -87,6 +87,7 @@ PARTS = ["<|start|>", "user", "assistant", "<|channel|>", "final", "<|message|>"
 PARTS += ["<|endliteral|>", "<|return|>", "\n", "<|start_reason|>", "<|constrain|>json", "\\ud83d"]
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.lists(st.sampled_from(PARTS), max_size=12), st.integers(1, 5))
 def test_no_shown_text_of_any_input_is_withdrawn(parts: list[str], size: int) -> None:

@@ -128,7 +128,7 @@ async def test_every_block_of_unicode_is_drawn_safely(tmp_path: Path, monkeypatc
     assert OutputGuard.caught == 0
 
 
-@pytest.mark.share(test=12)
+@pytest.mark.share(test=48)
 @pytest.mark.parametrize("size", [(120, 40), (80, 24)])
 async def test_no_pane_list_copy_or_export_passes_a_payload_on(
     hostile: Path, size: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -199,7 +199,7 @@ def test_a_random_document_scans_as_it_parses() -> None:
     campaign(120)()
 
 
-@pytest.mark.share(test=20)
+@pytest.mark.share(test=80)
 @pytest.mark.parametrize("part", range(4))
 def test_many_random_documents_scan_as_they_parse(part: int) -> None:
     seed(part)(campaign(600))()

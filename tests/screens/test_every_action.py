@@ -84,6 +84,7 @@ async def test_messages_and_turns() -> None:
         assert f"msg {focus[-1]}/33" in drawn(pilot)
 
 
+@pytest.mark.slow
 @proves("theme")
 async def test_theme(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)

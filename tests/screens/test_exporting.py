@@ -123,6 +123,7 @@ async def test_an_unwritable_file_is_one_sentence(folder: Path, name: str, words
     assert files(folder) == ["file"]
 
 
+@pytest.mark.slow
 async def test_a_long_export_shows_its_progress_and_stops_on_escape(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

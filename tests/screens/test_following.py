@@ -284,6 +284,7 @@ class TestWords:
             await app.write("<|return|>" + THOUGHT.removesuffix("<|end|>\n"))
             assert "still being written" not in drawn(app.pilot)
 
+    @pytest.mark.slow
     async def test_the_outline_marks_what_grows(self, path: Path) -> None:
         async with live(path, HEAD + QUESTION + ANSWER + "So far", options=DEBUG) as app:
             line = next(line for line in drawn(app.pilot).splitlines() if "2 F So far" in line)
@@ -443,6 +444,7 @@ class TestSwitching:
             assert said(pilot) == "Compressed files cannot be followed."
             assert "Answer 1." in drawn(pilot)
 
+    @pytest.mark.slow
     async def test_a_container_and_an_item_are_opened_whole_and_not_followed(self, tmp_path: Path) -> None:
         path = Path(eval_log(tmp_path / "run.eval", documents("inspect")["several-samples-and-epochs"]))
         for name, item in ((path, ""), (path, ":1:1")):

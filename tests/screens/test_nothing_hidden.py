@@ -166,7 +166,7 @@ async def proof(sample: Sample) -> None:
         await looked.search()
 
 
-@pytest.mark.share(test=6)
+@pytest.mark.share(test=18)
 @pytest.mark.parametrize("name", sorted(QUICK))
 async def test_no_widget_holds_what_is_hidden(name: str) -> None:
     await proof(next(sample for sample in samples() if sample.name == name))
@@ -192,7 +192,7 @@ async def test_nothing_hidden_is_drawn_or_held_in_any_sample(name: str) -> None:
     await glance(next(sample for sample in samples() if sample.name == name))
 
 
-@each("name", OTHERS[::12], quick=0, test=72)
+@each("name", OTHERS[::12], quick=0, test=288)
 async def test_no_widget_holds_what_is_hidden_in_samples(name: str) -> None:
     await proof(next(sample for sample in samples() if sample.name == name))
 
@@ -223,6 +223,7 @@ async def test_help_and_palette_hold_nothing_of_the_transcript() -> None:
             await press(pilot, "escape")
 
 
+@pytest.mark.slow
 def test_the_tour_hides_many_texts() -> None:
     sample = next(sample for sample in samples() if sample.name == "tour.ocml")
     assert len(hidden_pieces(sample)) > 100

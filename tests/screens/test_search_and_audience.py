@@ -67,6 +67,7 @@ async def test_leaving_the_debug_view_drops_the_search(fruit: Path) -> None:
         assert "secret" not in drawn(pilot)
 
 
+@pytest.mark.slow
 async def test_a_filter_ends_with_the_view_and_its_search_runs_again(fruit: Path) -> None:
     async with running(fruit, size=ROOMY) as pilot:
         await type_in(pilot, "&", "plums")

@@ -200,6 +200,7 @@ class TestThemes:
             assert background(pilot.app) == load_theme("light").colors["background"]
             assert {str(color) for color in colors(pilot.app)} >= {load_theme("light").colors["primary"]}
 
+    @pytest.mark.slow
     async def test_an_edited_theme_is_read_again(self, tmp_path: Path) -> None:
         file = tmp_path / "mine.yaml"
         file.write_text("like: light\n")

@@ -248,6 +248,7 @@ class TestPlaces:
         async with running(written(tmp_path, 3), size=ROOMY, keys=["T"]) as pilot:
             assert "transcript 1, turn 1" in drawn(pilot)
 
+    @pytest.mark.slow
     async def test_a_long_name_leaves_room_for_the_number_in_the_title(self, tmp_path: Path) -> None:
         path = written(tmp_path, 3)
         long = path.rename(tmp_path / f"{'a-very-long-name-' * 8}.jsonl")

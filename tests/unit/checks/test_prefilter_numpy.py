@@ -100,6 +100,7 @@ def test_no_body_is_selected_for_what_its_header_has() -> None:
     assert judged_together(trigger, [b"a", b"b"]) == judged_alone(trigger, [b"a", b"b"]) == [False, False]
 
 
+@pytest.mark.slow
 def test_the_leads_are_the_first_bytes_of_hidden_characters() -> None:
     hidden = [chr(code).encode() for code in range(sys.maxunicode + 1) if not 0xD800 <= code < 0xE000]
     leads = {body[0] for body in hidden if len(body) > 1 and MAY_HIDE.match(body)}

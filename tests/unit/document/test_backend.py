@@ -42,6 +42,7 @@ def test_many_messages_use_a_faster_backend(monkeypatch: pytest.MonkeyPatch) -> 
     assert not document.needs_backend
 
 
+@pytest.mark.share(quick=4)
 @pytest.mark.parametrize(
     ("name", "expected"), [("plain", "plain"), ("numpy", "numpy"), ("native", "numpy"), ("", "plain")]
 )

@@ -64,6 +64,7 @@ def reading(document: Document) -> object:
     return describe(document._analysis, document._source.read(0, 1 << 30))
 
 
+@pytest.mark.slow
 def test_a_large_file_is_read_to_its_end_before_it_is_checked(path: Path) -> None:
     document, whole = follow(path), open_document(str(path))
     changes = steps_until_caught_up(document)
@@ -101,6 +102,7 @@ def test_new_bytes_are_read_at_once_and_checked_in_their_turn(path: Path) -> Non
     assert reading(read_on(document)) == reading(open_document(str(path)))
 
 
+@pytest.mark.slow
 def test_every_finding_is_returned_once(path: Path) -> None:
     document, told = follow(path), []
     while document.step(STEP).more:
@@ -140,6 +142,7 @@ def test_a_small_file_is_checked_as_it_is_read(tmp_path: Path) -> None:
     assert document._analysis.is_checked
 
 
+@pytest.mark.slow
 def test_parsed_content_is_checked_while_it_is_read(tmp_path: Path) -> None:
     lines = tmp_path / "run.jsonl"
     lines.write_text(f'{{"role":"user","content":"{"Hi " * 300}"}}\n' * (3 * BIG // 930))

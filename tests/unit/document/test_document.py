@@ -15,7 +15,7 @@ TURNS = [turn(number) + (ODD[NAMES[number % len(NAMES)]] if number % 9 == 0 else
 BIG = b"version: 2.2\n" + DECLARED + b"".join(TURNS)
 
 
-@pytest.mark.share(test=20)
+@pytest.mark.share(test=80)
 @pytest.mark.parametrize("format", TEXT)
 def test_a_large_document_equals_the_result_of_the_parser(format: str) -> None:
     expected = examine([BIG], BIG, format)
@@ -58,6 +58,7 @@ def test_a_small_document_is_checked_while_it_is_read() -> None:
     assert document._scanner is None
 
 
+@pytest.mark.share(quick=5)
 @pytest.mark.parametrize(("size", "times"), [(40_000, 0), (1_200_000, 1)])
 def test_memory_is_released_once_after_a_large_reading(size: int, times: int, monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[None] = []

@@ -166,6 +166,7 @@ class TestReading:
         beside.replace(path)
         assert bodies(document)[-1] == "Answer 29"
 
+    @pytest.mark.slow
     def test_a_rewrite_between_two_steps_starts_over(self, path: Path) -> None:
         write(path, chat(3000))
         document = Document(open_source(str(path)))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from tests.support.program import run
 from tests.support.record_formats import (
     EXAMPLES,
@@ -252,6 +254,7 @@ def test_how_the_input_is_cut_does_not_matter() -> None:
         assert_cuts_do_not_matter(data, FORMAT)
 
 
+@pytest.mark.slow
 def test_a_trajectory_that_is_cut_shows_nothing_hidden() -> None:
     for data in (EXAMPLE, MANY):
         assert_truncation_hides(data, FORMAT)

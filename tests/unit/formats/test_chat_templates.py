@@ -82,7 +82,7 @@ def test_reading_byte_by_byte_equals_reading_whole(case: Turns) -> None:
         assert read_cut(data, case.format, range(step, len(data), step)) == whole
 
 
-@each("case", CASES, ids=lambda case: case.format, quick=10)
+@each("case", CASES, ids=lambda case: case.format, quick=50, test=4)
 def test_no_cut_shows_hidden_text(case: Turns) -> None:
     data = case.whole.encode()
     for end in range(0, len(data), 2):
@@ -116,6 +116,7 @@ def test_a_role_of_no_template_is_hidden(case: Turns) -> None:
     assert codes(reading) == ["E-PARSE-HEADER/role-unknown"]
 
 
+@pytest.mark.share(quick=3)
 @pytest.mark.parametrize("format", ["chatml", "openchatml-0.1"])
 @pytest.mark.parametrize("role", ["user", "assistant"])
 def test_calls_have_the_same_numbers_wherever_the_input_is_cut(format: str, role: str) -> None:

@@ -105,6 +105,7 @@ def test_errors_are_reported() -> None:
         assert codes(read(lines(one), "codex-exec")) == ["W-RUN-ERROR/unknown"]
 
 
+@pytest.mark.slow
 def test_marks_of_a_template_stay_hidden_while_a_message_grows() -> None:
     texts = "Yes.<tool_call>SECRET_", "Yes.<tool_call>SECRET_</tool_call>"
     for last in ("updated", "completed"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.support.agent_records import as_lines, kinds
 from viewer.document.document import Document
 from viewer.document.values import ShownMessage
@@ -64,6 +66,7 @@ def streamed(*texts: str) -> bytes:
     return as_lines(*records[:-1], {**records[-1], "done": True})
 
 
+@pytest.mark.slow
 def test_marks_in_several_records_divide_a_text_like_marks_in_one() -> None:
     for text in MARKED:
         whole = kinds(streamed(text), "ollama")

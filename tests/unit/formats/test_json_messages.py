@@ -257,6 +257,7 @@ def test_no_input_raises_and_cuts_change_nothing(text: str | bytes, size: int) -
     assert read(JSON, data, [size] * (len(data) // size + 1)) == read(JSON, data)
 
 
+@pytest.mark.slow
 @given(st.data())
 @settings(max_examples=200, deadline=None)
 def test_a_broken_transcript_never_raises(data: st.DataObject) -> None:

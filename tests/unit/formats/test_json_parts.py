@@ -60,6 +60,7 @@ LABELS: list[tuple[object, str]] = [
 ]
 
 
+@pytest.mark.share(quick=3)
 @pytest.mark.parametrize(("part", "label"), LABELS)
 def test_attachments_show_as_a_label_on_their_own_line(part: object, label: str) -> None:
     for role in ("user", "assistant"):

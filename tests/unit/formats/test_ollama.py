@@ -158,6 +158,7 @@ def test_reading_in_pieces_equals_reading_whole() -> None:
         assert read_cut(data, "ollama", range(step, len(data), step)) == whole
 
 
+@pytest.mark.slow
 def test_no_cut_shows_hidden_text() -> None:
     data = lines({"model": "m", "messages": [{"role": "system", "content": "SECRET"}]}, *STREAM)
     for end in range(0, len(data), 3):

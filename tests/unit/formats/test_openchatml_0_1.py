@@ -79,6 +79,7 @@ def cases() -> dict[str, tuple[str, list[str]]]:
 CASES = cases()
 
 
+@pytest.mark.share(quick=3)
 @pytest.mark.parametrize("case", CASES)
 def test_each_case_reads_the_same_for_any_cut(case: str) -> None:
     source, expected = CASES[case]

@@ -117,6 +117,7 @@ def test_a_plugin_reads_what_no_built_in_format_does(install: Install, session: 
     assert bodies("--reveal", "all", session)[1] == "# SECRET_INJECTED"
 
 
+@pytest.mark.slow
 def test_no_surface_shows_what_the_plugin_did_not_call_said(install: Install, session: Path) -> None:
     install()
     for command, *options in SURFACES:

@@ -194,7 +194,7 @@ def shown_so_far_of(data: bytes, format: str) -> list[str]:
 @each(
     "carrier, role, text",
     [each for each in CARRIED if each[0] in ("openchatml-0.1", "harmony", "openchatml-2.2", "events")],
-    quick=80,
+    quick=240,
     test=16,
 )
 def test_nothing_hidden_shows_while_the_text_grows(carrier: str, role: str, text: str) -> None:

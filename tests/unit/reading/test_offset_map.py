@@ -52,6 +52,7 @@ def one_by_one(body: Body, span: tuple[int, int]) -> tuple[int, int] | None:
     return first, max(first, last)
 
 
+@pytest.mark.slow
 def test_many_spans_are_found_like_single_ones() -> None:
     text = "aä<|literal|>€x<|endliteral|><<|end|>🙂\n".encode() * 5 + b"\xf0\x9f z"
     body = read_body((Piece(100, 100 + len(text), Coding.ESCAPED),), lambda start, end: text[start - 100 : end - 100])

@@ -200,7 +200,7 @@ class TestInTheEnd:
         [(sample, audience) for sample in SAMPLES for audience in (END_USER, STRICT)],
         ids=lambda case: f"{case[0].path.name} {case[1]}",
         quick=1020,
-        test=20,
+        test=120,
     )
     def test_it_is_what_show_prints(self, tmp_path: Path, sample: Sample, audience: Audience) -> None:
         text = sample.path.read_bytes()
@@ -220,7 +220,7 @@ class TestInTheEnd:
         [(sample, audience) for sample in SAMPLES for audience in (END_USER, STRICT, EVERYTHING)],
         ids=lambda case: f"{case[0].path.name} {case[1]}",
         quick=330,
-        test=12,
+        test=36,
     )
     def test_the_json_lines_are_those_of_show(self, tmp_path: Path, sample: Sample, audience: Audience) -> None:
         text = sample.path.read_bytes()
@@ -269,7 +269,7 @@ class TestOneByteAtATime:
         "row, make",
         [(row, make) for row in ROWS for make in (Conversation, LiveLines)],
         ids=lambda case: f"{case[0].format}: {case[0].name} {case[1].__name__}",
-        quick=24,
+        quick=72,
         test=8,
     )
     def test_no_hidden_byte_is_ever_written(

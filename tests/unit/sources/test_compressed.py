@@ -207,7 +207,7 @@ def campaign(name: str, path: Path, rounds: int) -> None:
         assert got == expected or faults(path), (number, bytes(data).hex())
 
 
-@pytest.mark.share(quick=4)
+@pytest.mark.share(quick=12)
 @EVERY_WAY
 def test_random_damage_is_never_silent(name: str, tmp_path: Path) -> None:
     campaign(name, tmp_path / "sample", 120)

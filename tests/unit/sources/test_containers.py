@@ -62,6 +62,7 @@ def built(folder: Path) -> Iterator[tuple[str, str, str]]:
         yield containers.event_folder(folder / name / "events", events), "openhands", name
 
 
+@pytest.mark.slow
 def test_every_sample_reads_the_same_in_its_containers(tmp_path: Path) -> None:
     count = 0
     for path, format, name in built(tmp_path):
@@ -76,6 +77,7 @@ def test_every_sample_reads_the_same_in_its_containers(tmp_path: Path) -> None:
     assert count > 30
 
 
+@pytest.mark.slow
 def test_the_debug_view_holds_the_same_as_that_of_the_sample(tmp_path: Path) -> None:
     for path, format, name in built(tmp_path):
         if name in ("parallel-calls", "refusal", "tool-errors"):
@@ -183,6 +185,7 @@ def test_hostile_names_are_not_read(tmp_path: Path) -> None:
     assert (bodies(twice), reasons(open_document(twice))) == (["Last"], ["part-repeated"])
 
 
+@pytest.mark.slow
 def test_stored_members_and_thousands_of_them_are_read(tmp_path: Path) -> None:
     members = ((f"samples/{number}_epoch_1.json", sample(f"Question {number}")) for number in range(1200))
     path = archive(tmp_path / "run.eval", *members, compression=zipfile.ZIP_STORED)

@@ -84,6 +84,7 @@ def test_every_invisible_character_has_a_kind() -> None:
     assert not kinds_of_all_code_points().keys() & visible
 
 
+@pytest.mark.slow
 def test_the_fast_test_accepts_every_character_with_a_kind() -> None:
     for code, kind in kinds_of_all_code_points().items():
         data = chr(code).encode()

@@ -350,3 +350,16 @@ def test_every_mark_is_found_by_the_prefilter_and_is_short() -> None:
     ]
     assert [mark for mark in marks if not MAY_BE_MARK.search(mark)] == []
     assert LONGEST_MARK <= 32
+
+
+def test_a_list_of_functions_hides_the_rest_of_an_answer() -> None:
+    calls = 'functools[{"name": "f", "arguments": {"a": "SECRET"}}]'
+    rows: tuple[tuple[str, list[str]], ...] = (
+        ("", []),
+        ("Sure. ", ["Sure."]),
+        ("Try functools[0]. ", ["Try functools[0]."]),
+    )
+    for text, seen in rows:
+        reading = read(json.dumps([{"role": "assistant", "content": text + calls}]), "json")
+        assert [body for body, shows in zip(reading.texts, reading.visible, strict=True) if shows] == seen
+        assert reading.texts[-1] == '{"a": "SECRET"}'

@@ -92,6 +92,7 @@ def test_a_table_is_put_between_the_marks_and_nowhere_else() -> None:
     assert put(made, "all", "new\n") == made
 
 
+@pytest.mark.slow
 def test_files_of_records_are_of_the_formats_in_their_names() -> None:
     named = {"array.json": "json", "chats.jsonl": "json", "responses-array.json": "responses"}
     for kind, rows in records.KINDS.items():

@@ -84,7 +84,7 @@ def test_completions_are_offered(line: str, wanted: list[str]) -> None:
     assert offered(line) == wanted
 
 
-@pytest.mark.share(quick=3)
+@pytest.mark.share(quick=9)
 @pytest.mark.parametrize("line", ["ocmlview ", "ocmlview --th", "ocmlview show --format ", "ocmlview --theme "])
 def test_completion_loads_no_heavy_module(line: str) -> None:
     found, modules = asked(line)
@@ -92,6 +92,7 @@ def test_completion_loads_no_heavy_module(line: str) -> None:
     assert modules & HEAVY == set()
 
 
+@pytest.mark.slow
 def test_your_own_themes_are_offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "ocmlview" / "themes"
     folder.mkdir(parents=True)

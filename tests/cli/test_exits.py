@@ -251,6 +251,7 @@ main()
 """
 
 
+@pytest.mark.share(quick=3)
 @pytest.mark.parametrize(
     ("module", "name", "arguments"),
     [("show", "print_text", '"show", "chat.ocml"'), ("check", "Report", '"check", "chat.ocml"')],

@@ -141,6 +141,7 @@ def test_a_signal_before_the_app_runs_restores_the_terminal(number: signal.Signa
     os.close(terminal_is)
 
 
+@pytest.mark.slow
 def test_an_error_while_the_app_loads_restores_the_terminal() -> None:
     terminal = Terminal([TOUR], (100, 24), script=BROKEN, variables=NO_SIZE)
     assert terminal.end() == 70

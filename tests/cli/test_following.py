@@ -24,6 +24,7 @@ def path(tmp_path: Path) -> Path:
 
 
 class TestShow:
+    @pytest.mark.slow
     def test_after_ctrl_c_it_has_printed_what_show_prints(self, path: Path) -> None:
         path.write_text(CHAT)
         with Live("show", "-f", path) as live:
@@ -56,6 +57,7 @@ class TestShow:
         assert (result.code, result.err) == (0, "")
         assert result.out == run("show", "-", stdin=CHAT).out
 
+    @pytest.mark.slow
     def test_piped_input_needs_no_name(self) -> None:
         with Live("show", "-f", stdin=subprocess.PIPE) as live:
             assert live.process.stdin
@@ -75,6 +77,7 @@ class TestShow:
             process.stdout.close()
             assert process.wait(30) in (130, 141)
 
+    @pytest.mark.slow
     def test_a_closed_pipe_is_noticed_while_waiting(self, path: Path) -> None:
         command = [sys.executable, "-m", "viewer", "show", "-f", str(path)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT) as process:

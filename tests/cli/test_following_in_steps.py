@@ -105,7 +105,7 @@ def test_the_newest_transcript_of_a_folder_is_followed_and_then_newer_ones(
     assert [Path(line.split(": ")[1]).name for line in followed] == ["new.ocml", "newer.ocml"]
 
 
-@pytest.mark.share(quick=3)
+@pytest.mark.share(quick=15)
 @WAKES
 def test_an_appended_message_is_printed_before_the_next_wait(tmp_path: Path, follower: Follower, wakes: bool) -> None:
     path = tmp_path / "run.ocml"

@@ -37,6 +37,7 @@ def test_an_endless_input_is_cut_off(command: list[str], settings: dict[str, str
     assert [path.name for path in tmp_path.iterdir()] == ["ocmlview"]
 
 
+@pytest.mark.slow
 def test_a_compressed_file_is_cut_off(settings: dict[str, str], tmp_path: Path) -> None:
     path = tmp_path / "chat.gz"
     path.write_bytes(gzip.compress((CHAT + "<|start|>user<|message|>again<|end|>\n" * 100).encode()))
@@ -45,14 +46,14 @@ def test_a_compressed_file_is_cut_off(settings: dict[str, str], tmp_path: Path) 
     assert "E-STREAM-TRUNCATED/too-large" in result.out
 
 
-@pytest.mark.share(quick=4)
+@pytest.mark.share(quick=12)
 @pytest.mark.parametrize("command", [*READING, *FOLLOWING, ["export", "-o", "-"], []], ids=words)
 def test_a_closed_standard_input_is_one_sentence(command: list[str]) -> None:
     result = closed(0, *command, "-")
     assert (result.code, result.out, result.err) == (2, "", "ocmlview: standard input is closed\n")
 
 
-@pytest.mark.share(quick=6)
+@pytest.mark.share(quick=24)
 @pytest.mark.parametrize("command", [*READING[:-1], *FOLLOWING[2:], ["export", "-o", "-"]], ids=words)
 def test_a_closed_standard_output_is_one_sentence(command: list[str]) -> None:
     source = "/dev/null" if "-f" in command else str(ROOT / "samples" / "tour.ocml")
@@ -68,6 +69,7 @@ def test_a_closed_standard_error_does_not_change_the_output() -> None:
     assert closed(2, "show", "nowhere").code == 2
 
 
+@pytest.mark.slow
 def test_no_file_gets_the_descriptor_of_a_closed_stream(tmp_path: Path) -> None:
     path = tmp_path / "out.txt"
     result = closed(1, "export", "--to", "text", "-o", str(path), str(ROOT / "samples" / "tour.ocml"))
@@ -137,6 +139,7 @@ def test_a_damaged_compressed_file_is_printed_and_reported_and_exits_with_1(
     assert result.out
 
 
+@pytest.mark.share(quick=3)
 @pytest.mark.parametrize("ending", [b"garbage", b"\x1f\x8b"])
 def test_a_damaged_pipe_is_reported_while_it_is_followed(ending: bytes, tmp_path: Path) -> None:
     done = subprocess.run(

@@ -46,6 +46,7 @@ def test_heavy_modules_are_not_loaded(arguments: list[str]) -> None:
     assert loaded(*arguments) & HEAVY == set()
 
 
+@pytest.mark.share(quick=3)
 @pytest.mark.parametrize(
     ("arguments", "modules_of_cli"),
     [(["--help"], {"exits"}), (["--version"], {"exits"}), (["completion", "bash"], {"exits", "completion"})],
@@ -64,6 +65,7 @@ def test_a_command_loads_no_other_command() -> None:
     assert "viewer.render.sarif" not in loaded("show", "samples/tour.ocml")
 
 
+@pytest.mark.slow
 def test_only_the_format_and_the_writer_in_use_are_loaded() -> None:
     modules = {name for name in loaded("show", "samples/tour.ocml") if name.startswith("viewer.formats.")}
     assert modules - {"viewer.formats.text.quoted_marks"} == {

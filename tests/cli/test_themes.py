@@ -59,6 +59,7 @@ def test_the_16_colors_are_those_of_the_terminal() -> None:
     assert "\x1b[1;96;40m" in out
 
 
+@pytest.mark.share(quick=3)
 @pytest.mark.parametrize(("term", "has", "lacks"), [("xterm-256color", "38;5;", "38;2;"), ("linux", "\x1b[", "8;5;")])
 def test_a_terminal_with_fewer_colors_gets_fewer(term: str, has: str, lacks: str) -> None:
     out = run("themes", "--color", "always", "dark", TERM=term, COLORTERM="").out

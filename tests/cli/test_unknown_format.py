@@ -54,7 +54,7 @@ def test_check_reports_an_unknown_format_once_and_exits_with_1(kind: str, tmp_pa
     assert "OpenChatML" not in result.err
 
 
-@pytest.mark.share(quick=12)
+@pytest.mark.share(quick=48)
 def test_commands_that_print_a_transcript_refuse_an_unknown_format(kind: str, tmp_path: Path) -> None:
     data, sentence = UNKNOWN[kind]
     path = written(tmp_path, data)
@@ -89,6 +89,7 @@ def test_a_file_that_no_format_reads_is_named(tmp_path: Path) -> None:
     assert "looks like a prompt log of Aider; ocmlview does not read it yet." in run("show", prompts).err
 
 
+@pytest.mark.slow
 def test_metadata_without_messages_is_counted(tmp_path: Path) -> None:
     path = written(tmp_path, META * 2)
     for command in [("show",), ("show", "--json"), ("stats",), ("check",), ("export", "-o", "-")]:

@@ -181,7 +181,7 @@ OPERATIONS: list[Callable[[Columns, Random, int], None]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.share(quick=3)
+@pytest.mark.share(quick=9)
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.__name__)
 @pytest.mark.parametrize("columns", BACKENDS, ids=lambda columns: columns.name)
 def test_every_backend_implements_each_operation(

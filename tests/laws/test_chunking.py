@@ -47,14 +47,14 @@ def shares() -> list[tuple[str, Sample, list[int]]]:
     ]
 
 
-@each("sample", samples(), ids=lambda sample: sample.name, quick=24, test=3)
+@each("sample", samples(), ids=lambda sample: sample.name, quick=72, test=3)
 def test_a_sample_reads_the_same_byte_by_byte(sample: Sample) -> None:
     text = sample.text
     whole = read(text, sample.format)
     assert read_cut(text, sample.format, range(1, len(text))) == whole
 
 
-@each("sample", samples(), ids=lambda sample: sample.name, quick=48, test=9)
+@each("sample", samples(), ids=lambda sample: sample.name, quick=144, test=9)
 def test_a_sample_reads_the_same_in_equal_pieces(sample: Sample) -> None:
     text = sample.text
     whole = read(text, sample.format)
@@ -89,7 +89,7 @@ LONG: dict[str, tuple[int, Callable[[int], bytes]]] = {
 """Inputs in which something is as long as a reader takes, and how long that is."""
 
 
-@pytest.mark.share(quick=3)
+@pytest.mark.share(quick=12)
 @pytest.mark.parametrize("format", ["openchatml-2.2", "harmony"])
 @pytest.mark.parametrize("kind", LONG)
 def test_input_just_beyond_a_cap_reads_the_same_in_pieces(kind: str, format: str) -> None:

@@ -108,7 +108,7 @@ def both(text: bytes, format: str, monkeypatch: pytest.MonkeyPatch, cuts: tuple[
     assert fast == careful, next((pair for pair in zip(fast, careful, strict=False) if pair[0] != pair[1]), text)
 
 
-@each("sample", record_samples(), ids=lambda sample: sample.name, quick=96, test=13)
+@each("sample", record_samples(), ids=lambda sample: sample.name, quick=384, test=13)
 def test_records_decoded_at_once_give_the_events_of_the_careful_reader(
     sample: Sample, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -132,7 +132,7 @@ def as_array(text: bytes) -> bytes:
     return b" [ " + b" ,\n".join(rows or [b"{}"]) + b"\n] "
 
 
-@each("sample", record_samples(), ids=lambda sample: sample.name, quick=84, test=10)
+@each("sample", record_samples(), ids=lambda sample: sample.name, quick=504, test=10)
 def test_so_do_arrays_of_records(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
     text = as_array(sample.text)
     both(text, format_of(sample), monkeypatch)

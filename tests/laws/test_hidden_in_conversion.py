@@ -40,7 +40,7 @@ def hidden_in(text: str, format: str, target: str) -> tuple[int, list[str]]:
 
 
 @pytest.mark.parametrize("target", WRITTEN)
-@each("format, name, text", CANONICAL, ids=lambda case: f"{case[0]}: {case[1]}")
+@each("format, name, text", CANONICAL, ids=lambda case: f"{case[0]}: {case[1]}", quick=3)
 def test_conversion_reveals_nothing(format: str, name: str, text: str, target: str) -> None:
     try:
         count, _ = hidden_in(text, format, target)
@@ -50,7 +50,7 @@ def test_conversion_reveals_nothing(format: str, name: str, text: str, target: s
 
 
 @pytest.mark.parametrize("target", WRITTEN)
-@each("format, name, text", CANONICAL, ids=lambda case: f"{case[0]}: {case[1]}")
+@each("format, name, text", CANONICAL, ids=lambda case: f"{case[0]}: {case[1]}", quick=3)
 def test_safe_conversion_writes_exactly_what_is_shown(format: str, name: str, text: str, target: str) -> None:
     try:
         written, _, messages = convert(text, format, target, END_USER)
@@ -94,7 +94,7 @@ def test_messages_that_resemble_shown_ones_stay_hidden(format: str, text: str, t
     assert SECRET not in "".join(message.body for message in messages_in(project(written, target, END_USER)))
 
 
-@pytest.mark.share(quick=18)
+@pytest.mark.share(quick=144)
 @pytest.mark.parametrize("examples", [25, pytest.param(150, marks=pytest.mark.lab)])
 def test_no_safe_conversion_contains_hidden_text(examples: int) -> None:
     """Whatever template, carrier, and target: neither the text that is written nor what a reader makes of it."""

@@ -176,6 +176,7 @@ def is_caught(mutant: Mutant) -> bool:
         return True
 
 
+@pytest.mark.share(quick=3)
 @pytest.mark.parametrize("module", GUARDED)
 def test_the_unchanged_program_has_no_wrong_row(module: str) -> None:
     look, users = GUARDED[module]

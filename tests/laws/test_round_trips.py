@@ -78,6 +78,7 @@ def test_2_2_to_2_0_lists_what_it_drops() -> None:
     ]
 
 
+@pytest.mark.share(quick=3)
 @pytest.mark.parametrize(
     "text",
     sorted(SAMPLES.glob("valid/openchatml-2.[02]/*.ocml")) + sorted(SAMPLES.glob("valid/harmony/*.harmony")),

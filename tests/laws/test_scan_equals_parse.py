@@ -129,7 +129,7 @@ def test_runs_of_plain_messages_skip_the_parser(format: str) -> None:
 
 
 @pytest.mark.parametrize("format", TEXT)
-@each("name", ODD, quick=60, test=20)
+@each("name", ODD, quick=180, test=20)
 def test_irregular_messages_are_read_as_the_parser_reads_them(name: str, format: str) -> None:
     text = HEADER + DECLARED + turn(1) + turn(2) + turn(3) + ODD[name] + turn(4) + turn(5) + ODD[name] + turn(6) + USER
     assert_same(text, format, [len(text), 1000, 97])
@@ -137,7 +137,7 @@ def test_irregular_messages_are_read_as_the_parser_reads_them(name: str, format:
 
 
 @pytest.mark.parametrize("format", TEXT)
-@each("name", ODD, quick=3)
+@each("name", ODD, quick=12)
 def test_the_fast_scan_equals_the_careful_one(name: str, format: str, monkeypatch: pytest.MonkeyPatch) -> None:
     text = HEADER + DECLARED + turn(1) + ODD[name] + turn(2) + ODD[name] + USER
     quick = read(text, format)
@@ -145,6 +145,7 @@ def test_the_fast_scan_equals_the_careful_one(name: str, format: str, monkeypatc
     assert read(text, format) == quick
 
 
+@pytest.mark.slow
 def test_headers_with_equal_hashes_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("viewer.scan.headers._SLOT_BITS", 1)
     assert_same(HEADER + TURNS + b"".join(ODD.values()), "openchatml-2.2", [1 << 30, 1000])

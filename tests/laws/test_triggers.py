@@ -87,7 +87,7 @@ def generated(head: bytes) -> bytes:
 
 
 class TestEveryMessageWithAFindingIsSelected:
-    @pytest.mark.share(quick=48, test=2)
+    @pytest.mark.share(quick=288, test=2)
     @pytest.mark.parametrize("format", TEXT)
     def test_in_generated_messages(self, format: str) -> None:
         head = {"openchatml-2.2": b"version: 2.2\n", "openchatml-2.0": b"version: 2.0\n"}.get(format, b"")
@@ -105,7 +105,7 @@ class TestEveryMessageWithAFindingIsSelected:
             if sample.format in TEXT and place >= 0:
                 assert_selected(sample.text[:place] + PLAIN * 9 + sample.text[place:], sample.format, sample.name)
 
-    @pytest.mark.share(quick=42)
+    @pytest.mark.share(quick=336)
     @pytest.mark.parametrize(
         "numbers", [range(300), pytest.param(range(300, 20_000), marks=pytest.mark.lab)], ids=["few", "many"]
     )
@@ -176,6 +176,7 @@ def missed(filler: bytes, size: int, checks: Sequence[Check]) -> list[str]:
 FEW, MANY = 16 * 1024, 4 * 1024 * 1024
 
 
+@pytest.mark.share(quick=3)
 @pytest.mark.parametrize("filler", FILLERS)
 @pytest.mark.parametrize("size", [FEW, pytest.param(MANY, marks=pytest.mark.lab)], ids=["few", "many"])
 def test_an_example_has_the_same_diagnostics_among_plain_messages(filler: str, size: int) -> None:

@@ -42,6 +42,7 @@ def test_counted_actions_are_targets_that_take_a_count() -> None:
     assert owners == {"navigator", "search"}
 
 
+@pytest.mark.slow
 def test_session_and_controllers_load_no_textual() -> None:
     imports = "; ".join(f"import viewer.tui.{module}" for module in WITHOUT_TEXTUAL)
     loaded = "print([name for name in sys.modules if name.split('.')[0] == 'textual'])"
@@ -68,7 +69,7 @@ class Trace:
             self.modules.add(module)
 
 
-@pytest.mark.share(quick=24)
+@pytest.mark.share(quick=120)
 @pytest.mark.parametrize(("key", "most"), [("j", 10), ("d", 20)])
 async def test_a_key_passes_through_few_modules(key: str, most: int) -> None:
     async with running() as pilot:

@@ -230,6 +230,7 @@ async def test_the_cursor_returns_to_its_message_when_the_view_changes(tea: Path
 
 
 class TestCounts:
+    @pytest.mark.slow
     async def test_lines_and_messages(self, tea: Path) -> None:
         async with running(tea, size=SMALL) as pilot:
             await press(pilot, "5", "j")
@@ -241,7 +242,7 @@ class TestCounts:
             await press(pilot, "g", *"JJJ")
             assert view(pilot).navigator.focused_number == by_count
 
-    @pytest.mark.share(quick=4)
+    @pytest.mark.share(quick=8)
     @pytest.mark.parametrize("key", ["}", "e", "w", "n", "ctrl+d", "space"])
     async def test_every_jump_takes_a_count(self, tea: Path, key: str) -> None:
         async with running(tea, size=SMALL, keys=["d"]) as pilot:
@@ -251,6 +252,7 @@ class TestCounts:
             await press(pilot, "g", key, key)
             assert view(pilot).navigator.cursor_row == by_count
 
+    @pytest.mark.slow
     async def test_a_count_applies_only_to_the_next_key(self, tea: Path) -> None:
         async with running(tea, size=SMALL) as pilot:
             await press(pilot, "5", "m", "j")
@@ -263,7 +265,7 @@ class TestCounts:
 
 
 class TestTheWayRound:
-    @pytest.mark.share(quick=4)
+    @pytest.mark.share(quick=8)
     @pytest.mark.parametrize("key", ["e", "w", "n", "u"])
     async def test_is_said(self, tea: Path, key: str) -> None:
         async with running(tea, size=SMALL, keys=["d"]) as pilot:

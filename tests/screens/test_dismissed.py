@@ -22,7 +22,7 @@ async def click(pilot: Pilot[int], text: str, times: int) -> None:
         await settled(pilot)
 
 
-@pytest.mark.share(quick=3)
+@pytest.mark.share(quick=9)
 @pytest.mark.parametrize("times", QUICKLY)
 async def test_clicks_outside_the_palette_close_it_once(times: int) -> None:
     async with running(keys=["ctrl+p"]) as pilot:
@@ -31,7 +31,7 @@ async def test_clicks_outside_the_palette_close_it_once(times: int) -> None:
         assert pilot.app.screen is view(pilot)
 
 
-@pytest.mark.share(quick=2)
+@pytest.mark.share(quick=6)
 @pytest.mark.parametrize("times", QUICKLY)
 async def test_clicks_on_a_theme_choose_it_once(times: int) -> None:
     async with running() as pilot:
@@ -42,6 +42,7 @@ async def test_clicks_on_a_theme_choose_it_once(times: int) -> None:
         assert isinstance(pilot.app.screen_stack[1], MainScreen)
 
 
+@pytest.mark.share(quick=4)
 @pytest.mark.parametrize("times", QUICKLY)
 async def test_clicks_on_a_file_open_it_once(times: int, tmp_path: Path) -> None:
     for name in ("a.ocml", "b.ocml"):

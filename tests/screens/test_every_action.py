@@ -73,6 +73,7 @@ async def test_lines_and_pages() -> None:
         assert (scroller.row, scroller.line) == (0, 0)
 
 
+@pytest.mark.slow
 @proves("next_message", "previous_message", "next_turn", "previous_turn")
 async def test_messages_and_turns() -> None:
     async with running() as pilot:
@@ -350,6 +351,7 @@ async def test_files(tmp_path: Path) -> None:
         assert names == ["one", "two", "tour", "two", "one"]
 
 
+@pytest.mark.slow
 @proves("follow", "freeze")
 async def test_follow_and_freeze() -> None:
     async with running(keys=["F"]) as pilot:
@@ -406,6 +408,7 @@ async def test_suspending(monkeypatch: pytest.MonkeyPatch) -> None:
         assert times == ["aside"]
 
 
+@pytest.mark.slow
 @proves("copy_or_quit")
 async def test_ctrl_c() -> None:
     async with running() as pilot:

@@ -67,6 +67,7 @@ async def test_the_file_is_what_the_command_writes(folder: Path) -> None:
     assert made == run("export", "--to", "md", "-o", "-", ROOT / "samples" / "tour.ocml").out
 
 
+@pytest.mark.slow
 async def test_a_debug_file_is_readable_by_its_owner_only(folder: Path) -> None:
     async with running(keys=["d", "x", "enter"]):
         assert stat.S_IMODE((folder / "tour.DEBUG.html").stat().st_mode) == 0o600
@@ -84,6 +85,7 @@ async def test_an_existing_file_is_replaced_only_after_a_second_confirmation(fol
     assert (folder / "tour.safe.html").read_text("utf-8").startswith("<!doctype html>")
 
 
+@pytest.mark.slow
 async def test_a_new_name_after_the_question_needs_a_new_confirmation(folder: Path) -> None:
     for name in ("tour.safe.html", "tour.safe.htm"):
         (folder / name).write_text("mine")
@@ -159,6 +161,7 @@ async def test_a_long_export_shows_its_progress_and_stops_on_escape(
     assert files(folder) == []
 
 
+@pytest.mark.slow
 async def test_leaving_while_it_writes_leaves_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def slow(*_: object) -> Iterator[str]:
         while True:

@@ -36,6 +36,7 @@ class TestBeginning:
             assert "Answer 20." in drawn(app.pilot)
             assert "▶ LIVE" in app.title and "msg 60/60" in app.title
 
+    @pytest.mark.slow
     async def test_from_the_start(self, path: Path) -> None:
         async with live(path, chat(20), options=replace(FOLLOW, from_start=True)) as app:
             assert "Answer 1." in drawn(app.pilot)
@@ -43,6 +44,7 @@ class TestBeginning:
             await app.write(QUESTION)
             assert "❚❚ paused +1" in app.title
 
+    @pytest.mark.slow
     async def test_a_missing_file_is_waited_for(self, path: Path) -> None:
         async with live(path) as app:
             assert "◌ waiting for the file" in app.title
@@ -143,6 +145,7 @@ class TestGrowth:
             assert "▶ LIVE" in app.title or size == (40, 12)
             assert "near" in await app.write(ANSWER + "near")
 
+    @pytest.mark.slow
     async def test_the_end_is_followed_again_at_once_while_the_size_changes(self, path: Path) -> None:
         async with live(path, chat(20)) as app:
             await app.press("b", "b")
@@ -202,6 +205,7 @@ class TestYielding:
             await app.press(keys[1])
             assert "▶ LIVE" in app.title
 
+    @pytest.mark.slow
     async def test_on_a_small_screen(self, path: Path) -> None:
         async with live(path, chat(20), size=SMALL) as app:
             await app.press("k")
@@ -209,6 +213,7 @@ class TestYielding:
             await app.write(QUESTION)
             assert "❚❚ +1" in app.title
 
+    @pytest.mark.slow
     async def test_a_strict_audience_learns_only_of_shown_messages(self, path: Path) -> None:
         async with live(path, chat(20), options=replace(FOLLOW, strict=True)) as app:
             await app.press("k")
@@ -293,6 +298,7 @@ class TestWords:
 
 
 class TestFindings:
+    @pytest.mark.slow
     async def test_appear_as_they_happen(self, path: Path) -> None:
         async with live(path, chat(1), options=DEBUG) as app:
             assert "✖" not in app.title
@@ -308,11 +314,13 @@ class TestFindings:
             assert "timeout" in drawn(app.pilot)
             assert "✖ 1" in app.title
 
+    @pytest.mark.slow
     async def test_a_reply_links_itself(self, path: Path) -> None:
         async with live(path, HEAD + QUESTION + CALL + "{}<|call|>\n", options=DEBUG) as app:
             await app.press("C")
             assert "↓3 ok" in await app.write(REPLY)
 
+    @pytest.mark.slow
     async def test_cancelled_at_once(self, path: Path) -> None:
         events = [
             '{"type":"response.delta","message_id":"m1","delta":"One "}',
@@ -352,6 +360,7 @@ class TestBeginningAnew:
             assert app.main.search.searcher is not None
             assert len(app.main.search.searcher.matches) == new.count("umbrella")
 
+    @pytest.mark.slow
     async def test_a_reader_away_from_the_end_returns_to_the_top(self, path: Path) -> None:
         async with live(path, chat(20)) as app:
             await app.press("b", "b")
@@ -381,6 +390,7 @@ class TestBeginningAnew:
 
 
 class TestSearchAndFilter:
+    @pytest.mark.slow
     async def test_new_matches_are_found(self, path: Path) -> None:
         async with live(path, chat(3)) as app:
             await type_in(app.pilot, "/", "umbrella")

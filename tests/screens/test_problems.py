@@ -67,6 +67,7 @@ def test_an_incomplete_check_never_says_none() -> None:
     assert "none" in text_of(ProblemLines(nothing, STYLE, safe=True).head(80))
 
 
+@pytest.mark.slow
 async def test_the_list_says_checking_until_everything_is_checked(tmp_path: Path) -> None:
     path = tmp_path / "long.ocml"
     path.write_text("version: 2.2\n" + "<|start|>user<|message|>Hello there<|end|>\n" * 2000)

@@ -161,6 +161,7 @@ async def test_keys_wait_for_few_steps_of_reading(tmp_path: Path, monkeypatch: p
         await settled(pilot)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("slowly")
 async def test_the_end_is_drawn_as_soon_as_it_has_been_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "LOOK_AGAIN_SECONDS", 1000.0)
@@ -174,7 +175,7 @@ async def test_the_end_is_drawn_as_soon_as_it_has_been_read(tmp_path: Path, monk
 
 
 class TestARewriteOfAFileThatNobodyReads:
-    @pytest.mark.share(quick=12)
+    @pytest.mark.share(quick=48)
     @pytest.mark.parametrize("other", ["Answer 002", "Other"])
     async def test_is_noticed_and_shown(self, tmp_path: Path, other: str) -> None:
         path = tmp_path / "plan.ocml"
@@ -191,6 +192,7 @@ class TestARewriteOfAFileThatNobodyReads:
             searcher = view(pilot).search.searcher
             assert searcher is not None and searcher.matches.total == 1
 
+    @pytest.mark.slow
     async def test_is_no_growth(self, tmp_path: Path) -> None:
         path = tmp_path / "plan.ocml"
         path.write_text(HEAD + TURNS, "utf-8")

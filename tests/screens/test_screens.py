@@ -94,7 +94,7 @@ LOOKS = {
 }
 
 
-@pytest.mark.share(quick=28, test=2)
+@pytest.mark.share(quick=56, test=2)
 @pytest.mark.parametrize("name", LOOKS)
 async def test_each_screen_equals_its_approved_picture(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -224,6 +224,7 @@ class TestSlices:
             assert searcher.progress == 1
         assert places(searcher) == [(1, 0, 4), (1, 5, 9), (3, 0, 4), (4, 0, 4)]
 
+    @pytest.mark.slow
     def test_a_change_drops_the_current_block(self, tmp_path: Path) -> None:
         document = document_of(tmp_path, HEAD + body("warm " * 300_000) + body("warm"))
         projection, rows = view(document)

@@ -29,6 +29,7 @@ def total(pilot: object) -> int | None:
     return searcher.matches.total if searcher else None
 
 
+@pytest.mark.slow
 async def test_a_search_runs_again_in_the_debug_view_and_says_so(fruit: Path) -> None:
     async with running(fruit, size=ROOMY) as pilot:
         await type_in(pilot, "/", "plums")

@@ -177,6 +177,7 @@ async def test_clicks_on_lists_and_keys_act() -> None:
         assert "[SAFE]" in drawn(pilot)
 
 
+@pytest.mark.slow
 async def test_a_selection_survives_shorter_rows(chat: Path) -> None:
     async with running(chat) as pilot:
         transcript = view(pilot).widgets.transcript

@@ -30,6 +30,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 async def test_sessions_are_listed_opened_and_left(home: Path) -> None:
     app = ViewerApp([])
     async with app.run_test(size=(100, 20)) as pilot:

@@ -94,6 +94,7 @@ class TestKeysOfOnesOwn:
             await settled(pilot)
             assert "Search  ctrl+f" in drawn(pilot)
 
+    @pytest.mark.slow
     async def test_are_on_the_sheet_of_the_inspector(self) -> None:
         options = with_settings(Settings(keymap={"next_tab": "f3", "clear": "f4"}))
         async with running(size=(80, 24), options=options, keys=("d", "J", "i")) as pilot:
@@ -217,6 +218,7 @@ class TestThemes:
             assert said(pilot).startswith("Theme not applied: ")
             assert background(pilot.app) == "#fafbfc"
 
+    @pytest.mark.slow
     async def test_a_theme_with_a_mistake_is_read_again_when_it_is_fixed(self, tmp_path: Path) -> None:
         file = tmp_path / "mine.yaml"
         file.write_text("lkie: light\n")

@@ -197,6 +197,7 @@ def test_blocks_without_a_match_are_not_decoded(tmp_path: Path, monkeypatch: pyt
     assert [(hit.start, hit.end) for hit in searcher.matches] == [(4, 5)] * 200
 
 
+@pytest.mark.slow
 def test_json_with_and_without_escapes(tmp_path: Path, skim: pytest.MonkeyPatch) -> None:
     bodies = [r"the é", r"t\u0068e", r"the\nthe", r"a\u00e9the", r"\ud800 the", "the"] * 5
     lines = "".join(f'{{"role": "user", "content": "{body}"}}\n' for body in bodies)

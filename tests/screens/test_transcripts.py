@@ -150,7 +150,7 @@ class TestBoundaries:
 
 
 class TestInTheViewer:
-    @pytest.mark.share(quick=4)
+    @pytest.mark.share(quick=12)
     @pytest.mark.parametrize("size", [ROOMY, SMALL])
     @pytest.mark.parametrize("keys", [[], ["d"]])
     async def test_a_boundary_is_drawn_and_the_title_counts(
@@ -162,6 +162,7 @@ class TestInTheViewer:
             await press(pilot, ")")
             assert "2 of 6" in drawn(pilot).splitlines()[0]
 
+    @pytest.mark.slow
     async def test_keys_move_between_them(self, lab: Path) -> None:
         async with running(lab, size=SMALL) as pilot:
             rows = view(pilot).session.rows
@@ -174,6 +175,7 @@ class TestInTheViewer:
             await press(pilot, "g", "(")
             assert said(pilot) == "No previous transcript: this is the first one."
 
+    @pytest.mark.slow
     async def test_a_place_can_be_typed(self, lab: Path) -> None:
         async with running(lab, size=SMALL) as pilot:
             rows = view(pilot).session.rows
@@ -217,6 +219,7 @@ class TestInTheViewer:
             assert "of 6" not in text and "transcript 6" not in text
             assert "transcript 5 of 5" in text
 
+    @pytest.mark.slow
     async def test_boundaries_come_while_a_file_is_followed(self, tmp_path: Path) -> None:
         from tests.support.app_following import live
 
@@ -239,11 +242,13 @@ class TestPlaces:
             column = [pane.render_line(y).text[-1] for y in range(pane.view_height)]
             assert column.count("━") == 2
 
+    @pytest.mark.slow
     async def test_the_minimap_marks_none_of_too_many(self, tmp_path: Path) -> None:
         async with running(written(tmp_path, 200), size=SMALL) as pilot:
             pane = view(pilot).widgets.transcript
             assert not any(pane.render_line(y).text.endswith("━") for y in range(pane.view_height))
 
+    @pytest.mark.slow
     async def test_the_outline_names_the_first_one_too(self, tmp_path: Path) -> None:
         async with running(written(tmp_path, 3), size=ROOMY, keys=["T"]) as pilot:
             assert "transcript 1, turn 1" in drawn(pilot)

@@ -62,6 +62,7 @@ def test_an_unknown_backend_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         Document(InMemory(DATA))
 
 
+@pytest.mark.slow
 def test_a_followed_document_switches_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MANY", 100)
     path, clock = tmp_path / "run.log", Clock()

@@ -73,6 +73,7 @@ def test_a_large_file_is_read_to_its_end_before_it_is_checked(path: Path) -> Non
     assert document._analysis.unchecked > BIG
 
 
+@pytest.mark.slow
 def test_a_large_file_is_checked_in_small_steps(path: Path) -> None:
     document = follow(path)
     steps_until_caught_up(document)
@@ -126,6 +127,7 @@ def test_a_rotation_waits_for_the_checks(path: Path) -> None:
     assert document.message_count == 1
 
 
+@pytest.mark.slow
 def test_the_end_of_the_checks_is_a_change(path: Path) -> None:
     document = follow(path)
     steps_until_caught_up(document)

@@ -67,7 +67,7 @@ def without_notes(found: list[ShownDiagnostic], audience: Audience) -> list[Show
     "sample, step, audience",
     [(sample, step, audience) for sample in samples() for step in (97, 7) for audience in AUDIENCES.values()],
     ids=lambda case: f"{case[0].name} {case[1:]}",
-    quick=160,
+    quick=480,
     test=36,
 )
 def test_incremental_diagnostics_equal_those_of_the_projection(sample: Sample, step: int, audience: Audience) -> None:
@@ -91,7 +91,7 @@ def test_incremental_diagnostics_equal_those_of_the_projection(sample: Sample, s
     "sample, audience",
     [(sample, audience) for sample in samples("broken") if not sample.is_compressed for audience in AUDIENCES.values()],
     ids=lambda case: f"{case[0].name} {case[1]}",
-    quick=60,
+    quick=540,
     test=12,
 )
 def test_diagnostics_of_a_growing_file_equal_those_of_the_projection(

@@ -104,6 +104,7 @@ def test_a_search_that_runs_out_of_memory_prints_nothing(capfd: pytest.CaptureFi
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.slow
 def test_a_lone_surrogate_in_a_text_counts_as_one() -> None:
     assert list(Regex("é|b", False).spans("a\ud800é\udfffb")) == [(2, 3), (4, 5)]
     chance = random.Random(2)

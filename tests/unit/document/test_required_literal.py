@@ -45,6 +45,7 @@ def test_the_longest_certain_literal_is_required(pattern: str, text: str | None)
     assert required_literal(pattern) == text
 
 
+@pytest.mark.slow
 def test_every_match_contains_the_required_literal() -> None:
     chance = random.Random(5)
     parts = [

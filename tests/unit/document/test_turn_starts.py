@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import astuple
@@ -31,6 +32,7 @@ def test_a_turn_begins_with_another_number_or_transcript() -> None:
     assert starts([], []) == []
 
 
+@pytest.mark.slow
 @given(TURNS, TURNS, st.integers(0, 3), st.integers(0, 2))
 def test_turns_can_be_read_one_by_one(first: list[int], second: list[int], turn: int, transcript: int) -> None:
     expected = []

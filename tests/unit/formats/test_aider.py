@@ -52,6 +52,7 @@ def test_nothing_is_recognized_before_the_first_session() -> None:
     assert detect(b"# aider chat\n#### Hi.\n").format != NAME
 
 
+@pytest.mark.slow
 def test_thoughts_are_hidden_with_everything_in_them() -> None:
     for answer, seen in (
         ("<think>\nSECRET_A\n#### SECRET_B\n> SECRET_C\n</think>\nSeen.\n", ["Seen."]),

@@ -82,6 +82,7 @@ PARTS: list[tuple[Json, str, str]] = [
 ]
 
 
+@pytest.mark.slow
 def test_each_part_has_its_kind_in_each_role() -> None:
     for part, in_user, in_assistant in PARTS:
         for speaker, kind in ((user, in_user), (assistant, in_assistant)):

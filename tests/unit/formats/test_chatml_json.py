@@ -61,6 +61,7 @@ Your job is to translate from English to French",
 """
 
 
+@pytest.mark.slow
 def test_the_first_example_is_read_in_spite_of_its_quote_and_its_token() -> None:
     events = read_in_every_cutting(CHATML_JSON, CHAT)
     assert rows(events, CHAT) == [
@@ -82,6 +83,7 @@ def test_an_open_last_message_is_a_prompt() -> None:
     assert problems(events) == ["I-OPEN-PROMPT@1", "I-JSON-LENIENT@1"]
 
 
+@pytest.mark.slow
 def test_few_shot_examples_are_hidden_and_raw_newlines_accepted() -> None:
     events = read_in_every_cutting(CHATML_JSON, FEW_SHOT)
     assert [row[0] for row in rows(events, FEW_SHOT)] == [
@@ -170,6 +172,7 @@ def test_the_rest_of_a_broken_array_is_stray() -> None:
     assert strays(events, text) == ["oops]"]
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         st.sampled_from([START, END, '{"token":"<|message|>"}', '"user"', '"a”', "1", "[", "]", '"']), max_size=12

@@ -88,6 +88,7 @@ def test_a_wrapper_with_choices_gives_its_messages_and_its_model() -> None:
     assert [event.transcript.model for event in events if isinstance(event, Started)] == ["m"]
 
 
+@pytest.mark.slow
 def test_conversations_of_the_reference_library_are_read() -> None:
     text = """{"messages":[
 {"role":"system","name":null,"content":[{"type":"system_content","reasoning_effort":"low"}]},
@@ -103,6 +104,7 @@ def test_conversations_of_the_reference_library_are_read() -> None:
     assert problems(events) == []
 
 
+@pytest.mark.slow
 def test_parts_that_are_thoughts_calls_or_replies_are_never_text_to_show() -> None:
     text = """[{"role":"assistant","content":[{"type":"thinking","thinking":"secret"},{"type":"odd","x":"secret"},
 {"type":"text","text":"hi"},{"type":"tool_use","id":"u","name":"f","input":{"a":1}}]},
@@ -250,6 +252,7 @@ def test_tiny_odd_inputs_are_read(text: str) -> None:
     assert messages(read_in_every_cutting(JSON, text)) == []
 
 
+@pytest.mark.slow
 @given(st.text(alphabet='[]{}",:\\\n ”“a1') | st.binary(max_size=60), st.integers(1, 7))
 @settings(max_examples=200, deadline=None)
 def test_no_input_raises_and_cuts_change_nothing(text: str | bytes, size: int) -> None:
@@ -374,6 +377,7 @@ class ShownHeader:
     format: str = "json"
 
 
+@pytest.mark.slow
 def test_the_header_of_a_transcript_is_kept_beside_its_messages() -> None:
     header: dict[str, object] = {"version": "2.10", "model": "m", "profiles": {"a": ["x", {"on": "true"}]}}
     transcripts = [ShownHeader(1, "2.10", "m", header), ShownHeader(2, None, "n")]

@@ -126,7 +126,7 @@ UNKNOWN = [
 
 @pytest.mark.share(quick=6)
 @pytest.mark.parametrize("part", UNKNOWN)
-@each("role", ["user", "assistant", "system", "developer"])
+@each("role", ["user", "assistant", "system", "developer"], quick=3)
 def test_every_other_part_is_hidden_and_reported_at_its_place(part: str, role: str) -> None:
     text = f'[{{"role":"{role}","content":["a",{part},{{"type":"text","text":"b"}}]}}]'
     events = read_in_every_cutting(JSON, text)
@@ -232,7 +232,7 @@ WRAPPED = [
 ]
 
 
-@pytest.mark.share(quick=3)
+@pytest.mark.share(quick=9)
 @pytest.mark.parametrize(("text", "expected", "found"), WRAPPED)
 def test_no_message_loses_its_content_silently(text: str, expected: list[str], found: list[str]) -> None:
     events = read_in_every_cutting(JSON, text)

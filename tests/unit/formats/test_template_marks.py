@@ -153,7 +153,7 @@ def safe_lines(path: Path, capture: Capture, *options: str) -> list[dict[str, ob
     return [json.loads(line) for line in out.decode().splitlines()]
 
 
-@each("carrier, role, text", CARRIED, quick=18, test=3)
+@each("carrier, role, text", CARRIED, quick=36, test=3)
 def test_hidden_text_stays_hidden_and_answers_stay(
     carrier: str, role: str, text: str, tmp_path: Path, capsysbinary: Capture
 ) -> None:
@@ -171,7 +171,7 @@ def test_hidden_text_stays_hidden_and_answers_stay(
     assert "SECRET" in json.dumps(whole)
 
 
-@each("carrier, role, text", CARRIED, quick=9, test=2)
+@each("carrier, role, text", CARRIED, quick=36, test=2)
 def test_any_cut_gives_the_same_result(carrier: str, role: str, text: str) -> None:
     data, format = CARRIERS[carrier](role, text).encode(), carrier.removesuffix("-parts")
     whole = read(data, format)
@@ -268,7 +268,7 @@ def test_control_tokens_in_content_are_read(carrier: str, name: str, tmp_path: P
     assert told & wanted
 
 
-@each("name", EMBEDDED, quick=6, test=2)
+@each("name", EMBEDDED, quick=18, test=2)
 @pytest.mark.parametrize("target", WRITERS)
 def test_conversions_of_control_tokens_stay_hidden(
     name: str, target: str, tmp_path: Path, capsysbinary: Capture

@@ -311,6 +311,7 @@ ITEMS = st.sampled_from(["200002", "200003", "200005", "200006", "200007", "2000
 TEXT_ITEMS = st.sampled_from(["35644", "17196", "12606 815", "316", "4108", "1", "2", "3", "-1", "x", '"', "[", "]"])
 
 
+@pytest.mark.slow
 @given(st.lists(ITEMS | TEXT_ITEMS, max_size=25), st.data())
 def test_cuts_change_nothing(items: list[str], draw: st.DataObject) -> None:
     data = " ".join(items).encode()

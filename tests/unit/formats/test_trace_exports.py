@@ -55,7 +55,7 @@ def constructed(kind: str, **fields: object) -> dict[str, object]:
     return {"lc": 1, "type": "constructor", "id": ["langchain", "schema", "messages", kind], "kwargs": fields}
 
 
-@pytest.mark.share(quick=25, test=4)
+@pytest.mark.share(quick=75, test=4)
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
 def test_a_sample_shows_what_its_expectation_says(sample) -> None:  # type: ignore[no-untyped-def]
     data, name = sample.text, sample.path.parent.name
@@ -249,6 +249,7 @@ def test_a_text_of_mlflow_is_json() -> None:
     assert mlflow(None, None)[:2] == mlflow(7, True)[:2] == ([], [])
 
 
+@pytest.mark.slow
 def test_the_rules_on_other_examples_show_no_secret() -> None:
     for path in EXAMPLES.iterdir():
         if not path.name.endswith(".seen.json"):

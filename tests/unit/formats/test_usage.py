@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.support.printing import SURFACES
 from tests.support.program import run
 from tests.support.reading import examine
@@ -202,6 +204,7 @@ def test_what_is_no_count_is_no_usage() -> None:
         assert usages(text, "anthropic") == {}, value
 
 
+@pytest.mark.slow
 def test_only_who_sees_everything_sees_usage(tmp_path: Path) -> None:
     path = tmp_path / "session.jsonl"
     path.write_bytes(lines(claude("Hi!", "m1", 98765), claude("Yes.", "m2", 1)))

@@ -105,7 +105,7 @@ def disclosed(text: str, audience: Audience) -> list[tuple[object, ...]]:
     return [(one.code, one.reason, one.message, one.count) for one in found if not one.hidden]
 
 
-@pytest.mark.share(quick=120, test=3)
+@pytest.mark.share(quick=1800, test=3)
 @pytest.mark.parametrize("shown", [1, 999, 1_500])
 def test_hidden_problems_do_not_push_out_those_that_the_end_user_sees(shown: int) -> None:
     strict = Audience(strict=True)
@@ -118,6 +118,7 @@ def test_hidden_problems_do_not_push_out_those_that_the_end_user_sees(shown: int
         assert len(disclosed(HIDDEN * hidden + SHOWN * shown, END_USER)) == len(alone)
 
 
+@pytest.mark.slow
 def test_a_developer_gets_no_more_than_the_cap() -> None:
     document = Document(SpooledSource("x", iter([f"version: 2.2\n{HIDDEN * 5_000}{SHOWN}".encode()]), False)).load()
     assert len(document.findings()) == len(document.project(EVERYTHING).diagnostics()) == MOST_PER_CODE

@@ -74,7 +74,7 @@ def test_every_row_searches_known_tokens(states: Mapping[State, StateRow]) -> No
         assert set(row.tokens) <= set(ALL_TOKENS)
 
 
-@pytest.mark.share(quick=4)
+@pytest.mark.share(quick=16)
 @pytest.mark.parametrize("state", CASES)
 def test_any_split_gives_the_same_result_in_every_state(state: State) -> None:
     format, text = CASES[state]
@@ -90,6 +90,7 @@ def test_any_split_gives_the_same_result_in_every_state(state: State) -> None:
             assert visited(pieces, format)[0] == whole, pieces[1:]
 
 
+@pytest.mark.share(quick=3)
 @pytest.mark.parametrize("state", CASES)
 def test_an_input_may_end_in_every_state(state: State) -> None:
     format, text = CASES[state]

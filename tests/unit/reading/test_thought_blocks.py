@@ -88,6 +88,7 @@ def test_the_remaining_text_equals_that_of_the_reference_model(text: str) -> Non
     assert shown(text).lstrip() == left.replace("<<|", "<|").lstrip()
 
 
+@pytest.mark.slow
 @given(TEXTS)
 def test_shown_text_only_grows_until_a_mark_closes_nothing(text: str) -> None:
     _, withdrawn = model(text)
@@ -149,7 +150,7 @@ def test_each_block_and_each_quoted_tag_is_reported(written: str, blocks: list[s
     assert [data[start:end] for start, end in quoted_tags(body)] == tags
 
 
-@pytest.mark.share(quick=6)
+@pytest.mark.share(quick=18)
 @pytest.mark.parametrize(
     "part", ["<|start_reason|>", "<|end_reflect|>", "<think>", "</think>", "a <think>", "\n[THINK]"]
 )
@@ -158,7 +159,7 @@ def test_many_marks_take_linear_time(part: str) -> None:
     assert len(without_thoughts(body)) <= 30_000 * len(part)
 
 
-@pytest.mark.share(quick=6)
+@pytest.mark.share(quick=30)
 @pytest.mark.parametrize("big", [False, True])
 def test_body_blocks_search_stats_and_checks_agree(big: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     chance = random.Random(13)

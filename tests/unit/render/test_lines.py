@@ -60,6 +60,7 @@ def test_every_row_fits_and_no_word_is_lost(text: str, width: int) -> None:
     assert "".join(rows).replace(" ", "") == line.replace(" ", "")
 
 
+@pytest.mark.slow
 def test_lines_marked_as_single_cell_have_one_cell_per_character() -> None:
     quick = [character for character in map(chr, range(0x110000)) if has_one_cell_each(character)]
     assert len(quick) > 2000

@@ -162,6 +162,7 @@ def sample(text: str = "Hello") -> bytes:
     return json.dumps({"id": 1, "epoch": 1, "messages": [{"role": "user", "content": text}]}).encode()
 
 
+@pytest.mark.slow
 def test_a_bomb_is_refused_with_one_finding(tmp_path: Path) -> None:
     bomb = b'{"id":1,"epoch":1,"x":"' + b"0" * 2_500_000 + b'"}'
     path = archive(tmp_path / "run.eval", ("samples/1_epoch_1.json", bomb), ("samples/2_epoch_1.json", sample()))

@@ -91,6 +91,7 @@ def test_the_fast_test_accepts_every_character_with_a_kind() -> None:
         assert list(find_hidden_characters(data)) == [(kind, 0, len(data))], hex(code)
 
 
+@pytest.mark.slow
 def test_each_kind_has_its_number_of_characters() -> None:
     counts = Counter(kinds_of_all_code_points().values())
     assert {kind: counts[kind] for kind in ("bidi", "tags", "control")} == {"bidi": 12, "tags": 128, "control": 62}

@@ -289,6 +289,7 @@ PARTS += [
 ]
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from(PARTS), max_size=60).map("".join) | st.text(max_size=80))
 def test_no_text_raises(text: str) -> None:
     read_namespaces(text)

@@ -23,6 +23,7 @@ HIDDEN = "version: 2.2\n<|start|>system<|message|>Be brief.<|end|>\n"
 OWN_WORDS = "\n".join(map(repr, RULES.values()))
 
 
+@pytest.mark.share(quick=3)
 @EVERY_FORM
 def test_the_beginning_names_the_view(form: str) -> None:
     said = {name: export(projected(TOUR, audience), form)[:14_000] for name, audience in AUDIENCES.items()}
@@ -34,7 +35,7 @@ def test_the_beginning_names_the_view(form: str) -> None:
     assert "analysis, tool" in some or '"analysis","tool"' in some
 
 
-@each("sample", samples(), ids=lambda sample: sample.name, quick=156, test=30)
+@each("sample", samples(), ids=lambda sample: sample.name, quick=468, test=30)
 def test_no_form_contains_hidden_text(sample: Sample) -> None:
     pieces = [piece for piece in hidden_pieces(sample) if piece not in OWN_WORDS]
     for form in EXPORTERS:

@@ -70,6 +70,7 @@ def hostile_text(bad: str) -> str:
     )
 
 
+@pytest.mark.share(quick=3)
 @pytest.mark.parametrize("bad", HOSTILE)
 def test_hostile_text_is_text_in_every_place(bad: str, tmp_path: Path) -> None:
     for audience in AUDIENCES.values():
@@ -80,7 +81,7 @@ def test_hostile_text_is_text_in_every_place(bad: str, tmp_path: Path) -> None:
         assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u200b]", made)
 
 
-@each("sample", samples(), ids=lambda sample: sample.name, quick=24, test=3)
+@each("sample", samples(), ids=lambda sample: sample.name, quick=48, test=3)
 def test_the_text_of_a_page_is_the_text_of_the_messages(sample: Sample) -> None:
     shown = projected(sample, END_USER)
     page = without_space(Page(export(shown, "html")).text)

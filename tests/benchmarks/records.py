@@ -111,7 +111,7 @@ def _claude_code(chance: random.Random) -> Iterator[str]:
         said = [answer | {"content": [part], "usage": usage} for part in parts]
         for message in [*asked, *said, {"role": "user", "content": [result]}]:
             own = f"{number:08x}-{chance.getrandbits(64):016x}"
-            head: Json = {"parentUuid": parent, "isSidechain": False, "userType": "external", "cwd": "/home/me/project"}
+            head: Json = {"parentUuid": parent, "isSidechain": False, "userType": "external", "cwd": "/proj/me/project"}
             head |= {"sessionId": "5e1f", "version": "2.0.1", "gitBranch": "main", "type": message["role"]}
             tail = {"uuid": own, "timestamp": _time(number)}
             yield dumps(head | {"message": message} | tail, ensure_ascii=False) + "\n"

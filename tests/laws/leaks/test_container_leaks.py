@@ -65,7 +65,7 @@ def parts(word: Word) -> list[dict[str, object]]:
 
 
 def goose(folder: Path, word: Word) -> str:
-    head = {"working_dir": f"/home/{word()}", "parent_session_id": None}
+    head = {"working_dir": f"/proj/{word()}", "parent_session_id": None}
     messages = [
         {"role": "user", "created": 1, "content": parts(word), "metadata": {"userVisible": True, word(): word()}},
         {"role": "user", "created": 2, "content": [{"type": "text", "text": word()}], "metadata": {"userVisible": 0}},
@@ -89,7 +89,7 @@ def goose(folder: Path, word: Word) -> str:
 
 def session(word: Word) -> dict[str, object]:
     return {
-        "info": {"id": f"ses_{word()}", "directory": f"/home/{word()}", "title": word(), word(): word()},
+        "info": {"id": f"ses_{word()}", "directory": f"/proj/{word()}", "title": word(), word(): word()},
         "messages": [
             {
                 "info": {"id": f"msg_{word()}", "role": "user", "summary": {"title": word()}, word(): word()},

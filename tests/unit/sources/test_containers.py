@@ -225,7 +225,7 @@ def test_zstd_needs_its_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def goose(folder: Path) -> str:
-    head = {"working_dir": "/home/ana/shop"}
+    head = {"working_dir": "/proj/ana/shop"}
     said = [
         {"role": "user", "created": 1, "content": [{"type": "text", "text": "One?"}]},
         {"role": "assistant", "created": 1, "content": [{"type": "text", "text": "Yes."}]},

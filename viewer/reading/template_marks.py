@@ -35,6 +35,8 @@ class MarkPair(Struct, frozen=True):
     """True if an opening mark counts anywhere, not only at the start of a line or directly after another mark."""
     shared_close: bool = False
     """True if the closing mark is also a token of the frame, so that it is meaningless without an open block."""
+    kept: int = 0
+    """The bytes at the end of an opening mark that are the beginning of the content."""
 
 
 THINK_TAGS = (
@@ -77,8 +79,9 @@ MARK_PAIRS = (
         ("</details>",),
         shared_close=True,
     ),
+    MarkPair("functools", MarkKind.CALL, ("functools[{",), kept=len("[{")),
     MarkPair("action", MarkKind.CALL, ("Action:\n```json",), ("```",), shared_close=True),
-    MarkPair("function", MarkKind.CALL, ("<function=",), ("</function>",)),
+    MarkPair("function", MarkKind.CALL, ("<function=",), ("</function>",), kept=len("<function=")),
     MarkPair(
         "lfm-call",
         MarkKind.CALL,
@@ -148,7 +151,7 @@ THINK_SIGNS = (
 """Every tag around a thought begins with one of these, ignoring case."""
 MARK_SIGNS = (
     *THINK_SIGNS,
-    *(b"<toolcall>", b"</toolcall>", b"<details type=", b"</details>", b"[unused", b"[end_tool_", b"```json"),
+    *(b"<toolcall>", b"</toolcall>", b"<details type=", b"</details>", b"[unused", b"[end_tool_", b"```json", b"[{"),
     *(b"<antml:", b"</antml:", b"<|", b"<tool_", b"</tool_", b"<func", b"</func", b"<minimax:", b"</minimax:"),
     *("<｜".encode(), "</｜".encode(), b"<channel", b"[THINK", b"[/THINK", b"[TOOL_", b"[/TOOL_", "◁".encode()),
 )

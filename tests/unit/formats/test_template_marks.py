@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from tests.support.cases import each
-from tests.support.reading import read, read_cut
+from tests.support.reading import Reading, read, read_cut
 from viewer.checks.analysis import Analysis
 from viewer.cli import run
 from viewer.formats import FORMATS, WRITERS
 from viewer.formats.tokens.reader import body_of_ids
+from viewer.model.messages import Coding, Piece
 from viewer.model.visibility import is_user_safe
 from viewer.reading.bodies import read_body
 from viewer.reading.hidden_spans import shown_so_far
@@ -360,6 +361,24 @@ def test_a_list_of_functions_hides_the_rest_of_an_answer() -> None:
         ("Try functools[0]. ", ["Try functools[0]."]),
     )
     for text, seen in rows:
-        reading = read(json.dumps([{"role": "assistant", "content": text + calls}]), "json")
-        assert [body for body, shows in zip(reading.texts, reading.visible, strict=True) if shows] == seen
-        assert reading.texts[-1] == '{"a": "SECRET"}'
+        content = json.dumps(text + calls)
+        carriers = {
+            "json": f'[{{"role": "assistant", "content": {content}}}]',
+            "phi": f"<|user|>Hi<|end|><|assistant|>{text}{calls}<|end|>",
+            "openchatml-0.1": f"<|im_start|>assistant\n{text}{calls}<|im_end|>\n",
+        }
+        for format, carrier in carriers.items():
+            reading = read(carrier, format)
+            assert [body for body in visible(reading) if body != "Hi"] == seen, format
+            assert '{"a": "SECRET"}' in reading.texts[-1], format
+
+
+def test_a_list_of_functions_hides_while_it_is_streamed() -> None:
+    text = 'Sure. functools[{"name": "f", "arguments": {"a": "SECRET"}}]'
+    for end in range(1, len(text) + 1):
+        shown = shown_so_far(read_body((Piece(0, end, Coding.PLAIN),), lambda a, b: text.encode()[a:b]), "assistant")
+        assert "Sure. ".startswith(shown) or shown == "Sure."
+
+
+def visible(reading: Reading) -> list[str]:
+    return [body.strip() for body, shows in zip(reading.texts, reading.visible, strict=True) if shows]

@@ -24,9 +24,6 @@ from viewer.rules.structure import W_MARKER_IN_BODY, W_TOKENS_STRIPPED
 
 _SPACE = b" \t\r\n"
 _OWN_THOUGHT = lazy_regex(rb"<\|(?:start|end)_(?:" + "|".join(THOUGHT_KINDS).encode() + rb")\|>")
-_FUNCTIONS = b"functools"
-_FUNCTION_LIST = lazy_regex(rb"functools\[\s*(?:\{|\Z)")
-"""Calls of Phi models: to the end of a text, without a mark of their own."""
 _TAG_END = lazy_regex(rb"[^<>]{0,200}>")
 
 
@@ -54,16 +51,13 @@ def split_content(pieces: list[Piece], read: Callable[[int, int], bytes], role: 
 def may_be_split(data: bytes) -> bool:
     """True if a text may have marks or be a completion without its control tokens."""
     is_turn = data[:32].lstrip().startswith((b"analysis", b"commentary", b"assistant"))
-    return is_turn or MAY_BE_MARK.search(data) is not None or _FUNCTIONS in data
+    return is_turn or MAY_BE_MARK.search(data) is not None
 
 
 def _blocks(body: Body, role: str) -> list[Block]:
     blocks = hidden_blocks(body, role, in_json=True)
     if role != "assistant":
         return blocks
-    listed = _FUNCTION_LIST.search(body.data) if _FUNCTIONS in body.data else None
-    if listed and not any(block.source is not Source.MARKS for block in blocks):
-        blocks = _apart([Block(listed.start(), len(body.data), BlockKind.CALL), *blocks])
     if _OWN_THOUGHT.search(body.data):
         return blocks  # OpenChatML keeps its thought blocks inside a message
     taken = [Block(start, end, BlockKind.THOUGHT) for start, end in thought_spans(body)]
@@ -169,12 +163,10 @@ class _Splitter:
         if block.source is not Source.MARKS:
             return self._trimmed(start, end)
         start, _ = self._trimmed(start, end)
-        if data.startswith(_FUNCTIONS, start):
-            return self._trimmed(start + len(_FUNCTIONS), end)
         opening = MARK.match(data, start)
         mark = read_mark(opening) if opening else None
-        if mark and mark.opens and mark.opens.name != "function":
-            start = mark.end
+        if mark and mark.opens:
+            start = mark.end - mark.opens.kept
             if mark.opens.name == "think" and (rest := _TAG_END.match(data, start, end)):
                 start = rest.end()
         for found in MARK.finditer(data, max(start, end - 32), end):

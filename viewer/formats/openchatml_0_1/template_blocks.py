@@ -112,16 +112,15 @@ class TemplateBlocks:
             self._quoted[pair.name] += not is_user
             frame.add(text, mark.start)
             return
-        part = Part(_header(frame.header, pair), frame.start, mark.end, Begins.AT_TEXT, block=pair)
+        part = Part(_header(frame.header, pair), frame.start, mark.end - pair.kept, Begins.AT_TEXT, block=pair)
         if pair.kind is not MarkKind.THOUGHT:
             part.kept = bytearray()
         if pair.kind is MarkKind.CALL:
             part.ending = Ending.CALL
         part.certain = pair.kind is not MarkKind.THOUGHT
         frame.begin_block(part, mark.start)
-        if pair.name == "function":
-            part.at = mark.start
-            part.add(text, mark.start)
+        if pair.kept:
+            part.add(text[-pair.kept :], part.at)
         elif pair.name == "think":
             part.begins = Begins.AFTER_TAG
         self._pair, self._depth, self._block_start = pair, 1, mark.start

@@ -385,7 +385,7 @@ class DraftWriter:
             header = self._header(part)
             if not self._emit_marked(part, header):
                 number = self._record.add_complete(
-                    header, self._ending(part, header), part.span, part.pieces, time_ms=part.time_ms
+                    header, self._ending(part), part.span, part.pieces, time_ms=part.time_ms
                 )
                 self._report(part.problems, number)
                 self._report_outcome(part, number)
@@ -545,7 +545,8 @@ class DraftWriter:
             return self._threads.setdefault(draft.thread or "", len(self._threads) + 1)
         return 0
 
-    def _ending(self, draft: Draft, header: Header) -> Ending:
+    @staticmethod
+    def _ending(draft: Draft) -> Ending:
         if draft.is_open:
             return Ending.OPEN
         return Ending.CALL if draft.kind is Kind.CALL else Ending.END
@@ -579,7 +580,7 @@ class DraftWriter:
         header = self._header(draft)
         marked = self._marked(draft, header.role)
         if not marked:
-            self._record.close(number, self._ending(draft, header), draft.span[1], draft.pieces, header=header)
+            self._record.close(number, self._ending(draft), draft.span[1], draft.pieces, header=header)
             self._note_message(header, number, draft.span)
             self._report(draft.problems, number)
             self._report_outcome(draft, number)
@@ -747,7 +748,7 @@ class DraftWriter:
             self._settle(known.number, known.draft)
             return
         header = self._header(known.draft)
-        ending = Ending.OPEN if known.must_end else self._ending(known.draft, header)
+        ending = Ending.OPEN if known.must_end else self._ending(known.draft)
         self._record.close(known.number, ending, known.end, known.pieces, header=header)
         self._report_outcome(known.draft, known.number)
 

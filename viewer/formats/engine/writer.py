@@ -399,7 +399,7 @@ class DraftWriter:
             own, ending = self._marked_header(part, header)
             number = self._record.add_complete(own, ending, draft.span, part.pieces, time_ms=draft.time_ms)
             self._note_message(own, number, draft.span)
-            self._report_part(part, number)
+            self._report(part.reports, number)
         return bool(marked)
 
     def _note_message(self, header: Header, number: int, span: Span) -> None:
@@ -427,9 +427,6 @@ class DraftWriter:
         if own.role == "tool" and own.name is None:
             own = replace(own, name=self._tools.get(own.call_id or ""))
         return own, ending or (Ending.CALL if own.recipient not in (None, "user") else Ending.END)
-
-    def _report_part(self, part: ContentPart, number: int) -> None:
-        self._report(part.reports, number)
 
     def _read(self, start: int, end: int) -> bytes:
         assert self._source is not None
@@ -591,7 +588,7 @@ class DraftWriter:
                 number = self._record.add_complete(own, ending, draft.span, part.pieces, time_ms=draft.time_ms)
             else:
                 self._record.close(number, ending, draft.span[1], part.pieces, header=own)
-            self._report_part(part, number)
+            self._report(part.reports, number)
 
     # The parts of one reply.
 

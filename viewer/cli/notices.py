@@ -11,7 +11,7 @@ from viewer.document.document import Document
 from viewer.document.projection import Projection
 from viewer.errors import ViewerError
 from viewer.model.visibility import Audience
-from viewer.render.number_format import byte_size
+from viewer.render.number_format import byte_size, counted
 from viewer.rules.errors import E_STREAM_TRUNCATED
 
 MOST_KEYS_NAMED = 12
@@ -67,7 +67,7 @@ def _empty_sentence(document: Document) -> str:
     count = document.tally.metadata
     if not count:
         return "no messages found. `ocmlview formats` lists the known formats."
-    return f"No messages; {count:,} {'record' if count == 1 else 'records'} of metadata."
+    return f"No messages; {counted(count, 'record')} of metadata."
 
 
 def refuse_if_unknown(document: Document, *, strict: bool) -> None:

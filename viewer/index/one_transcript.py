@@ -72,8 +72,6 @@ class OneTranscript:
             case Used(transcript=transcript_number, number=number):
                 own = self._own(number) if number else 0
                 return replace(event, transcript=1, number=own) if self._is_in(transcript_number) else None
-            case Metadata():
-                return event
 
     def _renumbered(self, message: Message) -> Message:
         return replace(message, number=self._own(message.number), transcript=1)

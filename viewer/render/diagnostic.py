@@ -8,6 +8,7 @@ from viewer.checks.offending import LONGEST_VALUE
 from viewer.document.document import Finding
 from viewer.document.values import ShownDiagnostic
 from viewer.model.diagnostic import Diagnostic, Rule, fill_in, first_sentence
+from viewer.render.number_format import counted
 from viewer.render.sanitize import SafeText, sanitize, sanitize_line
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.render.width import cells, cluster_cells, clusters_at, cut, lines_of, wrap
@@ -107,10 +108,10 @@ def source_lines(finding: Finding, source: tuple[str, int, int], width: int, sty
 def counts_line(errors: int, warnings: int, messages: int, style: Style) -> Line:
     """The last line of `check`."""
     if not errors and not warnings:
-        return (Part(trusted(f"No problems in {_plural(messages, 'message')}."), StyleRole.QUIET),)
+        return (Part(trusted(f"No problems in {counted(messages, 'message')}."), StyleRole.QUIET),)
     look = StyleRole.ERROR if errors else StyleRole.WARNING
-    found = ", ".join(_plural(n, word) for n, word in ((errors, "error"), (warnings, "warning")) if n)
-    return Part(trusted(found), look), Part(trusted(f" in {_plural(messages, 'message')}."))
+    found = ", ".join(counted(n, word) for n, word in ((errors, "error"), (warnings, "warning")) if n)
+    return Part(trusted(found), look), Part(trusted(f" in {counted(messages, 'message')}."))
 
 
 def full_code(code: str, reason: str | None) -> str:
@@ -150,10 +151,6 @@ def _beginning(text: str, room: int, style: Style) -> tuple[SafeText, int, bool]
         kept.append(cluster)
         used += size
     return SafeText("".join(kept)), used, len(text) <= _NEAR * room
-
-
-def _plural(count: int, word: str) -> str:
-    return f"{count:,} {word}" + ("" if count == 1 else "s")
 
 
 _WIDEST = 100

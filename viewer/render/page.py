@@ -36,6 +36,7 @@ from viewer.render.layout import (
     trimmed,
 )
 from viewer.render.markdown import Styled
+from viewer.render.number_format import counted
 from viewer.render.sanitize import SafeText, sanitize_line
 from viewer.render.style import UNICODE, Glyphs, Line, Part, StyleRole, trusted
 from viewer.render.title import boundary_words, branch_words
@@ -90,7 +91,7 @@ def empty_sentences(facts: EmptyFacts) -> list[str]:
     is_empty = not facts.transcripts
     reason = "This file is empty." if is_empty else "This file has a document header or other text, but no messages."
     if facts.metadata and not facts.strict:
-        return [f"No messages; {facts.metadata:,} {'record' if facts.metadata == 1 else 'records'} of metadata."]
+        return [f"No messages; {counted(facts.metadata, 'record')} of metadata."]
     if facts.is_unknown:
         reason = E_FORMAT_UNKNOWN.safe
     hint = "" if is_empty else "Select a format with --format NAME. `ocmlview formats` lists them."

@@ -13,7 +13,6 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from viewer.cache import lazy_regex
-from viewer.syntax.json_reader import MAX_DEPTH
 from viewer.syntax.json_text import is_too_deep, read_json
 from viewer.syntax.json_tree import JsonKind, JsonMember, JsonNode
 
@@ -90,7 +89,7 @@ def read_regular(data: bytes, base: int) -> LazyNode | None:
 
 def _regular(data: bytes) -> tuple[Any, int] | None:
     """The decoded value, and where it ends; None if it is irregular."""
-    if data.count(b"{") + data.count(b"[") > MAX_DEPTH and is_too_deep(data):
+    if is_too_deep(data):
         return None
     try:
         text = data.decode()

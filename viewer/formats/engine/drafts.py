@@ -45,13 +45,6 @@ _LIKE_OTHERS = re.compile(r'-?[0-9]|"')
 _OUTCOMES = tuple((outcome, outcome.value) for outcome in Outcome)
 
 
-class Stated(Struct, frozen=True):
-    """A word of the record and its place."""
-
-    word: str
-    span: Span
-
-
 class Draft(Struct):
     """A message as a rule describes it, before copies, merging, and threads."""
 

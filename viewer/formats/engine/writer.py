@@ -385,7 +385,7 @@ class DraftWriter:
             header = self._header(part)
             if not self._emit_marked(part, header):
                 number = self._record.add_complete(
-                    header, self._ending(part, header), part.span, part.pieces, time_ms=part.time_ms
+                    header, self._ending(part), part.span, part.pieces, time_ms=part.time_ms
                 )
                 self._report(part.problems, number)
                 self._report_outcome(part, number)
@@ -399,7 +399,7 @@ class DraftWriter:
             own, ending = self._marked_header(part, header)
             number = self._record.add_complete(own, ending, draft.span, part.pieces, time_ms=draft.time_ms)
             self._note_message(own, number, draft.span)
-            self._report_part(part, number)
+            self._report(part.reports, number)
         return bool(marked)
 
     def _note_message(self, header: Header, number: int, span: Span) -> None:
@@ -427,9 +427,6 @@ class DraftWriter:
         if own.role == "tool" and own.name is None:
             own = replace(own, name=self._tools.get(own.call_id or ""))
         return own, ending or (Ending.CALL if own.recipient not in (None, "user") else Ending.END)
-
-    def _report_part(self, part: ContentPart, number: int) -> None:
-        self._report(part.reports, number)
 
     def _read(self, start: int, end: int) -> bytes:
         assert self._source is not None
@@ -545,7 +542,8 @@ class DraftWriter:
             return self._threads.setdefault(draft.thread or "", len(self._threads) + 1)
         return 0
 
-    def _ending(self, draft: Draft, header: Header) -> Ending:
+    @staticmethod
+    def _ending(draft: Draft) -> Ending:
         if draft.is_open:
             return Ending.OPEN
         return Ending.CALL if draft.kind is Kind.CALL else Ending.END
@@ -579,7 +577,7 @@ class DraftWriter:
         header = self._header(draft)
         marked = self._marked(draft, header.role)
         if not marked:
-            self._record.close(number, self._ending(draft, header), draft.span[1], draft.pieces, header=header)
+            self._record.close(number, self._ending(draft), draft.span[1], draft.pieces, header=header)
             self._note_message(header, number, draft.span)
             self._report(draft.problems, number)
             self._report_outcome(draft, number)
@@ -590,7 +588,7 @@ class DraftWriter:
                 number = self._record.add_complete(own, ending, draft.span, part.pieces, time_ms=draft.time_ms)
             else:
                 self._record.close(number, ending, draft.span[1], part.pieces, header=own)
-            self._report_part(part, number)
+            self._report(part.reports, number)
 
     # The parts of one reply.
 
@@ -747,7 +745,7 @@ class DraftWriter:
             self._settle(known.number, known.draft)
             return
         header = self._header(known.draft)
-        ending = Ending.OPEN if known.must_end else self._ending(known.draft, header)
+        ending = Ending.OPEN if known.must_end else self._ending(known.draft)
         self._record.close(known.number, ending, known.end, known.pieces, header=header)
         self._report_outcome(known.draft, known.number)
 

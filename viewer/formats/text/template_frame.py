@@ -132,10 +132,8 @@ class TemplateFrame:
     @property
     def hides(self) -> bool:
         """True if a frame that begins now, without an end of this one, begins inside hidden content."""
-        if self._blocks.is_open or self.broke_out:
-            return True
-        is_natural = self._speaker is None or self._speaker in self.template.open_ended
-        return self._speaker not in _SPOKEN and (self._speaker is None or not is_natural)
+        is_plain = self._speaker in _SPOKEN or self._speaker in self.template.open_ended
+        return self.is_in_block or not is_plain
 
     @property
     def is_prompt(self) -> bool:
@@ -227,16 +225,10 @@ class TemplateFrame:
 
     def _end_part(self) -> None:
         part = self.part
-        if not part.is_message:
-            self._forget_held()
-            return
-        for each in self._divided(part):
+        for each in self._divided(part) if part.is_message else ():
             each.header = _with_kind(each.header)
             self._announce(each)
             self.parts.append(each)
-        self._forget_held()
-
-    def _forget_held(self) -> None:
         self._held = None
 
     def _divided(self, part: Part) -> list[Part]:

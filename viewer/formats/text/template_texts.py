@@ -3,6 +3,8 @@ kinds and offsets."""
 
 from __future__ import annotations
 
+import re
+
 from msgspec import Struct
 
 from viewer.cache import lazy_regex
@@ -21,11 +23,11 @@ MOST_OBJECTS = 64
 _FENCE = b"```tool_output"
 _ACTION = b"Action:"
 _NAMED_CALL = lazy_regex(rb"[A-Za-z_][\w.-]{0,200}[ \t]*\r?\n\s*\{")
-_MAY_BE_NAMED = lazy_regex(rb"[A-Za-z_][\w.-]{0,200}(?:[ \t]*\r?\n\s*(?:\{.*)?|[ \t]*\r?)", 16)
+_MAY_BE_NAMED = lazy_regex(rb"[A-Za-z_][\w.-]{0,200}(?:[ \t]*\r?\n\s*(?:\{.*)?|[ \t]*\r?)", re.DOTALL)
 _RETURN = lazy_regex(rb"\s*## Return of ([^\s<\\]{1,200})[ \t]*(?:\r?\n|\\n)?")
-_RESPONSE = lazy_regex(rb"<response>(.*?)(?:</response>|\Z)", 16)
+_RESPONSE = lazy_regex(rb"<response>(.*?)(?:</response>|\Z)", re.DOTALL)
 _FENCE_END = lazy_regex(rb"\n```[ \t]*(?=\r?\n|\Z)")
-_ACTION_LIST = lazy_regex(rb"\s*Action:\s*(?:```(?:json)?\s*)?(.*?)(?:```|\Z)", 16)
+_ACTION_LIST = lazy_regex(rb"\s*Action:\s*(?:```(?:json)?\s*)?(.*?)(?:```|\Z)", re.DOTALL)
 
 
 class Run(Struct, frozen=True):

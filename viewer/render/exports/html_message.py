@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from viewer.document.projection import Projection
-from viewer.document.values import ShownCall, ShownDiagnostic, ShownStray
+from viewer.document.values import ShownDiagnostic, ShownStray
 from viewer.render.body import may_be_json
 from viewer.render.diagnostic import described, full_code
 from viewer.render.exports.html_body import body_html
 from viewer.render.exports.html_text import NOTHING, Html, closing, element, joined, link, name, opening, text, words
 from viewer.render.exports.steps import PlacedMessage
-from viewer.render.head import HeadLink, MessageHead, clock, details_words, head_of, link_of, look_of
+from viewer.render.head import HeadLink, MessageHead, clock, details_words, head_of, look_of
 from viewer.render.number_format import duration
 from viewer.render.style import StyleRole
 
@@ -70,12 +70,8 @@ def anchor(number: int) -> str:
     return f"m{number}"
 
 
-def call_link(number: int, call: ShownCall) -> Html:
-    """A link from one end of a call to the other: position, state, and latency."""
-    return _link(link_of(number, call))
-
-
 def _link(call: HeadLink) -> Html:
+    """A link from one end of a call to the other: position, state, and latency."""
     said = f"{call.state}{f' · {duration(call.latency_ms)}' if call.latency_ms is not None else ''}"
     look = (
         f"link {_GOOD.get(call.state, 'warning' if call.state in ('unanswered', 'orphan', 'duplicate') else 'error')}"

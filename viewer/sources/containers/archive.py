@@ -16,8 +16,6 @@ from viewer.errors import ViewerError
 from viewer.sources.compressed import COMPRESSIONS
 from viewer.sources.containers.parts import DAMAGED, TOO_LARGE, UNREAD, PartFault, Parts
 
-MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
-"""An archive with members, and an empty one."""
 LARGEST_MEMBER = 256 * 1024 * 1024
 LARGEST_RATIO = 200
 """How much larger than its compressed bytes a member may be. Members up to `ALWAYS_READ` may be larger."""

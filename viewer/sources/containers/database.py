@@ -16,7 +16,6 @@ from viewer.errors import ViewerError
 from viewer.sources.containers.parts import LARGEST_TEXT
 from viewer.sources.limits import limits
 
-MAGIC = b"SQLite format 3\0"
 MOST_STEPS = 100_000_000
 """Instructions of SQLite for one row."""
 _STEPS_AT_ONCE = 100_000

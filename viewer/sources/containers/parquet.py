@@ -14,7 +14,6 @@ from viewer.formats.tables.rows import ROWS
 from viewer.sources.containers.items import item_number
 from viewer.sources.containers.parts import DAMAGED, PartFault, Parts
 
-MAGIC = b"PAR1"
 ROWS_AT_ONCE = 64
 MOST_COLUMNS = 10_000
 _MISSING = 'Parquet needs the extra "parquet": pip install "ocmlview[parquet]"'

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
+from hashlib import blake2b
 
 from msgspec import Struct, field
 
@@ -26,6 +27,8 @@ from viewer.syntax.json_text import JsonKind, read_json
 LONGEST_LINE = 64 * 1024 * 1024
 MOST_PENDING = 1024
 """Requests that may still get their outputs."""
+MOST_WRITTEN = 65_536
+"""Polled tasks whose last state is remembered."""
 _CHOICE = re.compile(r"-\d{1,3}\Z")
 _FINISHED: dict[str, tuple[Rule, str]] = {
     "length": (W_RUN_INCOMPLETE, "max-tokens"),
@@ -69,7 +72,7 @@ class ServerLogReader:
         """True inside an array over several lines."""
         self._pending: OrderedDict[str, _Request] = OrderedDict()
         self._written: OrderedDict[str, bytes] = OrderedDict()
-        """Polled tasks that were written, with their outputs."""
+        """The polled tasks that were written last, each with a hash of its prompt and output."""
         self._count = 0
         self._joiner = Joiner(LONGEST_LINE)
 
@@ -202,7 +205,8 @@ class ServerLogReader:
         """A later state of the same task."""
         assert logged.prompt is not None
         state = logged.prompt.data + b"\0" + (logged.output.data if logged.output else b"")
-        if self._written.get(logged.id) == state:
+        known = blake2b(state).digest()
+        if self._written.get(logged.id) == known:
             return
         self._pending[logged.id] = request = _Request(logged.prompt, logged.span, logged.time_ms)
         if logged.output is not None:
@@ -210,7 +214,10 @@ class ServerLogReader:
                 whole=logged.output, is_open=logged.how == "open", is_cut=logged.output.is_cut
             )
         if logged.how != "open":
-            self._written[logged.id] = state
+            self._written[logged.id] = known
+            self._written.move_to_end(logged.id)
+            if len(self._written) > MOST_WRITTEN:
+                self._written.popitem(last=False)
             self._write_pending(logged.id)
 
     # Writing.

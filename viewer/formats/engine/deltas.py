@@ -157,10 +157,6 @@ def _format_names(format: RecordFormat) -> Iterator[str]:
         yield from (*_first_names(format.history.id), *_first_names(format.history.previous))
     if format.replays is not None:
         yield from _first_names(format.replays.time)
-    for usage in format.usage:
-        numbers = (*usage.input, *usage.output, *usage.cached, *usage.reasoning, *usage.total)
-        for at in (usage.each, usage.at, usage.key, *numbers, *(when.path for when in usage.when)):
-            yield from _first_names(at)
 
 
 def all_rules(rules: tuple[RecordRule, ...]) -> list[RecordRule]:

@@ -243,10 +243,12 @@ def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: Reco
         drafts = [] if rule.repeats and is_repeated(rule, node) else _messages(rule, node)
         if rule.unused:
             outer = _Outer(rule.kind, None, None, is_unused=True)
-        for draft in drafts:
-            if outer is not None:
+        if outer is not None:
+            for draft in drafts:
                 _narrow(draft, outer)
-            if draft.kind is Kind.SAID and _is_hidden_elsewhere(rule, node):
+        said = [draft for draft in drafts if draft.kind is Kind.SAID]
+        if said and _is_hidden_elsewhere(rule, node):
+            for draft in said:
                 draft.kind = Kind.UNKNOWN
         if not drafts and rule.kind is Kind.SAID and not rule.repeats:
             member = first_text_member(node)

@@ -338,8 +338,6 @@ def _messages(rule: RecordRule, node: JsonNode) -> list[Draft]:
         return _PartReader(rule, base).drafts(bodies)
     if rule.kind is Kind.SAID and not rule.label and any(body.kind is not JsonKind.STRING for body in bodies):
         return [_unknown(node)]
-    if not rule.label and not rule.opaque:
-        _hide_all_but_text(base, bodies)
     base.pieces = _pieces(bodies, base.kind, label=rule.label, opaque=rule.opaque)
     if len(bodies) == 1:
         base.text = bodies[0].text
@@ -352,14 +350,6 @@ def _messages(rule: RecordRule, node: JsonNode) -> list[Draft]:
         base.is_text = rule.text or not (bodies and _may_be_json(bodies[0]))
         return [base]
     return []
-
-
-def _hide_all_but_text(draft: Draft, bodies: list[JsonNode]) -> None:
-    """Only strings are said: any other value has an unknown meaning."""
-    for body in bodies:
-        if draft.kind is Kind.SAID and body.kind is not JsonKind.STRING and not is_empty(body):
-            draft.kind = Kind.UNKNOWN
-            draft.problems.append(Problem(W_PART_UNKNOWN, None, body.start, body.end))
 
 
 def _add_paragraphs(draft: Draft, rule: RecordRule, node: JsonNode) -> None:

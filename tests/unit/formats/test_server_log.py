@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.growth import assert_growth
 from tests.support.program import run
 from tests.support.reading import Reading, codes, read, read_cut
 from viewer.formats import detect
@@ -355,6 +356,14 @@ def test_lines_that_a_container_runtime_cut_are_joined(written: Callable[[int], 
         reading = read(written(size), "server-log")
         assert seen(reading) == whole, size
         assert "E-STREAM-TRUNCATED/log" not in codes(reading), size
+
+
+@pytest.mark.parametrize(
+    ("text", "count"), [(b"x", 2_000), (b"Received request x: prompt: 'aaa', ", 400)], ids=["one record", "many"]
+)
+def test_a_line_of_many_parts_takes_linear_time(text: bytes, count: int) -> None:
+    part = b"2026-01-02T03:04:05.123456789Z stderr P " + text + b"\n"
+    assert_growth(lambda data: read(data, "server-log"), part * count, part * (6 * count), 12)
 
 
 def test_an_escape_that_was_cut_and_cannot_be_read_ends_the_text() -> None:

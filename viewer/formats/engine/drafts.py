@@ -236,10 +236,12 @@ def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: Reco
         drafts = [] if rule.repeats and is_repeated(rule, node) else _messages(rule, node)
         if rule.unused:
             outer = _Outer(rule.kind, None, None, is_unused=True)
-        for draft in drafts:
-            if outer is not None:
+        if outer is not None:
+            for draft in drafts:
                 _narrow(draft, outer)
-            if draft.kind is Kind.SAID and _is_hidden_elsewhere(rule, node):
+        said = [draft for draft in drafts if draft.kind is Kind.SAID]
+        if said and _is_hidden_elsewhere(rule, node):
+            for draft in said:
                 draft.kind = Kind.UNKNOWN
         if not drafts and rule.kind is Kind.SAID and not rule.repeats:
             member = first_text_member(node)
@@ -329,8 +331,6 @@ def _messages(rule: RecordRule, node: JsonNode) -> list[Draft]:
         return _PartReader(rule, base).drafts(bodies)
     if rule.kind is Kind.SAID and not rule.label and any(body.kind is not JsonKind.STRING for body in bodies):
         return [_unknown(node)]
-    if not rule.label and not rule.opaque:
-        _hide_all_but_text(base, bodies)
     base.pieces = _pieces(bodies, base.kind, label=rule.label, opaque=rule.opaque)
     if len(bodies) == 1:
         base.text = bodies[0].text
@@ -343,14 +343,6 @@ def _messages(rule: RecordRule, node: JsonNode) -> list[Draft]:
         base.is_text = rule.text or not (bodies and _may_be_json(bodies[0]))
         return [base]
     return []
-
-
-def _hide_all_but_text(draft: Draft, bodies: list[JsonNode]) -> None:
-    """Only strings are said: any other value has an unknown meaning."""
-    for body in bodies:
-        if draft.kind is Kind.SAID and body.kind is not JsonKind.STRING and not is_empty(body):
-            draft.kind = Kind.UNKNOWN
-            draft.problems.append(Problem(W_PART_UNKNOWN, None, body.start, body.end))
 
 
 def _add_paragraphs(draft: Draft, rule: RecordRule, node: JsonNode) -> None:

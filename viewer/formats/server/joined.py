@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 from msgspec import Struct
@@ -85,6 +86,8 @@ class Joiner:
     def __init__(self, longest: int) -> None:
         self._longest = longest
         self._open: dict[str, list[Part]] = {}
+        self._sizes: dict[str, int] = {}
+        """The sum of the lengths of their texts, by stream."""
 
     def take(self, line: bytes, at: int) -> list[Part] | None:
         """The parts of a line that was cut and now ends; an empty list if it goes on; None for any other line."""
@@ -96,13 +99,15 @@ class Joiner:
             return None
         parts = self._open.setdefault(part.stream, [])
         parts.append(part)
-        if not part.is_last and sum(len(each.text) for each in parts) <= self._longest:
+        size = self._sizes[part.stream] = self._sizes.get(part.stream, 0) + len(part.text)
+        if not part.is_last and size <= self._longest:
             return []
+        del self._sizes[part.stream]
         return self._open.pop(part.stream)
 
     def rest(self) -> list[list[Part]]:
         """What never ended."""
-        rest, self._open = [*self._open.values()], {}
+        rest, self._open, self._sizes = [*self._open.values()], {}, {}
         return rest
 
 
@@ -118,13 +123,17 @@ def joined_line(parts: Sequence[Part]) -> LogLine:
 
     def span(start: int, end: int) -> Span:
         inside = [
-            part.span(max(start - low, 0), min(end - low, len(part.text)))
-            for part, low in zip(parts, bounds, strict=False)
-            if start < low + len(part.text) and end > low
+            parts[index].span(max(start - bounds[index], 0), min(end - bounds[index], len(parts[index].text)))
+            for index in _inside(bounds, start, end)
         ]
         return (inside[0][0], inside[-1][1]) if inside else (parts[0].at, parts[0].at)
 
     return LogLine(data, parts[0].at, made, span)
+
+
+def _inside(bounds: list[int], start: int, end: int) -> range:
+    """The numbers of the parts that a part of the whole text lies in."""
+    return range(bisect_right(bounds, start, 1) - 1, bisect_left(bounds, end, 0, len(bounds) - 1))
 
 
 def _segments(parts: Sequence[Part], bounds: list[int], raw: bytes, start: int) -> Made:
@@ -133,9 +142,9 @@ def _segments(parts: Sequence[Part], bounds: list[int], raw: bytes, start: int) 
     end = start + len(raw)
     runs = [(start + low, start + high, text) for low, high, text in python_runs(raw) if text is not None]
     at, run = start, 0
-    for index, (part, low) in enumerate(zip(parts, bounds, strict=False)):
-        high = low + len(part.text)
-        if high <= at or low >= end:
+    for index in _inside(bounds, start, end):
+        part, low, high = parts[index], bounds[index], bounds[index + 1]
+        if high <= at:
             continue
         stop = min(high, end)
         while run < len(runs) and runs[run][1] <= stop:

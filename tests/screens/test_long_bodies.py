@@ -17,7 +17,7 @@ from tests.support.cases import each
 from tests.support.running import ROOMY, SMALL, drawn, press, running, view
 from viewer.model.visibility import Reveal
 from viewer.render import body as bodies
-from viewer.render import json_layout, layout, page
+from viewer.render import layout, page
 from viewer.render.layout import GrowingLayout, LayoutRequest, lay_out_body
 from viewer.tui.app import ViewOptions
 
@@ -41,7 +41,6 @@ class Counted:
         places = [
             (layout, "lay_out"),
             (page, "lay_out"),
-            (json_layout, "laid_out"),
             (bodies, "laid_out"),
         ]
         for module, name in places:

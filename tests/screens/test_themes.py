@@ -14,7 +14,7 @@ from textual.app import App, ComposeResult
 from textual.widgets import Input
 
 from viewer.render.style import StyleRole
-from viewer.render.theme import ANSI, COLORS, DEFAULT, Theme, ThemeError, load_theme, read_theme, theme_names
+from viewer.render.theme import ANSI, COLORS, DEFAULT, DERIVED, Theme, ThemeError, load_theme, read_theme, theme_names
 from viewer.resources import bundled
 from viewer.tui.themes.textual_theme import textual_theme
 
@@ -86,7 +86,7 @@ def test_the_bundled_themes_are_listed() -> None:
 def test_a_bundled_theme_sets_every_color(name: str) -> None:
     file = read_theme(bundled("themes", f"{name}.yaml").read_text("utf-8"), name)
     assert set(file.colors) == set(COLORS)
-    assert set(file.looks) == set(StyleRole)
+    assert set(file.looks) | set(DERIVED) == set(StyleRole)
     assert file.title
     assert file.dark is not None
     assert load_theme(name).notice == ""

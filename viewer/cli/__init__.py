@@ -53,7 +53,10 @@ COMMANDS = {
     "completion": Entry("viewer.cli.completion", "Print a shell completion script.", reads_input=False),
 }
 
-NEEDED = ("textual", "rich", "click", "numpy", "watchfiles", "google-re2", "jsonschema-rs", "msgspec", "PyYAML")
+NEEDED = (
+    *("textual", "rich", "click", "numpy", "watchfiles", "google-re2", "jsonschema-rs", "msgspec", "PyYAML"),
+    *("Pygments", "markdown-it-py"),
+)
 """Packages in `--version`."""
 EXTRAS = ("zstandard", "tiktoken", "pyperclip", "pyarrow")
 """Packages in `--version` if they are installed."""

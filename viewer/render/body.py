@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterator
 
@@ -9,12 +10,15 @@ from msgspec import Struct
 
 from viewer.cache import lazy_regex
 from viewer.document.values import ShownMessage
-from viewer.render.json_layout import laid_out, origins
-from viewer.render.markdown import Styled, json_spans, markdown_spans
+from viewer.render.markdown import MarkdownSpans, json_spans, markdown_spans
 from viewer.render.sanitize import SafeText, normalize_newlines, sanitize
-from viewer.render.style import Printable, Style, StyleRole
+from viewer.render.style import Printable, Style, Styled, StyleRole
 from viewer.render.width import cells, plain_line, wrap
 
+LARGEST_JSON = 1_000_000
+DEEPEST_JSON = 200
+_INDENT = "  "
+_JSON_TOKEN = lazy_regex(r'\s*(?:("(?:[^"\\]|\\.)*")|([\[{])|([\]}])|([,:])|([^\s"\[\]{},:]+))', re.DOTALL)
 _SETTLES = lazy_regex(
     r"[\n -~\u00a1-\u00ac\u00ae-\u02ff\u0370-\u0482\u048a-\u0558\u3001-\u3029\u3041-\u3096\u30a1-\u30ff"
     r"\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff9d]"
@@ -154,10 +158,18 @@ class BodyText(Struct, frozen=True):
 
     text: SafeText
     spans: list[Styled]
+    """Blocks, inline spans and JSON, without overlaps."""
     origins: list[int] | None = None
     """The source offset of each drawn character; None if both texts have the same offsets."""
     given: str = ""
     """The same text before it was sanitized, character by character: the source of a copy."""
+    tokens: list[Styled] = []
+    """The tokens of code inside the spans."""
+
+    @property
+    def layers(self) -> list[list[Styled]]:
+        """What styles the text; a later layer is above the others."""
+        return [self.spans, self.tokens]
 
     def moved(self, span: Styled) -> Styled:
         """Map a span of the source text to the drawn text."""
@@ -179,7 +191,8 @@ def drawn_text(body: str, width: int, *, json: bool, markdown: bool, trim: bool,
             places = origins(laid, text)
             return BodyText(laid, json_spans(laid), places, _given(laid, places, text, normal))
         return BodyText(text, json_spans(text), moved, normal)
-    return BodyText(text, markdown_spans(text) if markdown else [], moved, normal)
+    styled = markdown_spans(text) if markdown else MarkdownSpans()
+    return BodyText(text, styled.spans, moved, normal, styled.tokens)
 
 
 def raw_text(data: bytes) -> BodyText:
@@ -201,3 +214,59 @@ def _after_newlines(body: str) -> list[int]:
     """The offsets of the characters that remain when CRLF becomes LF, and the length."""
     kept = [at for at in range(len(body)) if not body.startswith("\r\n", at)]
     return [*kept, len(body)]
+
+
+def laid_out(text: SafeText, *, is_head: bool = False) -> SafeText | None:
+    """The same tokens, one entry per line; None if the text does not look like one JSON value. A head may end anywhere:
+    a partial token at its end stays as it is."""
+    if len(text) > LARGEST_JSON or text.lstrip()[:1] not in ("{", "["):
+        return None
+    out: list[str] = []
+    closers: list[str] = []
+    position = 0
+    before = ""
+    while match := _JSON_TOKEN.match(text, position):
+        position = match.end()
+        token = match[0].strip()
+        if before and not closers:
+            return None  # something follows the value
+        if match[3] and (not closers or closers.pop() != token):
+            return None
+        out.append(_gap(before, token, len(closers)) + token)
+        if match[2]:
+            closers.append("]" if token == "[" else "}")
+            if len(closers) > DEEPEST_JSON:
+                return None
+        before = token
+    if is_head:
+        out.append(text[position:].lstrip())
+    elif closers or text[position:].strip():
+        return None
+    return SafeText("".join(out))
+
+
+def _gap(before: str, token: str, depth: int) -> str:
+    """The whitespace between two tokens."""
+    if not before or token in (",", ":"):
+        return ""
+    if before == ":":
+        return " "
+    if before in ("[", "{") and token in ("]", "}"):
+        return ""
+    if before in ("[", "{", ",") or token in ("]", "}"):
+        return "\n" + _INDENT * depth
+    return " "
+
+
+def origins(laid: str, source: str) -> list[int]:
+    """The source offset of each layout character, and finally the length of the source."""
+    found: list[int] = []
+    at = 0
+    for character in laid:
+        while at < len(source) and source[at] != character and source[at].isspace() and not character.isspace():
+            at += 1
+        found.append(at)
+        if at < len(source) and source[at] == character:
+            at += 1
+    found.append(len(source))
+    return found

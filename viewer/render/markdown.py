@@ -1,65 +1,137 @@
-"""Markdown headings, emphasis, lists and code as spans: the text itself is never changed."""
+"""Markdown as spans: the blocks that its parser finds, and inline marks. The text itself is never changed."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import TYPE_CHECKING
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from viewer.cache import lazy_regex
-from viewer.render.style import StyleRole
+from viewer.render.highlight import code_spans
+from viewer.render.style import Styled, StyleRole
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
 
 LARGEST = 200_000
 """Longer texts are not styled."""
+DEEPEST = 20
+"""Blocks nested deeper are plain."""
 
-_FENCE = lazy_regex(r"^ {0,3}(```+|~~~+)[^\n]*$", re.MULTILINE)
-_HEADING = lazy_regex(r"^ {0,3}#{1,6} [^\n]*$", re.MULTILINE)
-_BULLET = lazy_regex(r"^ {0,12}([-*+]|\d{1,4}[.)])(?= )", re.MULTILINE)
+_MAY_BE_BLOCK = lazy_regex(r"^[ \t]*(?:[#>*+_=|:-]|```|~~~|\d{1,9}[.)])|^(?: {4}|\t)", re.MULTILINE)
+"""Text without any of these is one paragraph after the other, for which the parser is not loaded."""
+_MARKER = lazy_regex(r"[ \t]*([-*+]|\d{1,9}[.)])(?=[ \t]|$)", re.MULTILINE)
+_QUOTE = lazy_regex(r"[ \t]*(>)")
 _INLINE = lazy_regex(
     r"`[^`\n]{1,400}`|\*\*(?=\S)[^*\n]{1,400}(?<=\S)\*\*|(?<![\w*])\*(?=\S)[^*\n]{1,400}(?<=\S)\*(?![\w*])"
 )
 
 
-class Styled(Struct, frozen=True, gc=False):
-    """A span of text with a style role."""
+class MarkdownSpans(Struct):
+    """The spans of a text, each list in order and without overlaps."""
 
-    start: int
-    end: int
-    look: StyleRole
+    spans: list[Styled] = field(default_factory=list)
+    tokens: list[Styled] = field(default_factory=list)
+    """The tokens of code whose language is known."""
 
 
-def markdown_spans(text: str) -> list[Styled]:
-    """The spans in order, without overlaps."""
+def markdown_spans(text: str) -> MarkdownSpans:
+    """The blocks, inline marks and code tokens of a text."""
     if len(text) > LARGEST:
-        return []
-    spans: list[Styled] = []
-    at = 0
-    for start, end in _fenced(text):
-        spans += _outside_code(text, at, start)
-        spans.append(Styled(start, end, StyleRole.CODE))
-        at = end
-    return spans + _outside_code(text, at, len(text))
+        return MarkdownSpans()
+    if not _MAY_BE_BLOCK.search(text):
+        return MarkdownSpans([*_inline(text, 0, len(text))])
+    return _Blocks(text).read(_parser().parse(text))
 
 
-def _fenced(text: str) -> list[tuple[int, int]]:
-    blocks: list[tuple[int, int]] = []
-    opened: re.Match[str] | None = None
-    for fence in _FENCE.finditer(text):
-        if opened is None:
-            opened = fence
-        elif fence[1].startswith(opened[1][:3]):
-            blocks.append((opened.start(), fence.end()))
-            opened = None
-    if opened is not None:
-        blocks.append((opened.start(), len(text)))
-    return blocks
+@cache
+def _parser() -> MarkdownIt:
+    """A parser of blocks: without HTML, link references and inline marks, of which it knows no positions."""
+    from markdown_it import MarkdownIt  # slow to import
+
+    parser = MarkdownIt("commonmark", {"maxNesting": DEEPEST}).enable("table").disable(["html_block", "reference"])
+    parser.core.ruler.enableOnly(["normalize", "block"])
+    return parser
 
 
-def _outside_code(text: str, start: int, end: int) -> list[Styled]:
-    found = [Styled(*match.span(), StyleRole.HEADING) for match in _HEADING.finditer(text, start, end)]
-    found += [Styled(*match.span(1), StyleRole.BULLET) for match in _BULLET.finditer(text, start, end)]
-    found += [Styled(*match.span(), _look(match[0])) for match in _INLINE.finditer(text, start, end)]
-    return _apart(sorted(found, key=lambda span: (span.start, -span.end)))
+class _Blocks:
+    """The spans of the blocks of a text."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._starts = [0, *(at + 1 for at, character in enumerate(text) if character == "\n"), len(text) + 1]
+        """The start of each line, and one more."""
+        self._at: dict[int, int] = {}
+        """Lines with the end of the last mark of a list or a quote on them."""
+        self._made = MarkdownSpans()
+
+    def read(self, tokens: Sequence[Token]) -> MarkdownSpans:
+        """Return the spans of all blocks."""
+        for token in tokens:
+            if token.map is not None:
+                self._read(token, *token.map)
+        self._made.spans = _apart(sorted(self._made.spans, key=lambda span: (span.start, -span.end)))
+        return self._made
+
+    def _read(self, token: Token, first: int, end: int) -> None:
+        match token.type:
+            case "heading_open":
+                self._add(self._begin(first), self._end(end), StyleRole.HEADING)
+            case "hr":
+                self._add(self._begin(first), self._end(end), StyleRole.RULE)
+            case "fence" | "code_block":
+                self._add_code(token, first, end)
+            case "list_item_open":
+                self._add_mark(first, _MARKER)
+            case "blockquote_open":
+                for line in range(first, end):
+                    self._add_mark(line, _QUOTE)
+            case "thead_open":
+                self._add(self._begin(first), self._end(first + 1), StyleRole.STRONG)
+                self._add(self._begin(first + 1), self._end(first + 2), StyleRole.RULE)
+            case "inline":
+                for line in range(first, end):
+                    self._made.spans += _inline(self._text, self._begin(line), self._end(line + 1))
+
+    def _begin(self, line: int) -> int:
+        """The start of the content of a line."""
+        return self._at.get(line, self._starts[line])
+
+    def _end(self, line: int) -> int:
+        """The end of the line before this one."""
+        return self._starts[line] - 1
+
+    def _add(self, start: int, end: int, look: StyleRole) -> None:
+        if start < end:
+            self._made.spans.append(Styled(start, end, look))
+
+    def _add_mark(self, line: int, pattern: re.Pattern[str]) -> None:
+        mark = pattern.match(self._text, self._begin(line), self._end(line + 1))
+        if mark is not None:
+            self._add(mark.start(1), mark.end(1), StyleRole.BULLET)
+            self._at[line] = mark.end()
+
+    def _add_code(self, token: Token, first: int, end: int) -> None:
+        while end > first + 1 and not self._text[self._begin(end - 1) : self._end(end)].strip():
+            end -= 1
+        self._add(self._begin(first), self._end(end), StyleRole.CODE)
+        language = token.info.split(maxsplit=1)[0] if token.info.strip() else ""
+        is_quoted = any(line in self._at for line in range(first + 1, end))
+        if not language or is_quoted:
+            return
+        last = self._text[self._starts[end - 1] : self._end(end)].strip()
+        is_closed = end > first + 1 and last.startswith(token.markup) and not last.strip(token.markup[0])
+        start, stop = self._starts[first + 1], self._starts[end - is_closed]
+        for span in code_spans(self._text[start:stop], language):
+            self._made.tokens.append(Styled(start + span.start, start + span.end, span.look))
+
+
+def _inline(text: str, start: int, end: int) -> Iterator[Styled]:
+    return (Styled(*match.span(), _look(match[0])) for match in _INLINE.finditer(text, start, end))
 
 
 def _look(text: str) -> StyleRole:

@@ -35,10 +35,9 @@ from viewer.render.layout import (
     lay_out_head,
     trimmed,
 )
-from viewer.render.markdown import Styled
 from viewer.render.number_format import counted
 from viewer.render.sanitize import SafeText, sanitize_line
-from viewer.render.style import UNICODE, Glyphs, Line, Part, StyleRole, trusted
+from viewer.render.style import UNICODE, Glyphs, Line, Part, Styled, StyleRole, trusted
 from viewer.render.title import boundary_words, branch_words
 from viewer.render.width import between, cells
 from viewer.rules.errors import E_FORMAT_UNKNOWN
@@ -399,7 +398,7 @@ class BlockMaker:
             layouts = self.facts.layouts
             layout = (layouts.grow if number in self.facts.growing else layouts.get)(number, request)
         shown = layout or lay_out_head(request, keep)
-        lines = RowLines(shown.rows, lead, look, [shown.drawn.spans, _moved(shown.drawn, overlays)])
+        lines = RowLines(shown.rows, lead, look, [*shown.drawn.layers, _moved(shown.drawn, overlays)])
         return shown.drawn.given, lines if layout else [*lines, self._rest(shown, lead)]
 
     def rows_number(self, message: ShownMessage) -> int:

@@ -38,6 +38,13 @@ class StyleRole(Enum):
     JSON_TEXT = "json-text"
     JSON_NUMBER = "json-number"
     JSON_WORD = "json-word"
+    CODE_KEY = "code-key"
+    """In code with a known language: names that are defined, tags and attributes."""
+    CODE_TEXT = "code-text"
+    CODE_NUMBER = "code-number"
+    CODE_WORD = "code-word"
+    CODE_NOTE = "code-note"
+    """A comment."""
     MARKER = "marker"
     """A control token in the raw view."""
     BAD_SPAN = "bad-span"
@@ -87,6 +94,15 @@ class Part(Struct, frozen=True, gc=False):
 
 
 Line = tuple[Part, ...]
+
+
+class Styled(Struct, frozen=True, gc=False):
+    """A span of text with a style role."""
+
+    start: int
+    end: int
+    look: StyleRole
+
 
 Printable = NewType("Printable", str)
 """A line that is safe to write to a terminal: safe text and colors of the program. Printing accepts no other type."""

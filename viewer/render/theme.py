@@ -42,6 +42,14 @@ OF_THE_TERMINAL = (DEFAULT, *ANSI)
 """Colors that the terminal defines."""
 
 _LOOKS = {look.value: look for look in StyleRole}
+DERIVED = {
+    StyleRole.CODE_KEY: StyleRole.JSON_KEY,
+    StyleRole.CODE_TEXT: StyleRole.JSON_TEXT,
+    StyleRole.CODE_NUMBER: StyleRole.JSON_NUMBER,
+    StyleRole.CODE_WORD: StyleRole.JSON_WORD,
+    StyleRole.CODE_NOTE: StyleRole.QUIET,
+}
+"""Roles that themes may leave out, with the roles whose colors they take."""
 _KEYS = ("title", "dark", "like", "colors", "looks")
 _COLOR = re.compile(r"#[0-9a-fA-F]{6}")
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,60}")
@@ -211,9 +219,19 @@ def _complete(name: str, file: ThemeFile, path: Path, base: Theme) -> Theme:
         sanitize_line(file.title or name),
         base.dark if file.dark is None else file.dark,
         {**base.colors, **file.colors},
-        {**base.looks, **file.looks},
+        {**_code_looks({**base.looks, **file.looks}), **file.looks},
         (path, *base.files),
     )
+
+
+def _code_looks(looks: Mapping[StyleRole, Look]) -> dict[StyleRole, Look]:
+    """Add the looks of tokens of code: the colors of JSON values on the background of code."""
+    background = looks[StyleRole.CODE].background if StyleRole.CODE in looks else None
+    derived = {role: replace(looks[of], background=background) for role, of in DERIVED.items() if of in looks}
+    if StyleRole.CODE_NOTE in derived:
+        note = derived[StyleRole.CODE_NOTE]
+        derived[StyleRole.CODE_NOTE] = replace(note, flags={**note.flags, "italic": True})
+    return {**looks, **derived}
 
 
 def _rich_name(color: str | None) -> str | None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viewer.render.json_layout import laid_out
+from viewer.render.body import laid_out
 from viewer.render.sanitize import SafeText
 
 

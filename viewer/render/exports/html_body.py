@@ -9,10 +9,10 @@ from itertools import islice
 from viewer.model.messages import Span
 from viewer.render.body import BodyText, drawn_text
 from viewer.render.exports.html_text import NOTHING, Html, closing, element, joined, opening, text, words
-from viewer.render.markdown import LARGEST, Styled
+from viewer.render.markdown import LARGEST
 from viewer.render.number_format import counted
 from viewer.render.sanitize import SafeText, normalize_newlines, sanitize
-from viewer.render.style import StyleRole
+from viewer.render.style import Styled, StyleRole
 
 FOLD_FROM, FOLD_TO = 60, 40
 """A longer body is folded to this many lines."""
@@ -100,10 +100,24 @@ def _styled(drawn: BodyText, marks: list[Styled], start: int, end: int) -> Html:
         if block and drawn.text[last : last + 1] == "\n" and last < end:
             last += 1
         parts.append(_marked(drawn.text, marks, at, first))
-        inside = _marked(drawn.text, marks, first, last)
+        inside = _tokens(drawn, marks, first, last)
         parts.append(element(_TAGS.get(span.look, "span"), inside, class_="block" if block else span.look.value))
         at = last
     return joined([*parts, _marked(drawn.text, marks, at, end, closes=True)])
+
+
+def _tokens(drawn: BodyText, marks: list[Styled], start: int, end: int) -> Html:
+    """A span with the tokens of its code as elements."""
+    parts: list[Html] = []
+    at = start
+    for token in islice(drawn.tokens, bisect_right(drawn.tokens, start, key=_end_of), None):
+        first, last = max(token.start, at), min(token.end, end)
+        if first >= end:
+            break
+        parts.append(_marked(drawn.text, marks, at, first))
+        parts.append(element("span", _marked(drawn.text, marks, first, last), class_=token.look.value))
+        at = last
+    return joined([*parts, _marked(drawn.text, marks, at, end)])
 
 
 def _marked(shown: SafeText, marks: list[Styled], start: int, end: int, *, closes: bool = False) -> Html:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from viewer.document.projection import Projection
 from viewer.document.values import Boundary, HiddenRun, ShownDiagnostic, ShownStray
 from viewer.model.visibility import Audience
-from viewer.render.body import may_be_json
+from viewer.render.body import laid_out, may_be_json
 from viewer.render.diagnostic import described, full_code
 from viewer.render.exports.html_message import SIGNS
 from viewer.render.exports.steps import PlacedMessage, Step, TurnBegins, steps_of
@@ -20,7 +20,6 @@ from viewer.render.exports.view_words import (
     view_sentence,
 )
 from viewer.render.head import HeadLink, MessageHead, clock, head_of
-from viewer.render.json_layout import laid_out
 from viewer.render.number_format import duration
 from viewer.render.sanitize import SafeText, normalize_newlines, sanitize, sanitize_line
 from viewer.render.title import boundary_words, outline

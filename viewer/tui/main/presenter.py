@@ -11,9 +11,8 @@ from textual.screen import Screen
 from viewer.document.rows import Rows
 from viewer.model.visibility import Pane
 from viewer.render.layout import LayoutRequest, Layouts, lay_out_body
-from viewer.render.markdown import Styled
 from viewer.render.page import BlockFacts, BlockMaker, RowProblems
-from viewer.render.style import Style, StyleRole
+from viewer.render.style import Style, Styled, StyleRole
 from viewer.tui.host import Host
 from viewer.tui.keys import after_yank
 from viewer.tui.main.captions import empty_notes, title_facts, toggle_facts

@@ -8,8 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from viewer.render.markdown import Styled
-from viewer.render.style import StyleRole
+from viewer.render.style import Styled, StyleRole
 from viewer.tui.host import Host, PromptKind
 from viewer.tui.main.navigator import Navigator
 from viewer.tui.search.engine import Match, Query, Searcher

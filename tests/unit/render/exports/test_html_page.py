@@ -13,10 +13,10 @@ from tests.support.samples import Sample, samples
 from tests.unit.render.exports.exported import AUDIENCES, Page, export, project_text, projected
 from viewer.document.values import ShownMessage
 from viewer.model.visibility import END_USER, EVERYTHING
+from viewer.render.body import laid_out
 from viewer.render.exports.html_body import FOLD_FROM, SHORT_FOLD_FROM, body_html
 from viewer.render.exports.html_page import POLICY
 from viewer.render.exports.palette import INKS
-from viewer.render.json_layout import laid_out
 from viewer.render.sanitize import SafeText, normalize_newlines, sanitize
 
 TOUR = next(sample for sample in samples() if sample.name == "tour.ocml")
@@ -106,6 +106,13 @@ class TestBody:
         assert '<strong class="strong">**b**</strong>' in made
         assert '<em class="emphasis">*c*</em>' in made
         assert '<code class="code">`d`</code> &lt;e&gt;' in made
+
+    def test_code_with_a_known_language_has_tokens_inside_its_block(self) -> None:
+        made = body("```python\nx = <1>  # why\n```", (((15, 16), "error"),))
+        assert made.count('<code class="block">') == 1
+        assert '<span class="code-note"># why</span>' in made
+        assert '<span class="code-number"><mark class="bad-span">1</mark></span>&gt;' in made
+        assert unescape(re.sub("<[^>]*>", "", made)) == "```python\nx = <1>  # why\n```"
 
     def test_a_block_of_code_takes_the_end_of_its_line(self) -> None:
         assert '<code class="block">```\nx\n```\n</code>after' in body("```\nx\n```\nafter")

@@ -1,0 +1,72 @@
+"""Syntax highlighting of code, with the Pygments lexer that the word of its fence names."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from viewer.render.style import Styled, StyleRole
+
+MOST_LINES = 500
+LARGEST = 16_384
+"""Longer code is plain."""
+MOST_SECONDS = 0.05
+"""Processor time after which the rest stays plain: lexers take quadratic time on some texts."""
+LONGEST_WORD = 40
+"""Characters of the name of a language."""
+
+
+def code_spans(code: str, language: str) -> list[Styled]:
+    """The colored tokens of some code, in order; none if the language is unknown or the code too long."""
+    if len(code) > LARGEST or code.count("\n") >= MOST_LINES or not 0 < len(language) <= LONGEST_WORD:
+        return []
+    name = language.lower()
+    return [*_spans(_lexer(name), code)] if name in _languages() else []
+
+
+def _spans(lexer: Any, code: str) -> Iterator[Styled]:
+    at, until = 0, time.thread_time() + MOST_SECONDS
+    for start, kind, text in lexer.get_tokens_unprocessed(code):
+        if time.thread_time() > until:
+            return
+        role = _role(kind)
+        end = start + len(text)
+        if role is not None and at <= start < end <= len(code):
+            yield Styled(start, end, role)
+            at = end
+
+
+@cache
+def _role(kind: Any) -> StyleRole | None:
+    """The role of a type of token, as a table by its kin; None if it is not colored."""
+    from pygments.token import Comment, Keyword, Name, Number, Operator, String
+
+    roles = (
+        (Comment, StyleRole.CODE_NOTE),
+        (Keyword, StyleRole.CODE_WORD),
+        (Operator.Word, StyleRole.CODE_WORD),
+        (String, StyleRole.CODE_TEXT),
+        (Number, StyleRole.CODE_NUMBER),
+        (Name.Function, StyleRole.CODE_KEY),
+        (Name.Class, StyleRole.CODE_KEY),
+        (Name.Tag, StyleRole.CODE_KEY),
+        (Name.Attribute, StyleRole.CODE_KEY),
+    )
+    return next((role for kin, role in roles if kind in kin), None)
+
+
+@cache
+def _languages() -> frozenset[str]:
+    """The names of the lexers that come with Pygments; a name beyond them would load plug-ins."""
+    from pygments.lexers import get_all_lexers
+
+    return frozenset(alias for _, aliases, _, _ in get_all_lexers(plugins=False) for alias in aliases)
+
+
+@cache
+def _lexer(language: str) -> Any:
+    from pygments.lexers import get_lexer_by_name
+
+    return get_lexer_by_name(language)

@@ -45,6 +45,7 @@ RECORD_FORMATS = (
     Entry("langfuse", "tables.langfuse", "LANGFUSE", "Langfuse traces"),
     Entry("langsmith", "tables.langsmith", "LANGSMITH", "LangSmith runs"),
     Entry("mlflow", "tables.mlflow", "MLFLOW", "MLflow traces"),
+    Entry("chatgpt", "tables.chatgpt", "CHATGPT", "ChatGPT data export"),
 )
 """The formats that are tables, in the order of detection."""
 

@@ -227,11 +227,16 @@ class DraftWriter:
             self._end_prefill()
             self._streams.take(step)
         placed: list[tuple[Span, int]] = []
+        before = self._record.last_number
         for index, draft in enumerate(reading.drafts):
             if index and index in reading.begins:
                 begin(draft.span[0])
             self._write(draft, node)
             placed.append((draft.span, self._record.last_number))
+        for first, end in reading.left:
+            number = (placed[first - 1][1] if first else before) + 1
+            if placed[end - 1][1] >= number:
+                self._record.supersede(number, placed[end - 1][1])
         if reading.cancels:
             for call_id in self._unanswered:
                 self._record.cancel_tool(call_id, node.start, node.end)

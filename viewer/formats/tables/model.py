@@ -269,6 +269,15 @@ class Lookup(Struct, frozen=True):
     at: str
 
 
+class Branches(Struct, frozen=True):
+    """How the records in a record form a tree, of which one branch is the newest."""
+
+    id: str
+    parent: str
+    newest: str
+    """The path, in the outer record, of the id of the last record of the newest branch."""
+
+
 class RecordRule(Struct, frozen=True):
     """How one record becomes messages. The first rule whose conditions hold wins."""
 
@@ -285,6 +294,8 @@ class RecordRule(Struct, frozen=True):
     """The path of records in this record. Such a rule does not end the evaluation."""
     rules: tuple[RecordRule, ...] = ()
     """The rules for these records. They take the thread, the time, and for replies the call id of this record."""
+    branches: Branches | None = None
+    """The tree of these records: they are read branch by branch, and those of older branches are superseded."""
     also: tuple[RecordRule, ...] = ()
     """Rules for further messages in the same record: each one whose conditions hold applies."""
     goes_on: bool = False

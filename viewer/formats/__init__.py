@@ -31,6 +31,7 @@ RECORD_FORMATS = (
     Entry("responses-stream", "tables.responses_stream", "RESPONSES_STREAM", "OpenAI Responses stream"),
     Entry("anthropic", "tables.anthropic", "ANTHROPIC", "Anthropic Messages"),
     Entry("ollama", "tables.ollama", "OLLAMA", "Ollama"),
+    Entry("completions", "tables.completions", "COMPLETIONS", "Text completions"),
     Entry("rows", "tables.rows", "ROWS", "Training rows"),
     Entry("gemini-cli", "tables.gemini_cli", "GEMINI_CLI", "Gemini CLI session"),
     Entry("gemini", "tables.gemini", "GEMINI", "Gemini API"),

@@ -6,8 +6,10 @@ from bisect import bisect_left
 
 from viewer.formats.containers.documents import SPACE, JsonDocuments, add_stray
 from viewer.formats.hiding import is_flagged, is_in_hidden_phase
+from viewer.formats.json.api_errors import add_error, find_error, is_batch_line
 from viewer.formats.json.fields import Source, header_value, is_message
 from viewer.formats.json.items import MessageObjects
+from viewer.formats.json.unread import unread_messages
 from viewer.formats.json.wrappers import Found, MessageFinder, Use
 from viewer.formats.tables.model import MessageTable
 from viewer.model.diagnostic import Problem
@@ -84,7 +86,7 @@ class MessageLists:
 
     def _read_record(self, node: JsonNode, reading: JsonReading, source: Source) -> None:
         """Read an object on a line. Each wrapper is a transcript."""
-        if self._finder.is_wrapper(node) or not self._record.transcript:
+        if self._finder.is_wrapper(node) or not self._record.transcript or is_batch_line(node):
             self._start(node, source)
         self._read_items(reading, source)
 
@@ -138,6 +140,14 @@ class MessageLists:
         if item.kind is JsonKind.OBJECT and is_message(item):
             kind = Kind.UNKNOWN if found.use is Use.REJECTED or _is_hidden(item) else Kind.SAID
             self._objects.add(item, source, notes.inside(item), kind)
+            return
+        error = find_error(item) if item.closed else None
+        if error is not None:
+            add_error(self._record, item, error)
+            for message in unread_messages(item):
+                self._record.report(W_SIBLING_UNREAD, None, message.start, message.end)
+        elif is_batch_line(item) and _is_null(item, "error"):
+            self._record.skip()
         else:
             self._not_a_message((item.start, item.end))
 
@@ -145,6 +155,11 @@ class MessageLists:
         self._record.start_if_none(text[0])
         self._record.report(E_PARSE_HEADER, "not-a-message", *text)
         self._record.stray(*text)
+
+
+def _is_null(node: JsonNode, key: str) -> bool:
+    value = node.get(key)
+    return value is None or value.kind is JsonKind.NULL
 
 
 class _Notes:

@@ -96,6 +96,10 @@ def opencode(
 
 EVENT_TOKENS = openai("response.usage|usage", key="response.id|id", counts=Counting.LAST)
 """The tokens of a stream: its chunks may repeat the numbers so far."""
+COMPLETION_TOKENS = (
+    openai("usage|response.usage|response.body.usage", key="id", counts=Counting.LAST),
+    Tokens("", input=("tokens_evaluated",), output=("tokens_predicted",), when=(When("stop", true=True),)),
+)
 OLLAMA_TOKENS = Tokens("", input=("prompt_eval_count",), output=("eval_count",))
 _ASKED_MODEL = When("attributes.gen_ai.operation.name", not_equals=frozenset({"invoke_agent", "create_agent"}))
 OTEL_TOKENS = (

@@ -46,6 +46,7 @@ RECORD_FORMATS = (
     Entry("langfuse", "tables.langfuse", "LANGFUSE", "Langfuse traces"),
     Entry("langsmith", "tables.langsmith", "LANGSMITH", "LangSmith runs"),
     Entry("mlflow", "tables.mlflow", "MLFLOW", "MLflow traces"),
+    Entry("pydantic-ai", "tables.pydantic_ai", "PYDANTIC_AI", "Pydantic AI messages"),
     Entry("chatgpt", "tables.chatgpt", "CHATGPT", "ChatGPT data export"),
 )
 """The formats that are tables, in the order of detection."""

@@ -148,6 +148,18 @@ LANGFUSE_TOKENS = Tokens(
     total=("total|totalTokens|total_tokens",),
     when=(is_("type", "GENERATION"),),
 )
+PYDANTIC_AI_TOKENS = tuple(
+    Tokens(
+        "usage",
+        input=("input_tokens|request_tokens",),
+        output=("output_tokens|response_tokens",),
+        cached=("cache_read_tokens",),
+        reasoning=("details.reasoning_tokens",),
+        when=(is_("kind", "response"),),
+        each=each,
+    )
+    for each in ("", "messages[]|all_messages[]|new_messages[]|message_history[]")
+)
 KIMI_TOKENS = Tokens(
     "payload.token_usage|message.payload.token_usage|usage",
     input=("input_other|input", "input_cache_read", "input_cache_creation"),

@@ -17,6 +17,7 @@ from viewer.formats.tables.model import (
     ends,
     has,
     is_,
+    is_not,
     lacks,
     no_flag,
     starts,
@@ -117,6 +118,7 @@ _OF_CHOICE = frozenset(
 )
 """The same for a choice."""
 
+_OTHER_KIND = "kind|part_kind"
 _THOUGHTS = ("thinking", "reasoning", "thought")
 PARTS = (
     PartRule((When("", kind=JsonKind.STRING),), Kind.SAID),
@@ -124,6 +126,7 @@ PARTS = (
     PartRule((starts("type", *_THOUGHTS),), Kind.THOUGHT, "text|thinking|reasoning|thought"),
     PartRule((is_("type", "redacted_thinking"),), Kind.THOUGHT),
     PartRule((is_("type", "text"),), Kind.SAID, "text|value|content"),
+    PartRule((lacks("type"), has(_OTHER_KIND), is_not(_OTHER_KIND, "text")), Kind.UNKNOWN),
     *(PartRule((when,), Kind.SAID, "text") for when in (lacks("type"), is_("type", "", "output_text", "input_text"))),
     PartRule((is_("type", "refusal"),), Kind.SAID, "refusal", refusal=True),
     PartRule((is_("type", "audio", "output_audio", "input_audio"),), Kind.SAID, "transcript"),

@@ -183,6 +183,8 @@ class Step(Enum):
     """A block begins. Its part decides the kind of the block, once."""
     GROW = "grow"
     """More of a block. A part of another kind is unknown."""
+    ADD = "add"
+    """More of a block, or its beginning: the first part decides the kind of the block."""
     CLOSE = "close"
     """A block is complete."""
     END = "end"
@@ -546,6 +548,8 @@ class Spans(Struct, frozen=True):
     """The same for the span of a tool."""
     remote: tuple[When, ...] = ()
     """The same for a span whose parent is in another process."""
+    logs: bool = False
+    """True if log records may be the events of spans."""
 
 
 class Counting(Enum):

@@ -30,6 +30,7 @@ RECORD_FORMATS = (
     Entry("responses", "tables.responses", "RESPONSES", "OpenAI Responses"),
     Entry("responses-stream", "tables.responses_stream", "RESPONSES_STREAM", "OpenAI Responses stream"),
     Entry("anthropic", "tables.anthropic", "ANTHROPIC", "Anthropic Messages"),
+    Entry("bedrock", "tables.bedrock", "BEDROCK", "Bedrock invocation log"),
     Entry("ollama", "tables.ollama", "OLLAMA", "Ollama"),
     Entry("completions", "tables.completions", "COMPLETIONS", "Text completions"),
     Entry("rows", "tables.rows", "ROWS", "Training rows"),
@@ -47,6 +48,7 @@ RECORD_FORMATS = (
     Entry("langsmith", "tables.langsmith", "LANGSMITH", "LangSmith runs"),
     Entry("mlflow", "tables.mlflow", "MLFLOW", "MLflow traces"),
     Entry("pydantic-ai", "tables.pydantic_ai", "PYDANTIC_AI", "Pydantic AI messages"),
+    Entry("ai-sdk", "tables.ai_sdk", "AI_SDK", "Vercel AI SDK messages"),
     Entry("chatgpt", "tables.chatgpt", "CHATGPT", "ChatGPT data export"),
 )
 """The formats that are tables, in the order of detection."""

@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
-from viewer.formats.engine.attributes import attribute_tree
+from viewer.formats.engine.attributes import LOGS, attribute_tree, spans_of_logs
 from viewer.formats.engine.chains import Conversation
 from viewer.formats.engine.conditions import Unreadable, holds
 from viewer.formats.engine.drafts import RecordReading, read_record
 from viewer.formats.engine.inner import read_inner_strings
-from viewer.formats.engine.log_events import LOGS, spans_of_logs
 from viewer.formats.engine.paths import path, string_at
 from viewer.formats.json.fields import Source
 from viewer.formats.json.unread import unread_messages

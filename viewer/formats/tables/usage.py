@@ -160,6 +160,18 @@ PYDANTIC_AI_TOKENS = tuple(
     )
     for each in ("", "messages[]|all_messages[]|new_messages[]|message_history[]")
 )
+AI_SDK_TOKENS = tuple(
+    Tokens(
+        at,
+        input=("inputTokens|promptTokens",),
+        output=("outputTokens|completionTokens",),
+        cached=("cachedInputTokens",),
+        reasoning=("reasoningTokens",),
+        total=("totalTokens",),
+        each=each,
+    )
+    for at, each in (("metadata.usage|messageMetadata.usage", ""), ("metadata.usage", "messages[]"))
+)
 KIMI_TOKENS = Tokens(
     "payload.token_usage|message.payload.token_usage|usage",
     input=("input_other|input", "input_cache_read", "input_cache_creation"),

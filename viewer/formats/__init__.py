@@ -29,6 +29,7 @@ RECORD_FORMATS = (
     Entry("anthropic-stream", "tables.anthropic_stream", "ANTHROPIC_STREAM", "Anthropic Messages stream"),
     Entry("responses", "tables.responses", "RESPONSES", "OpenAI Responses"),
     Entry("responses-stream", "tables.responses_stream", "RESPONSES_STREAM", "OpenAI Responses stream"),
+    Entry("threads", "tables.threads", "THREADS", "OpenAI Assistants thread"),
     Entry("anthropic", "tables.anthropic", "ANTHROPIC", "Anthropic Messages"),
     Entry("bedrock", "tables.bedrock", "BEDROCK", "Bedrock invocation log"),
     Entry("ollama", "tables.ollama", "OLLAMA", "Ollama"),

@@ -60,7 +60,7 @@ _MAY_BE_TEMPLATE = lazy_regex(
     rb"|<start_of_turn>|\]~|\[gMASK\]|\[(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|MODEL_SETTINGS)\]|" + "<｜".encode()
 )
 """Matches every text in a chat template."""
-_EVENT_TYPE = lazy_regex(r"response\..*|tool\.cancel")
+_EVENT_TYPE = lazy_regex(r"response\..*|tool\.cancel|conversation\.item\..*|session\.(?:created|updated)")
 
 
 class Detection(Struct, frozen=True):

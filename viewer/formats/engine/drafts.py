@@ -49,6 +49,7 @@ _UNUSED = "unused"
 """The thread of answers that no user got."""
 MOST_TURNS = 1024
 """The largest number of prompts that one record supersedes."""
+LONGEST_NUMBER = 18
 _NARROWING = frozenset({Kind.SUBAGENT, Kind.REPLAYED, Kind.INJECTED, Kind.NOTICE})
 _WHOLE = frozenset({Kind.UNKNOWN, Kind.INJECTED, Kind.REPLAYED, Kind.NOTICE})
 """Kinds of a part that is its own body if its rule names none."""
@@ -239,6 +240,8 @@ def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: Reco
         is_unused = rule.unused or (outer is not None and outer.is_unused)
         inner = _Outer(kind, thread, time_ms, calls[0].text if len(calls) == 1 else None, is_unused)
         items = path(rule.each).all(node)
+        if rule.order:
+            items = _in_order(items, rule.order)
         if rule.branches is not None:
             _read_branches(rule, rule.branches, items, node, inner, reading)
             return
@@ -269,6 +272,17 @@ def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: Reco
     for more in rule.also:
         if all_hold(more.when, node):
             _apply(more, node, outer, reading)
+
+
+def _in_order(items: list[JsonNode], at: str) -> list[JsonNode]:
+    """The records by a number in each of them. Equal ones keep their order, which is that of the whole list."""
+    given = [string_at(item, at) or "" for item in items]
+    if not all(each.isascii() and each.isdecimal() and len(each) <= LONGEST_NUMBER for each in given):
+        return items
+    pairs = [*zip(map(int, given), items, strict=True)]
+    if pairs and pairs[0][0] > pairs[-1][0]:
+        pairs.reverse()
+    return [item for _, item in sorted(pairs, key=lambda pair: pair[0])]
 
 
 def _read_branches(

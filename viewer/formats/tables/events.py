@@ -54,6 +54,15 @@ _WITHOUT_TEXT = (
     "response.output_audio.done",
     "response.image_generation_call.partial_image",
 )
+_HEARD = "conversation.item.input_audio_transcription"
+_OF_SESSIONS = (
+    *(f"input_audio_buffer.{name}" for name in ("append", "commit", "clear", "committed", "cleared")),
+    *(f"input_audio_buffer.{name}" for name in ("speech_started", "speech_stopped", "timeout_triggered")),
+    *(f"output_audio_buffer.{name}" for name in ("started", "stopped", "cleared", "clear")),
+    *("conversation.created", "conversation.item.deleted", "conversation.item.truncated", "rate_limits.updated"),
+    *(f"{_HEARD}.delta", f"{_HEARD}.segment"),
+)
+"""Events of the Realtime API. A transcript that grows comes again as a whole."""
 _PROGRESS = frozenset(
     ("in_progress", "searching", "calling", "generating", "interpreting", "completed", "failed", "incomplete")
 )
@@ -83,7 +92,12 @@ _KINDS = {
     **{f"{name}.done": EventKind(Act.DONE, family) for name, family in _STREAMS.items()},
     "response.refusal.delta": EventKind(Act.DELTA, Family.TEXT, is_refusal=True),
     "response.refusal.done": EventKind(Act.DONE, Family.TEXT, is_refusal=True),
-    **dict.fromkeys(_WITHOUT_TEXT, EventKind(Act.NOTHING)),
+    **{f"conversation.item.{name}": EventKind(Act.ASKED) for name in ("created", "added", "done", "retrieved")},
+    f"{_HEARD}.completed": EventKind(Act.TRANSCRIPT),
+    f"{_HEARD}.failed": EventKind(Act.ERROR),
+    "session.created": EventKind(Act.SESSION),
+    "session.updated": EventKind(Act.SESSION),
+    **dict.fromkeys((*_WITHOUT_TEXT, *_OF_SESSIONS), EventKind(Act.NOTHING)),
 }
 
 ERRORS = {

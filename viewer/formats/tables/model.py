@@ -298,6 +298,8 @@ class RecordRule(Struct, frozen=True):
     """The rules for these records. They take the thread, the time, and for replies the call id of this record."""
     branches: Branches | None = None
     """The tree of these records: they are read branch by branch, and those of older branches are superseded."""
+    order: str = ""
+    """The path of a number in each of these records, if the newest one may come first."""
     also: tuple[RecordRule, ...] = ()
     """Rules for further messages in the same record: each one whose conditions hold applies."""
     goes_on: bool = False
@@ -451,6 +453,12 @@ class Act(Enum):
     ERROR = "error"
     BREAKS_OFF = "breaks-off"
     """A response ends; its messages stay unfinished."""
+    ASKED = "asked"
+    """An item of the conversation, such as what the user typed."""
+    TRANSCRIPT = "transcript"
+    """What the user said."""
+    SESSION = "session"
+    """The settings of the session, with instructions."""
     NOTHING = "nothing"
     """A known event without message text."""
     UNKNOWN = "unknown"

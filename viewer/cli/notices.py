@@ -34,7 +34,6 @@ class Unread(Struct, frozen=True):
 UNREAD = (
     Unread("a Cursor database export", keys=("composerId", "bubbles")),
     Unread("a Cursor database", name="state.vscdb"),
-    Unread("a ChatGPT export", keys=("mapping", "current_node")),
     Unread("a Claude export", keys=("chat_messages",)),
     Unread("a prompt log of Aider", name=".aider.llm.history"),
 )

@@ -29,8 +29,11 @@ RECORD_FORMATS = (
     Entry("anthropic-stream", "tables.anthropic_stream", "ANTHROPIC_STREAM", "Anthropic Messages stream"),
     Entry("responses", "tables.responses", "RESPONSES", "OpenAI Responses"),
     Entry("responses-stream", "tables.responses_stream", "RESPONSES_STREAM", "OpenAI Responses stream"),
+    Entry("threads", "tables.threads", "THREADS", "OpenAI Assistants thread"),
     Entry("anthropic", "tables.anthropic", "ANTHROPIC", "Anthropic Messages"),
+    Entry("bedrock", "tables.bedrock", "BEDROCK", "Bedrock invocation log"),
     Entry("ollama", "tables.ollama", "OLLAMA", "Ollama"),
+    Entry("completions", "tables.completions", "COMPLETIONS", "Text completions"),
     Entry("rows", "tables.rows", "ROWS", "Training rows"),
     Entry("gemini-cli", "tables.gemini_cli", "GEMINI_CLI", "Gemini CLI session"),
     Entry("gemini", "tables.gemini", "GEMINI", "Gemini API"),
@@ -45,6 +48,9 @@ RECORD_FORMATS = (
     Entry("langfuse", "tables.langfuse", "LANGFUSE", "Langfuse traces"),
     Entry("langsmith", "tables.langsmith", "LANGSMITH", "LangSmith runs"),
     Entry("mlflow", "tables.mlflow", "MLFLOW", "MLflow traces"),
+    Entry("pydantic-ai", "tables.pydantic_ai", "PYDANTIC_AI", "Pydantic AI messages"),
+    Entry("ai-sdk", "tables.ai_sdk", "AI_SDK", "Vercel AI SDK messages"),
+    Entry("chatgpt", "tables.chatgpt", "CHATGPT", "ChatGPT data export"),
 )
 """The formats that are tables, in the order of detection."""
 

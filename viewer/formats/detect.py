@@ -60,7 +60,7 @@ _MAY_BE_TEMPLATE = lazy_regex(
     rb"|<start_of_turn>|\]~|\[gMASK\]|\[(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|MODEL_SETTINGS)\]|" + "<｜".encode()
 )
 """Matches every text in a chat template."""
-_EVENT_TYPE = lazy_regex(r"response\..*|tool\.cancel")
+_EVENT_TYPE = lazy_regex(r"response\..*|tool\.cancel|conversation\.item\..*|session\.(?:created|updated)")
 
 
 class Detection(Struct, frozen=True):
@@ -195,7 +195,16 @@ def _by_value(value: JsonNode) -> Detection | None:
         return Detection("events", "chunks of a chat completion", 0.9)
     if choices or value.get("messages") or value.get("role") or _carries_message(value) or _is_exchange(value):
         return Detection("json", "objects with `role` or `messages`", 0.9)
-    return None
+    return Detection("json", "errors in place of responses", 0.8) if _is_failed(value) else None
+
+
+def _is_failed(value: JsonNode) -> bool:
+    """True for the line of a batch, or the body of a response, that holds only an error."""
+    if not any(value.get(key) for key in ("error", "response", "body")):
+        return False
+    from viewer.formats.json.api_errors import find_error
+
+    return find_error(value) is not None
 
 
 def _carries_message(value: JsonNode) -> bool:

@@ -9,7 +9,7 @@ FLAGS = frozenset(
     {
         *("isMeta", "isSidechain", "isSynthetic", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage"),
         *("isSystemInitiated", "isThought", "is_copied_context", "is_demo", "isHidden", "is_hidden"),
-        *("is_visually_hidden_from_conversation",),
+        *("is_visually_hidden_from_conversation", "is_user_system_message"),
     }
 )
 """Hidden, unless the value is false or null."""
@@ -20,10 +20,14 @@ SHOWN = frozenset({"userVisible", "user_visible"})
 
 STARTERS = frozenset({"parent_tool_use_id", "parentToolUseId", "parentToolUseID", "parentToolCallId"})
 """Hidden by any text: the call that started another agent, from which the object comes."""
+KINDS = frozenset({"kind", "part_kind"})
+"""Hidden by a word for a thought, a call, or a reply: other names of a `type`."""
+_HIDDEN_KINDS = ("think", "thought", "reason", "redacted", "tool", "builtin", "function", "system")
+"""The beginnings of these words."""
 _HOLDERS = frozenset({"metadata", "annotations"})
 """Members that may hold flags, and the audience of a part."""
 
-_ALL = FLAGS | WORDS | SHOWN | STARTERS | _HOLDERS
+_ALL = FLAGS | WORDS | SHOWN | STARTERS | KINDS | _HOLDERS
 
 
 def is_flagged(node: JsonNode) -> bool:
@@ -46,6 +50,8 @@ def _hides(name: str, value: JsonNode) -> bool:
         return False
     if name in _HOLDERS:
         return value.kind is JsonKind.OBJECT and _holds_flag(value)
+    if name in KINDS:
+        return value.kind is JsonKind.STRING and value.text.lower().startswith(_HIDDEN_KINDS)
     if name in STARTERS:
         return value.kind is not JsonKind.STRING or value.text != ""
     if name in WORDS:

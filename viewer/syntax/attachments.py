@@ -20,9 +20,12 @@ _KINDS = {
         "input_image",
         "output_image",
         "image_file",
-        *("image_generation_call", "computer_screenshot"),
+        *("image_generation_call", "computer_screenshot", "image_asset_pointer"),
     ),
-    "audio": ("audio", "audio_url", "input_audio", "output_audio"),
+    "audio": (
+        *("audio", "audio_url", "input_audio", "output_audio", "audio_asset_pointer"),
+        "real_time_user_audio_video_asset_pointer",
+    ),
     "video": ("video", "video_url", "input_video", "video_file"),
     "file": ("file", "file_url", "input_file", "document", "document_url", "media", "blob", "uri"),
 }
@@ -76,7 +79,7 @@ def attachment_label(data: bytes) -> str:
         part = read_json(string_body(b'"' + data + b'"').encode("utf-8", "replace")).node
     if part is None or part.kind is not JsonKind.OBJECT:
         return "[attachment]"
-    given = part.get("type")
+    given = part.get("type") or part.get("content_type")
     kind = attachment_kind(part, given.text if given is not None and given.kind is JsonKind.STRING else "")
     facts = _Facts()
     _collect(part, facts, _DEEPEST)

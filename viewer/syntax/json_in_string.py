@@ -16,9 +16,10 @@ class InnerNode(JsonNode):
     """The start of the body of a string."""
 
 
-def read_inner(node: JsonNode, raw: bytes) -> JsonReading:
-    """The value in a string, given the bytes of the string with its quotes. The caller checks the faults."""
-    data = string_body(raw).encode("utf-8", "replace")
+def read_inner(node: JsonNode, raw: bytes, length: int | None = None) -> JsonReading:
+    """The value in a string, given the bytes of the string with its quotes, or in its first bytes. The caller checks
+    the faults."""
+    data = string_body(raw).encode("utf-8", "replace")[:length]
     quick = read_whole(data)
     reading = read_json(data) if quick is None else JsonReading(quick, quick.end, None, [])
     if reading.node is not None:

@@ -17,6 +17,7 @@ from tests.support.agent_records import (
     kinds,
     shown,
 )
+from viewer.formats import detect
 
 NAME = "gemini-cli"
 HEAD = {"sessionId": "s1", "projectHash": "h", "startTime": "2026-01-02T03:04:05Z"}
@@ -134,3 +135,15 @@ def test_a_damaged_file_shows_nothing_hidden() -> None:
     assert_drift_is_hidden(records, NAME)
     assert_drift_is_hidden([{**HEAD, "messages": records[1:]}], NAME, lines=False)
     assert_others_are_hidden(NAME)
+
+
+def test_a_log_of_prompts_shows_each_prompt() -> None:
+    entry = {"sessionId": "s", "messageId": 0, "type": "user", "message": "a", "timestamp": "2026-03-04T09:10:00.000Z"}
+    others: list[dict[str, Any]] = [
+        {**entry, "messageId": 1, "type": "gemini", "message": "SECRET_1"},
+        {**entry, "messageId": 2, "message": {"x": "SECRET_2"}},
+        {**entry, "messageId": 3, "message": "SECRET_3", "isHidden": True},
+    ]
+    data = as_document([entry, *others, {**entry, "sessionId": "t", "message": "b"}])
+    assert detect(data).format == NAME
+    assert shown(data, NAME) == ["a", "b"]

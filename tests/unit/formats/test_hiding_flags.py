@@ -16,7 +16,7 @@ from viewer.formats import hiding, tables
 from viewer.formats.tables.model import PartRule, RecordFormat, RecordRule
 from viewer.model.messages import Kind
 
-OF_ANSWERS = {"is_error", "done"}
+OF_ANSWERS = {"is_error", "done", "stop"}
 """Flags of results and of streams, which hide nothing by themselves."""
 WITHOUT_OBJECTS = {"otel", "rows"}
 """Formats with texts that no object of their own holds: attributes with numbers in their names, pairs of texts."""
@@ -102,3 +102,13 @@ def test_a_phase_that_a_table_does_not_read_hides() -> None:
         record = {"prompt": [{"role": "user", "content": "Hi.", "phase": phase}], "completion": []}
         assert shown_in(read(json.dumps(record), "rows")) == bodies, phase
         assert shown_in(read(json.dumps(record["prompt"]), "json")) == bodies, phase
+
+
+@each("name", [*sorted(TABLES.keys() - WITHOUT_OBJECTS), "json"])
+def test_a_kind_of_thought_on_every_object_hides_everything(name: str) -> None:
+    found = [sample for sample in samples(f"valid/{name}") if not re.search(rb'"(?:part_)?kind\\?"', sample.text)]
+    if not found:
+        return
+    sample = max(found, key=lambda sample: len(sample.seen.get("seen", [])))
+    flagged = re.sub(rb'\{(?=\s*(\\?)")', rb'{\1"part_kind\1":\1"thinking\1",', sample.text)
+    assert shown_in(read(flagged, name)) == []

@@ -261,3 +261,12 @@ def test_a_thought_next_to_its_flag_keeps_its_text() -> None:
         text = json.dumps([{"role": "assistant", "content": [{"text": "quagga", "thought": flag}, {"text": "b"}]}])
         found = messages(read(JSON, text.encode()))
         assert [(body(message, text), is_user_safe(message)) for message in found] == [("quagga", False), ("b", True)]
+
+
+def test_a_part_without_a_type_is_what_its_kind_says() -> None:
+    for name in ("kind", "part_kind"):
+        assert shown([{name: "thinking", "text": "SECRET"}, {name: "text", "text": "Seen."}], "assistant") == ["Seen."]
+        for kind in ("hologram", "tool-return", "Text", 7, ["text"]):
+            assert shown([{name: kind, "text": "SECRET"}]) == [], (name, kind)
+    assert shown([{"kind": "text", "part_kind": "note", "text": "SECRET"}]) == []
+    assert shown([{"type": "text", "kind": "thinking", "text": "SECRET"}]) == []

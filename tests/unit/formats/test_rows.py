@@ -293,3 +293,20 @@ def test_a_rejected_answer_is_not_out_of_order(tmp_path: Path) -> None:
     path = tmp_path / "rows.json"
     path.write_text(json.dumps({"prompt": "Hi", "chosen": "Hello", "rejected": "SECRET_"}))
     assert "I-ROW-ORDER" not in run("check", "--strict", str(path)).out
+
+
+def test_a_page_of_the_dataset_viewer_holds_rows() -> None:
+    spoken = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
+    cut = json.dumps([{"role": "user", "content": "c"}, {"role": "assistant", "content": "SECRET_1 SECRET_2"}])[:-15]
+    rows = [
+        {"row_idx": 0, "row": {"messages": spoken}, "truncated_cells": []},
+        {"row_idx": 1, "row": {"messages": cut}, "truncated_cells": ["messages"]},
+        {"row_idx": 2, "row": {"prompt": "d", "chosen": "e", "rejected": "SECRET_3"}, "truncated_cells": []},
+        {"row_idx": 3, "row": {"text": "SECRET_4"}, "truncated_cells": []},
+    ]
+    shown, _, codes = told({"features": [], "rows": rows}, "rows")
+    assert shown == ["a", "b", "c", "d", "e"]
+    assert "E-STREAM-TRUNCATED/log" in codes
+    data = json.dumps({"features": [], "rows": rows}).encode()
+    assert detect(data).format == "rows"
+    assert sum(isinstance(event, Started) for event in events_of("rows", data)) == 4

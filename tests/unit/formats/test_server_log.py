@@ -390,3 +390,38 @@ def test_text_outside_records_never_covers_a_line_that_was_joined() -> None:
         strays = [data[stray.span[0] : stray.span[1]] for stray in found]
         assert strays
         assert all(b"SECRET_SYS" not in text and b"SECRET_T" not in text for text in strays), size
+
+
+def test_requests_whose_lines_alternate_stay_apart() -> None:
+    prompts = {id: f"{SYSTEM}{user(f'{id}?')}{ANSWER}" for id in ("a", "b")}
+    text = "".join(asked(prompt, id) for id, prompt in prompts.items())
+    text += answered("SECRET_", "b", " (streaming delta)").replace("SECRET_", "<think>SECRET_")
+    text += answered("Yes ", "a", " (streaming delta)")
+    text += answered("1</think>No ", "b", " (streaming delta)") + answered("a.", "a", " (streaming delta)")
+    text += answered("b.", "b", " (streaming delta)")
+    ends = [answered("Yes a.", "a", " (streaming complete)"), answered("<think>SECRET_1</think>No b.", "b")]
+    assert seen(log(text + "".join(ends))) == ["a?", "Yes a.", "b?", "No b."]
+    assert seen(log(text + "".join(reversed(ends)))) == ["b?", "No b.", "a?", "Yes a."]
+    assert seen(log(text)) == ["a?", "Yes a.", "b?", "No b."]
+
+
+def test_a_conversation_that_goes_on_after_another_one_repeats_nothing() -> None:
+    text, history = "", dict.fromkeys(("a", "b"), SYSTEM)
+    for turn in range(3):
+        for id in history:
+            text += asked(f"{history[id]}{user(f'{id}{turn}?')}{ANSWER}", f"{id}{turn}")
+        for id in history:
+            text += answered(f"{id}{turn}.", f"{id}{turn}")
+            history[id] += user(f"{id}{turn}?") + assistant(f"{id}{turn}.")
+    reading = log(text)
+    assert seen(reading) == [f"{id}{turn}{end}" for turn in range(3) for id in history for end in "?."]
+    found = [(message.transcript, body) for message, body in zip(messages(reading), seen_or_not(reading), strict=True)]
+    for transcript in {number for number, _ in found}:
+        texts = {body[0] for number, body in found if number == transcript and body != "SECRET_SYS"}
+        assert len(texts) == 1, transcript
+    assert kinds(reading)[-5:-2] == ["replayed", "replayed", "replayed"]
+
+
+def seen_or_not(reading: Reading) -> list[str]:
+    """The texts of all messages."""
+    return [text.strip() for text in reading.texts]

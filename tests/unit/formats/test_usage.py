@@ -231,8 +231,118 @@ def test_a_stated_total_counts_instead_of_the_replies(tmp_path: Path) -> None:
     assert json.loads(run("stats", "--json", "-d", str(path)).out)["usage"]["input"] == 11
 
 
+def test_the_head_of_a_session_of_goose_states_a_total(tmp_path: Path) -> None:
+    path = tmp_path / "session.jsonl"
+    head = {"working_dir": "/a", "accumulated_input_tokens": 5, "accumulated_output_tokens": 6, "input_tokens": 1}
+    path.write_bytes(lines(head, {"role": "user", "created": 1, "content": [{"type": "text", "text": "Go."}]}))
+    found = json.loads(run("stats", "--json", "-d", str(path)).out)["usage"]
+    assert (found["input"], found["output"]) == (5, 6)
+
+
 def test_a_repeated_member_is_no_usage_and_no_fault() -> None:
     text = lines(claude("Hi!", "m1", 4)).replace(
         b'{"type": "assistant"', b'{"type": "assistant", "type": "assistant"', 1
     )
     assert usages(text, "claude-code") == {}
+
+
+def completion(text: str, prompt: int, output: int) -> dict[str, Any]:
+    details = {"cached_tokens": 1}
+    usage = {"prompt_tokens": prompt, "completion_tokens": output, "prompt_tokens_details": details}
+    return {"choices": [{"message": {"role": "assistant", "content": text}}], "usage": usage}
+
+
+def test_chat_completions_state_their_tokens() -> None:
+    one, two = completion("a", 3, 4), completion("b", 5, 6)
+    expected = {1: Usage(3, 4, 1), 2: Usage(5, 6, 1)}
+    assert usages(lines(one, two), "json") == expected
+    assert usages(json.dumps([one, two]).encode(), "json") == expected
+    assert usages(json.dumps([one, two], indent=1).encode(), "json", 7) == expected
+    asked = {"messages": [{"role": "user", "content": "q"}]}
+    for text in (
+        lines({"request": asked, "response": one}),
+        lines({"kwargs": asked, "response_obj": one}),
+        lines({"custom_id": "x", "request": asked, "response": {"body": one}}),
+        json.dumps({**asked, "response": one}, indent=1).encode(),
+    ):
+        assert usages(text, "json") == {2: Usage(3, 4, 1)}, text
+    assert usages(lines({**one, "usage": {"prompt_tokens": "x"}}, {**one, "usage": 7}), "json") == {}
+
+
+@pytest.mark.parametrize(
+    ("format", "records", "expected"),
+    [
+        (
+            "cline",
+            [
+                {"ts": 1, "type": "say", "say": "task", "text": "Go."},
+                {
+                    "ts": 2,
+                    "type": "say",
+                    "say": "api_req_started",
+                    "text": '{"tokensIn":2,"tokensOut":3,"cacheReads":4}',
+                },
+            ],
+            {1: Usage(6, 3, 4)},
+        ),
+        (
+            "openhands",
+            [
+                {"id": 1, "source": "user", "action": "message", "args": {"content": "Go."}},
+                *(
+                    {
+                        "id": count,
+                        "source": "agent",
+                        "action": "message",
+                        "args": {"content": f"Yes {count}."},
+                        "llm_metrics": {"accumulated_token_usage": {"prompt_tokens": count, "completion_tokens": 1}},
+                    }
+                    for count in (2, 5)
+                ),
+            ],
+            {2: Usage(2, 1), 3: Usage(3, 0)},
+        ),
+        (
+            "mlflow",
+            [
+                {
+                    "info": {"trace_id": "t"},
+                    "data": {
+                        "spans": [
+                            {
+                                "context": {"trace_id": "1", "span_id": "2"},
+                                "attributes": {
+                                    "mlflow.spanType": '"LLM"',
+                                    "mlflow.spanInputs": '"Go."',
+                                    "mlflow.spanOutputs": '"Yes."',
+                                    "mlflow.chat.tokenUsage": '{"input_tokens":3,"output_tokens":4,"total_tokens":7}',
+                                },
+                            }
+                        ]
+                    },
+                }
+            ],
+            {2: Usage(3, 4, None, None, 7)},
+        ),
+        (
+            "langsmith",
+            [
+                {
+                    "id": "r",
+                    "trace_id": "r",
+                    "run_type": "llm",
+                    "inputs": {"messages": [{"role": "user", "content": "Go."}]},
+                    "outputs": {"choices": [{"message": {"role": "assistant", "content": "Yes."}}]},
+                    "prompt_tokens": 3,
+                    "completion_tokens": 4,
+                    "total_tokens": 7,
+                }
+            ],
+            {2: Usage(3, 4, None, None, 7)},
+        ),
+    ],
+)
+def test_sessions_and_traces_state_their_tokens(
+    format: str, records: list[dict[str, Any]], expected: dict[int, Usage]
+) -> None:
+    assert usages(lines(*records), format) == expected

@@ -10,6 +10,8 @@ from viewer.reading.format import Reader
 from viewer.syntax.json_text import read_json
 
 _SPACE = re.compile(rb"[ \t\r\n]*")
+_FIELD = re.compile(rb"(?:event|data|id|retry):|:[ \t]?[a-z]", re.IGNORECASE)
+"""The beginning of a line of server-sent events."""
 
 
 class Layout(Enum):
@@ -33,7 +35,7 @@ class LayoutJudge:
         while (line := self._next_line(data, ended)) is not None:
             if self._first is not None:
                 return _by_the_second(self._first, line)
-            if _is_object(line):
+            if _is_object(line) or (self._first is None and _FIELD.match(line)):
                 return Layout.LINES
             self._first = line
         is_array = self._first is None and data.startswith(b"[", self._start)

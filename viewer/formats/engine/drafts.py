@@ -12,15 +12,27 @@ from viewer.formats.engine.conditions import Unreadable, all_hold, first_rule, h
 from viewer.formats.engine.lookups import look_up
 from viewer.formats.engine.paths import Path, path, string_at
 from viewer.formats.engine.repeats import is_repeated, repeated_length
+from viewer.formats.engine.tree import branch_order
 from viewer.formats.hiding import is_flagged, is_in_hidden_phase
 from viewer.formats.json.content_parts import ContentPart
 from viewer.formats.json.fields import is_empty, piece_of
 from viewer.formats.json.parts import is_hidden_type
 from viewer.formats.json.unread import first_text_member
-from viewer.formats.tables.model import Exchange, Fault, Mode, Narrowing, Outcomes, PartRule, RecordRule, Step, Words
+from viewer.formats.tables.model import (
+    Branches,
+    Exchange,
+    Fault,
+    Mode,
+    Narrowing,
+    Outcomes,
+    PartRule,
+    RecordRule,
+    Step,
+    Words,
+)
 from viewer.model.diagnostic import Problem
 from viewer.model.messages import Channel, Coding, Kind, Outcome, Piece, Span
-from viewer.rules.structure import W_CONTENT_MISSING, W_PART_UNKNOWN, W_RECORD_UNKNOWN
+from viewer.rules.structure import W_CONTENT_MISSING, W_PART_UNKNOWN, W_RECORD_UNKNOWN, W_THREAD_BROKEN
 from viewer.syntax.attachments import attachment_kind
 from viewer.syntax.json_lines import LazyNode
 from viewer.syntax.json_text import JsonKind, JsonNode
@@ -37,6 +49,7 @@ _UNUSED = "unused"
 """The thread of answers that no user got."""
 MOST_TURNS = 1024
 """The largest number of prompts that one record supersedes."""
+LONGEST_NUMBER = 18
 _NARROWING = frozenset({Kind.SUBAGENT, Kind.REPLAYED, Kind.INJECTED, Kind.NOTICE})
 _WHOLE = frozenset({Kind.UNKNOWN, Kind.INJECTED, Kind.REPLAYED, Kind.NOTICE})
 """Kinds of a part that is its own body if its rule names none."""
@@ -118,6 +131,8 @@ class RecordReading(Struct):
     """The number of the last prompts that are superseded."""
     rewind_to: str | None = None
     """The id of a record: what follows that record is superseded."""
+    left: list[tuple[int, int]] = field(default_factory=list)
+    """The drafts of branches that were left behind, as the first and the one after the last."""
     unknown: JsonNode | None = None
     """The record, if no rule maps it and it holds no text."""
 
@@ -225,6 +240,11 @@ def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: Reco
         is_unused = rule.unused or (outer is not None and outer.is_unused)
         inner = _Outer(kind, thread, time_ms, calls[0].text if len(calls) == 1 else None, is_unused)
         items = path(rule.each).all(node)
+        if rule.order:
+            items = _in_order(items, rule.order)
+        if rule.branches is not None:
+            _read_branches(rule, rule.branches, items, node, inner, reading)
+            return
         for item in items[repeated_length(items, rule.repeats, node) :]:
             if rule.lookup is not None:
                 reading.faults += look_up(item, rule.lookup)
@@ -252,6 +272,33 @@ def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: Reco
     for more in rule.also:
         if all_hold(more.when, node):
             _apply(more, node, outer, reading)
+
+
+def _in_order(items: list[JsonNode], at: str) -> list[JsonNode]:
+    """The records by a number in each of them. Equal ones keep their order, which is that of the whole list."""
+    given = [string_at(item, at) or "" for item in items]
+    if not all(each.isascii() and each.isdecimal() and len(each) <= LONGEST_NUMBER for each in given):
+        return items
+    pairs = [*zip(map(int, given), items, strict=True)]
+    if pairs and pairs[0][0] > pairs[-1][0]:
+        pairs.reverse()
+    return [item for _, item in sorted(pairs, key=lambda pair: pair[0])]
+
+
+def _read_branches(
+    rule: RecordRule, tree: Branches, items: list[JsonNode], node: JsonNode, outer: _Outer, reading: RecordReading
+) -> None:
+    """Read the records of a tree, each older branch before the one that replaced it."""
+    order, fault = branch_order(tree, items, node)
+    if fault is not None:
+        reading.faults.append(Problem(W_THREAD_BROKEN, fault, node.start, node.end))
+    for index, is_left in order:
+        first = len(reading.drafts)
+        _read(rule.rules, items[index], outer, reading)
+        if is_left and len(reading.drafts) > first:
+            if reading.left and reading.left[-1][1] == first:
+                first = reading.left.pop()[0]
+            reading.left.append((first, len(reading.drafts)))
 
 
 def _step(rule: RecordRule, node: JsonNode, outer: _Outer | None) -> StreamStep:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from viewer.cache import lazy_regex
@@ -17,6 +18,10 @@ from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading
 
 _IS_JSON = lazy_regex(r'\s*(?:\{\s*"|\[\s*[\[{"])')
 """The beginning of JSON, unlike that of a log line in brackets or of a block of code."""
+
+
+_CUT = lazy_regex(rb"\.\.\.|\xe2\x80\xa6|[\[(<](?:[0-9, ]+\w* )?(?:truncated|omitted)", re.IGNORECASE)
+"""Where a logger may have left out a part of the text. What follows may belong to anything."""
 
 
 def read_inner_strings(inner: Iterable[str | Inner], node: JsonNode, source: Source) -> list[Problem]:
@@ -78,10 +83,23 @@ class _InnerReader:
             self.problems.append(Problem(E_STREAM_TRUNCATED, "log", value.start, value.end))
             return reading.node
         if reading.node is None or reading.faults or not self._is_all(reading, value):
+            cut = self._before_cut(value)
+            if cut is not None:
+                self.problems.append(Problem(E_STREAM_TRUNCATED, "log", value.start, value.end))
+                return cut
             if _IS_JSON.match(value.text):
                 self.problems.append(Problem(E_BODY_CONSTRAINT_VIOLATION, "json-malformed", value.start, value.end))
             return None
         return reading.node
+
+    def _before_cut(self, value: JsonNode) -> JsonNode | None:
+        """The broken JSON in a string up to the first place where a logger may have cut it."""
+        raw = self._raw(value)
+        mark = _CUT.search(string_body(raw).encode("utf-8", "replace"))
+        if mark is None:
+            return None
+        reading = read_inner(value, raw, mark.start())
+        return reading.node if reading.faults and reading.may_go_on else None
 
     def _raw(self, value: JsonNode) -> bytes:
         return self._source.data[value.start - self._source.base : value.end - self._source.base]

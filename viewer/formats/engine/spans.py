@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
-from viewer.formats.engine.attributes import attribute_tree
+from viewer.formats.engine.attributes import LOGS, attribute_tree, spans_of_logs
 from viewer.formats.engine.chains import Conversation
 from viewer.formats.engine.conditions import Unreadable, holds
 from viewer.formats.engine.drafts import RecordReading, read_record
@@ -48,6 +48,8 @@ class TraceSpan(Struct):
     """The span of the other agent around it; empty for the main agent."""
     is_covered: bool = False
     """True if spans below it hold the same messages."""
+    is_logged: bool = False
+    """True if its events are log records: its parent is their span, which may be in another file."""
 
     def forget(self) -> None:
         """Keep only what the spans below it need: its messages are written."""
@@ -77,8 +79,11 @@ class SpanCollector:
     def take(self, record: JsonNode, source: Source | None) -> None:
         """Add the spans of a record, and write the traces whose root is known."""
         found = path(self._spans.each).all(record)
-        added = [self._read(span, source) for span in found or [record]]
-        if found:
+        logged = [] if found or not self._spans.logs else spans_of_logs(record)
+        added = [self._read(span, source) for span in found or logged or [record]]
+        for span in added if logged else ():
+            span.is_root, span.is_logged = False, True
+        if found or logged:
             added[0].reading.faults += self._unread(record)
         self._waiting += added
         for span in added:
@@ -131,6 +136,7 @@ class SpanCollector:
     def _unread(self, record: JsonNode) -> Iterator[Problem]:
         """Messages next to the spans of a record."""
         read = {choice[0] for choice in path(self._spans.each).choices if choice}
+        read |= {choice[0] for choice in path(LOGS).choices}
         for member in record.members:
             if member.key not in read:
                 for message in unread_messages(member.value):
@@ -165,7 +171,7 @@ class SpanCollector:
         if len(agents) > 1 or any(above.is_tool for above in around):
             span.thread = agents[0].id if span.is_agent else around[0].id
         top = self._top(span)
-        if not top.is_root and not span.thread:
+        if not top.is_root and not span.thread and not top.is_logged:
             span.thread = f"below {top.parent}"
             if top is span:
                 fault = Problem(W_THREAD_BROKEN, "parent-missing", span.node.start, span.node.end)

@@ -18,6 +18,7 @@ from viewer.rules.structure import W_RECORD_UNKNOWN, W_STREAM_LATE
 
 MOST_ENDED = 64
 """Replies whose blocks a later record may still repeat."""
+_GROWING = (Step.GROW, Step.ADD)
 _AT_ONCE = frozenset({Kind.CALL, Kind.REPLY})
 """Kinds of a block that is a message before it has any text."""
 
@@ -85,7 +86,9 @@ class BlockStreams:
         reply.end = step.span[1]
         if step.step is Step.OPEN:
             self._open(reply, step)
-        elif step.step is Step.GROW:
+        elif step.step in _GROWING:
+            if step.step is Step.ADD:
+                self._open_silently(reply, step)
             for draft in step.drafts:
                 self._grow(reply, step.block, draft)
         elif step.step is Step.CLOSE:
@@ -95,7 +98,7 @@ class BlockStreams:
 
     def grown_by(self, step: StreamStep) -> Piece | None:
         """The piece of text that a step added to an open block, if it did nothing else."""
-        if step.step is not Step.GROW or len(step.drafts) != 1:
+        if step.step not in _GROWING or len(step.drafts) != 1:
             return None
         draft, reply = step.drafts[0], self._replies.get(step.scope)
         block = reply.blocks.get(step.block) if reply is not None else None
@@ -176,6 +179,12 @@ class BlockStreams:
                 self._write(block, [] if draft.kind is Kind.CALL else draft.pieces, draft)
         for draft in step.drafts[1:]:
             self._emit(draft)
+
+    def _open_silently(self, reply: _Reply, step: StreamStep) -> None:
+        """Begin a block that no record announced."""
+        is_new = step.block not in reply.blocks and step.block not in reply.closed
+        if is_new and not reply.is_ended and len(step.drafts) == 1 and step.drafts[0].kind is not Kind.UNKNOWN:
+            reply.blocks[step.block] = _Block(step.drafts[0], step.span[1])
 
     def _grow(self, reply: _Reply, key: str, draft: Draft) -> None:
         block = reply.blocks.get(key)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from viewer.formats.engine.paths import string_at
-from viewer.formats.tables.model import Threads
+from viewer.formats.tables.model import Branches, Threads
 from viewer.syntax.json_text import JsonNode
 
 
@@ -107,3 +107,62 @@ class RecordTree:
             run = node.first, node.last
         if run is not None:
             yield run
+
+
+def branch_order(tree: Branches, records: list[JsonNode], outer: JsonNode) -> tuple[list[tuple[int, bool]], str | None]:
+    """The records of a tree from its root on, each with True if it is on an older branch, and why the tree is broken.
+
+    Older branches come before the newest one, right after the record where they part."""
+    ids: dict[str, int] = {}
+    for index, record in enumerate(records):
+        ids.setdefault(string_at(record, tree.id) or "", index)
+    ids.pop("", None)
+    fault: str | None = None
+    children: dict[int, list[int]] = {}
+    parents: dict[int, int] = {}
+    roots: list[int] = []
+    for index, record in enumerate(records):
+        parent = string_at(record, tree.parent)
+        if parent is not None and parent in ids:
+            parents[index] = ids[parent]
+            children.setdefault(ids[parent], []).append(index)
+            continue
+        fault = fault or ("parent-missing" if parent else None)
+        roots.append(index)
+    newest = _ancestors(ids.get(string_at(outer, tree.newest) or "", -1), parents)
+    if not newest and roots:
+        newest = _last_branch(roots[-1], children)
+    order = [*_branches(roots, children, newest)]
+    if len(order) < len(records):
+        known = {index for index, _ in order}
+        order += [(index, False) for index in range(len(records)) if index not in known]
+        fault = "cycle"
+    return order, fault
+
+
+def _ancestors(index: int, parents: dict[int, int]) -> set[int]:
+    """A record with all records above it."""
+    found: set[int] = set()
+    while index >= 0 and index not in found:
+        found.add(index)
+        index = parents.get(index, -1)
+    return found
+
+
+def _last_branch(index: int, children: dict[int, list[int]]) -> set[int]:
+    """The records from one on, always by the last one below it."""
+    found = {index}
+    while index in children:
+        index = children[index][-1]
+        found.add(index)
+    return found
+
+
+def _branches(roots: list[int], children: dict[int, list[int]], newest: set[int]) -> Iterator[tuple[int, bool]]:
+    waiting = [(root, False) for root in reversed(roots)]
+    while waiting:
+        index, is_left = waiting.pop()
+        yield index, is_left
+        below = sorted(children.get(index, ()), key=lambda child: child in newest)
+        is_older = is_left or index in newest
+        waiting += [(child, is_older and child not in newest) for child in reversed(below)]

@@ -223,15 +223,21 @@ class DraftWriter:
             self._end_others(keys, reading.drafts)
         for rule, key in reading.begun:
             self._end_same(rule, key)
-        for step in reading.steps:
-            self._end_prefill()
-            self._streams.take(step)
+        taken = self._take_steps(reading, 0, reading.drafts[0].span[0] if reading.drafts else None)
         placed: list[tuple[Span, int]] = []
+        before = self._record.last_number
         for index, draft in enumerate(reading.drafts):
+            if taken < len(reading.steps):
+                taken = self._take_steps(reading, taken, draft.span[0])
             if index and index in reading.begins:
                 begin(draft.span[0])
             self._write(draft, node)
             placed.append((draft.span, self._record.last_number))
+        self._take_steps(reading, taken, None)
+        for first, end in reading.left:
+            number = (placed[first - 1][1] if first else before) + 1
+            if placed[end - 1][1] >= number:
+                self._record.supersede(number, placed[end - 1][1])
         if reading.cancels:
             for call_id in self._unanswered:
                 self._record.cancel_tool(call_id, node.start, node.end)
@@ -242,6 +248,16 @@ class DraftWriter:
             self._end_same(rule, key, node.end)
         if self._format.usage:
             self._usage.take(node, placed)
+
+    def _take_steps(self, reading: RecordReading, first: int, until: int | None) -> int:
+        """Read what a record does to replies, up to a place in it; returns the number of steps so far."""
+        for index in range(first, len(reading.steps)):
+            step = reading.steps[index]
+            if until is not None and step.span[0] > until:
+                return index
+            self._end_prefill()
+            self._streams.take(step)
+        return len(reading.steps)
 
     def grown_by(self, step: StreamStep) -> Piece | None:
         """The piece of text that a record added to a reply, if the next records may be read together."""

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from viewer.formats.engine.usage import UsageLedger
 from viewer.formats.events.chunks import ChatChunks
+from viewer.formats.events.conversation import ConversationItems, item_of
 from viewer.formats.events.delta_keys import ANONYMOUS, Delta, DeltaKey, Opening
 from viewer.formats.events.headers import ANSWER, CallNames, identity_of, is_shown, opening_of, with_said
 from viewer.formats.events.items import Items, ItemText, output_of, part_text, response_of, texts_of
@@ -63,6 +64,7 @@ class EventApplier:
         self._chunks = ChatChunks(self.streams, table, self._reject)
         self._items = Items(table.items)
         self._items.is_strict = table.is_api
+        self._conversation = ConversationItems(record)
         self._known: set[str] = set()
         """The reported events that are unlisted and without text."""
         self._time_ms: int | None = None
@@ -344,10 +346,7 @@ class EventApplier:
         response = response_of(event)
         if response is None or not self._is_api:
             return
-        given = response.get("instructions")
-        if given is not None and piece_if_any(given) and given.text not in self._instructions:
-            self._instructions.add(given.text)
-            self._write_aside(Header("system", channel=Channel.FINAL, kind=Kind.INSTRUCTION), event, given)
+        self._note_instructions(event, response)
         error = member_object(response, "error")
         if error is not None:
             self._report_error(event, error)
@@ -356,6 +355,13 @@ class EventApplier:
         if reason is not None and reason.kind is JsonKind.STRING:
             rule, why = self._table.incomplete.get(reason.text, (W_RUN_INCOMPLETE, "stopped"))
             self._record.report(rule, why, reason.start, reason.end)
+
+    def _note_instructions(self, event: EventObject, holder: JsonNode) -> None:
+        """Write instructions once."""
+        given = holder.get("instructions")
+        if given is not None and piece_if_any(given) and given.text not in self._instructions:
+            self._instructions.add(given.text)
+            self._write_aside(Header("system", channel=Channel.FINAL, kind=Kind.INSTRUCTION), event, given)
 
     def _report_error(self, event: EventObject, error: JsonNode) -> None:
         """Report an error; its text is a hidden message."""
@@ -420,10 +426,32 @@ class EventApplier:
         self._record.cancel_tool(call_id, *event.span)
         return True
 
+    # Items of a conversation.
+
+    def _asked(self, event: EventObject, kind: EventKind) -> bool:
+        item = item_of(event)
+        if item is None:
+            return self._reject(*event.span)
+        self._conversation.take(event, item)
+        return True
+
+    def _transcript(self, event: EventObject, kind: EventKind) -> bool:
+        self._conversation.transcript(event)
+        return True
+
+    def _session(self, event: EventObject, kind: EventKind) -> bool:
+        session = next((found for layer in event.layers if (found := member_object(layer, "session"))), None)
+        if session is not None:
+            model = text_of(session.get("model"))
+            if model and not self._record.transcript:
+                self._record.start(event.span[0], model=model)
+            self._note_instructions(event, session)
+        return True
+
     # Items of a response.
 
     def _item(self, event: EventObject, kind: EventKind) -> bool:
-        item = next((found for layer in event.layers if (found := member_object(layer, "item"))), None)
+        item = item_of(event)
         if item is None:
             self._declare(event, self._items.item_lane(None, event, event.text("output_index")), None)
             return True
@@ -431,7 +459,7 @@ class EventApplier:
         return True
 
     def _item_done(self, event: EventObject, kind: EventKind) -> bool:
-        item = next((found for layer in event.layers if (found := member_object(layer, "item"))), None)
+        item = item_of(event)
         index = event.text("output_index")
         lane = self._items.item_lane(item, event, index)
         if item is None:
@@ -444,6 +472,7 @@ class EventApplier:
     def _learn(self, event: EventObject, item: JsonNode, index: str | None) -> DeltaKey:
         """Apply the statements of an event about an item to the messages that the user saw of it."""
         known = self._items.announce(item, event, index)
+        self._conversation.note_answer(item)
         lane = known.lane
         self.streams.describe_call(lane, known.names.recipient, known.names.call_id)
         self.streams.declare(lane, None, said_by((item, *event.layers)))
@@ -507,5 +536,8 @@ _ACTS: dict[Act, _Act] = {
     Act.ENDS: EventApplier._end,
     Act.ERROR: EventApplier._error,
     Act.BREAKS_OFF: EventApplier._break_off,
+    Act.ASKED: EventApplier._asked,
+    Act.TRANSCRIPT: EventApplier._transcript,
+    Act.SESSION: EventApplier._session,
     Act.NOTHING: _nothing,
 }

@@ -5,11 +5,15 @@ from __future__ import annotations
 from bisect import bisect_left
 
 from viewer.formats.containers.documents import SPACE, JsonDocuments, add_stray
+from viewer.formats.engine.usage import UsageLedger
 from viewer.formats.hiding import is_flagged, is_in_hidden_phase
+from viewer.formats.json.api_errors import add_error, find_error, is_batch_line
 from viewer.formats.json.fields import Source, header_value, is_message
 from viewer.formats.json.items import MessageObjects
+from viewer.formats.json.unread import unread_messages
 from viewer.formats.json.wrappers import Found, MessageFinder, Use
 from viewer.formats.tables.model import MessageTable
+from viewer.formats.tables.usage import MESSAGE_TOKENS
 from viewer.model.diagnostic import Problem
 from viewer.model.messages import Kind, Span
 from viewer.reading.recorder import Recorder
@@ -17,6 +21,9 @@ from viewer.rules.errors import E_PARSE_HEADER, E_STREAM_TRUNCATED
 from viewer.rules.notes import I_JSON_LENIENT
 from viewer.rules.structure import W_SIBLING_UNREAD
 from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading, read_json
+
+_WITH_USAGE = ("usage", "response", "response_obj")
+"""Members that state the tokens of a response, or hold them."""
 
 
 class MessageLists:
@@ -26,6 +33,7 @@ class MessageLists:
         self._record = record
         self._finder = MessageFinder(table)
         self._objects = MessageObjects(record)
+        self._usage = UsageLedger(record, MESSAGE_TOKENS)
         self._is_empty = False
         """True if the transcript has no message yet."""
 
@@ -84,7 +92,7 @@ class MessageLists:
 
     def _read_record(self, node: JsonNode, reading: JsonReading, source: Source) -> None:
         """Read an object on a line. Each wrapper is a transcript."""
-        if self._finder.is_wrapper(node) or not self._record.transcript:
+        if self._finder.is_wrapper(node) or not self._record.transcript or is_batch_line(node):
             self._start(node, source)
         self._read_items(reading, source)
 
@@ -105,15 +113,21 @@ class MessageLists:
             header,
         )
         self._objects.start()
+        self._usage.start()
         self._is_empty = True
 
     def _read_items(self, reading: JsonReading, source: Source) -> None:
         notes = _Notes(reading)
+        counted = reading.node
+        """The value whose messages are being read."""
         truncated = bool(reading.faults) and reading.faults[-1].is_truncation
         unfinished = False
         for found in self._finder.find(reading.node):
             item, use = found.node, found.use
             if use is Use.WRAPPER:
+                if item is not reading.node and item.kind is JsonKind.OBJECT:
+                    self._count(counted)
+                    counted = item
                 self._begin_inner(item, reading.node, source)
             elif use is Use.UNREAD:
                 self._record.report(W_SIBLING_UNREAD, None, item.start, item.end)
@@ -122,10 +136,16 @@ class MessageLists:
                 unfinished = not item.closed
             elif truncated:
                 add_stray(self._record, source.data[item.start - source.base :], item.start)
+        self._count(counted)
         for problem in notes.others():
             self._record.report(problem.rule, problem.reason, problem.start, problem.end)
         if truncated and not unfinished:
             self._record.report(E_STREAM_TRUNCATED, "header", reading.end, reading.end)
+
+    def _count(self, node: JsonNode | None) -> None:
+        """Count the tokens that a response states, after its messages."""
+        if node is not None and any(node.get(key) is not None for key in _WITH_USAGE):
+            self._usage.take(node, [])
 
     def _begin_inner(self, wrapper: JsonNode, root: JsonNode | None, source: Source) -> None:
         """Begin a transcript with a nested wrapper; an array at the head of a wrapper belongs to it."""
@@ -138,6 +158,14 @@ class MessageLists:
         if item.kind is JsonKind.OBJECT and is_message(item):
             kind = Kind.UNKNOWN if found.use is Use.REJECTED or _is_hidden(item) else Kind.SAID
             self._objects.add(item, source, notes.inside(item), kind)
+            return
+        error = find_error(item) if item.closed else None
+        if error is not None:
+            add_error(self._record, item, error)
+            for message in unread_messages(item):
+                self._record.report(W_SIBLING_UNREAD, None, message.start, message.end)
+        elif is_batch_line(item) and _is_null(item, "error"):
+            self._record.skip()
         else:
             self._not_a_message((item.start, item.end))
 
@@ -145,6 +173,11 @@ class MessageLists:
         self._record.start_if_none(text[0])
         self._record.report(E_PARSE_HEADER, "not-a-message", *text)
         self._record.stray(*text)
+
+
+def _is_null(node: JsonNode, key: str) -> bool:
+    value = node.get(key)
+    return value is None or value.kind is JsonKind.NULL
 
 
 class _Notes:

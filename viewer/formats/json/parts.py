@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct, field
 
-from viewer.formats.hiding import is_flagged
+from viewer.formats.hiding import KINDS, is_flagged
 from viewer.formats.json.fields import (
     THOUGHT_WORDS,
     Source,
@@ -46,7 +46,7 @@ _BARE_REPLIES = frozenset(
 )
 _BARE_THOUGHTS = frozenset({"reasoningContent", "reasoning_content"})
 """Members that identify a part without a `type`: Gemini and Bedrock."""
-_DECIDING = frozenset({"type", "text", "thought", "refusal"})
+_DECIDING = frozenset({"type", "text", "thought", "refusal", *KINDS})
 """Members that identify a part: if repeated or in different case, they make it an unknown part."""
 _LISTS_OF_PARTS = frozenset({"text", "multimodal_text"})
 
@@ -141,7 +141,7 @@ class _Sorter:
         given = part.get("type")
         if given is not None and given.kind not in (JsonKind.STRING, JsonKind.NULL):
             return False
-        kind = given.text if given is not None else ""
+        kind = given.text if given is not None else _other_kind(part)
         bare_call, bare_reply = (_bare(part, kind, keys) for keys in (_BARE_CALLS, _BARE_REPLIES))
         if is_call_type(kind) or bare_call:
             self.content.calls.append(bare_call or part)
@@ -224,6 +224,15 @@ def is_ambiguous(part: JsonNode) -> bool:
                 return True
             seen.add(key)
     return False
+
+
+def _other_kind(part: JsonNode) -> str:
+    """The kind of a part without a `type`. One that cannot be read is a word that no rule knows."""
+    values = [value for key in sorted(KINDS) if (value := part.get(key)) is not None]
+    words = [
+        value.text if value.kind is JsonKind.STRING else "?" for value in values if value.kind is not JsonKind.NULL
+    ]
+    return next((word for word in words if word != "text"), words[0] if words else "")
 
 
 def _is_thought(part: JsonNode, kind: str) -> bool:

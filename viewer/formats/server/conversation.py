@@ -1,11 +1,12 @@
-"""Write requests as conversations: if a request extends the last one, write only what is new."""
+"""Write requests as conversations: if a request extends an earlier one, only what is new is a message that was said."""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, OrderedDict
 from hashlib import blake2b
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from viewer.formats.server.answers import Reading
 from viewer.formats.server.lines import Literal
@@ -16,6 +17,8 @@ from viewer.reading.recorder import Recorder
 from viewer.rules.errors import E_STREAM_TRUNCATED
 from viewer.rules.notes import I_OPEN_PROMPT, I_TEMPLATE_UNKNOWN
 
+MOST_KNOWN = 4096
+"""Conversations that a later request may extend although others came in between."""
 _SPACE = b" \t\r\n"
 _CUT_OFF = (I_OPEN_PROMPT, E_STREAM_TRUNCATED)
 
@@ -44,6 +47,8 @@ class Conversation:
         self._answer: Span = (0, 0)
         """The first and the last message of the last answer."""
         self._has_answer = False
+        self._known: OrderedDict[bytes, Counter[str]] = OrderedDict()
+        """The hidden messages at the end of each conversation, by a hash of what was said in it."""
         self._strays: list[Span] = []
         self._goes_on = False
         """True if the last line had no record."""
@@ -105,18 +110,22 @@ class Conversation:
         if digest == self._prompt and self._record.transcript:
             self._replace_answer(boundary < len(reading.messages), outcome)
             first = boundary
+        replayed = 0
         if first is None:
+            replayed = self._resumed(reading, keys, boundary)
             self._record.start(span[0])
             first = 0
         self._flush()
         number = self._record.last_number
-        self._emit(reading, first, boundary, outcome)
+        self._emit(reading, first, boundary, outcome, replayed)
         self._said = [key for key in keys if key is not None]
         last = max((index for index, key in enumerate(keys) if key is not None), default=-1)
         self._rest = Counter(message_kind(message) for message in reading.messages[last + 1 :])
         self._prompt = digest
         self._answer = (number + 1 + max(0, boundary - first), self._record.last_number)
         self._has_answer = boundary < len(reading.messages)
+        if self._has_answer and self._said:
+            self._remember()
         if not reading.is_known and not self._noted:
             self._noted = True
             self._record.report(I_TEMPLATE_UNKNOWN, None, *span, number + 1)
@@ -146,12 +155,29 @@ class Conversation:
         said = [index for index in range(boundary) if keys[index] is not None]
         if not count or not self._has_answer or [keys[index] for index in said[:count]] != self._said:
             return None
-        index = said[count - 1] + 1
-        rest = self._rest.copy()
-        while index < boundary and rest[kind := message_kind(reading.messages[index])] > 0:
-            rest[kind] -= 1
-            index += 1
-        return index
+        return _after(reading, said[count - 1] + 1, boundary, self._rest.copy())
+
+    def _resumed(self, reading: Reading, keys: list[bytes | None], boundary: int) -> int:
+        """The number of messages that an earlier conversation has, although another one came in between: they begin
+        its next transcript as repeated context."""
+        digest, found = b"", 0
+        for index in range(boundary):
+            key = keys[index]
+            if key is not None:
+                digest = _hash(digest + key)
+                rest = self._known.get(digest)
+                if rest is not None:
+                    found = _after(reading, index + 1, boundary, rest.copy())
+        return found
+
+    def _remember(self) -> None:
+        digest = b""
+        for key in self._said:
+            digest = _hash(digest + key)
+        self._known[digest] = self._rest
+        self._known.move_to_end(digest)
+        if len(self._known) > MOST_KNOWN:
+            self._known.popitem(last=False)
 
     def _key(self, reading: Reading, message: Message) -> bytes | None:
         """What identifies words that were said; None for a hidden message."""
@@ -160,11 +186,13 @@ class Conversation:
         text = b"".join(reading.text.data[piece.start : piece.end] for piece in message.pieces)
         return _hash(message.header.role.encode() + b"\0" + text.strip(_SPACE))
 
-    def _emit(self, reading: Reading, first: int, boundary: int, outcome: Outcome) -> None:
+    def _emit(self, reading: Reading, first: int, boundary: int, outcome: Outcome, replayed: int = 0) -> None:
         numbers: dict[int, int] = {}
         count = len(reading.messages)
         for index in range(first, count):
             message = reading.messages[index]
+            if index < replayed and is_user_safe(message):
+                message = replace(message, header=replace(message.header, kind=Kind.REPLAYED))
             is_last = index == count - 1
             ending = message.ending
             if ending is Ending.OPEN and (outcome.is_complete or index < boundary < count):
@@ -201,6 +229,14 @@ class Conversation:
             broke_out=message.broke_out,
             time_ms=time_ms,
         )
+
+
+def _after(reading: Reading, index: int, boundary: int, rest: Counter[str]) -> int:
+    """The index after the hidden messages that the earlier request had at the same place."""
+    while index < boundary and rest[kind := message_kind(reading.messages[index])] > 0:
+        rest[kind] -= 1
+        index += 1
+    return index
 
 
 def _hash(data: bytes) -> bytes:

@@ -105,12 +105,12 @@ _PROMPT = RecordRule((has("prompt"), has("max_tokens_to_sample")), Kind.UNKNOWN,
 """One text of both speakers."""
 
 _LIST = RecordRule((When("messages", kind=JsonKind.ARRAY),), each="messages[]", rules=MESSAGES, starts=True)
-_REQUEST = (
+SETTINGS = (
     RecordRule((has("tools"),), Kind.INSTRUCTION, "system", "tools", goes_on=True),
     RecordRule((has("toolConfig.tools"),), Kind.INSTRUCTION, "system", "toolConfig.tools", goes_on=True),
     RecordRule((has("system"),), Kind.INSTRUCTION, "system", "system", goes_on=True),
-    _LIST,
 )
+_REQUEST = (*SETTINGS, _LIST)
 _REQUEST_BODY = tuple(
     RecordRule((When(f"{place}.messages", kind=JsonKind.ARRAY),), each=place, rules=_REQUEST)
     for place in ("request.body", "request", "body", "params")
@@ -129,7 +129,7 @@ _BATCH = (
         faults=(Fault("result.type", _BATCH_CODES),),
     ),
 )
-_CONVERSE = RecordRule(
+CONVERSE = RecordRule(
     (has("output.message"),), each="output.message", rules=RESPONSE, faults=(Fault("stopReason", STOP_CODES),)
 )
 
@@ -165,7 +165,7 @@ ANTHROPIC = RecordFormat(
     title="Anthropic Messages",
     container=Container.JSON,
     signatures=tuple(_signatures()),
-    records=(*_BATCH, *_REQUEST_BODY, *_RESPONSE_BODY, _CONVERSE, *_REQUEST, *RESPONSE, _COMPLETION, _PROMPT, ERROR),
+    records=(*_BATCH, *_REQUEST_BODY, *_RESPONSE_BODY, CONVERSE, *_REQUEST, *RESPONSE, _COMPLETION, _PROMPT, ERROR),
     inner=("request", "response", "request.body", "response.body", "body"),
     usage=(anthropic("usage|response.usage|response.body.usage|result.message.usage", counts=Counting.EACH),),
     model="model|request.model|request.body.model|body.model|params.model|result.message.model",

@@ -35,10 +35,15 @@ MEDIA = (
 CALL_ID = "tool_use_id|tool_call_id|toolCallId|call_id|id"
 FAILED = Outcomes(failed=(*ERRORS.failed, "isError", "output.type=error-text", "output.type=error-json"))
 
+_OTHER_KIND = "kind|part_kind"
+"""The kind of a part without a type."""
+
 PARTS = (
     PartRule((lacks("type"), has("message_content")), Kind.UNKNOWN, each="message_content"),
     PartRule((When("thought", present=True), flag("thought")), Kind.THOUGHT, "text|content"),
     PartRule((is_("type", "text", "input_text", "output_text"),), Kind.SAID, "text.value|text|value|content"),
+    PartRule((lacks("type"), is_(_OTHER_KIND, *THOUGHTS)), Kind.THOUGHT, "text|content"),
+    PartRule((lacks("type"), has(_OTHER_KIND), is_not(_OTHER_KIND, "text")), Kind.UNKNOWN),
     PartRule((lacks("type"), has("text")), Kind.SAID, "text"),
     PartRule((is_("type", "refusal"),), Kind.SAID, "refusal", refusal=True),
     PartRule((is_("type", *THOUGHTS),), Kind.THOUGHT, "thinking|text|content|reasoning|thought|summary[].text"),

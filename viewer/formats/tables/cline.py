@@ -16,6 +16,7 @@ from viewer.formats.tables.model import (
     lacks,
 )
 from viewer.formats.tables.tags import cline_answer, cline_tags
+from viewer.formats.tables.usage import CLINE_TOKENS
 from viewer.model.messages import Kind
 from viewer.rules.run import W_RUN_ERROR
 from viewer.syntax.json_text import JsonKind
@@ -93,5 +94,6 @@ CLINE = RecordFormat(
     ),
     records=(*_SHOWN, *_SENT),
     inner=("text",),
+    usage=(CLINE_TOKENS,),
     hooks=Hooks(split=cline_tags, split_answer=cline_answer),
 )

@@ -17,6 +17,7 @@ from viewer.formats.tables.model import (
     ends,
     has,
     is_,
+    is_not,
     lacks,
     no_flag,
     starts,
@@ -53,6 +54,15 @@ _WITHOUT_TEXT = (
     "response.output_audio.done",
     "response.image_generation_call.partial_image",
 )
+_HEARD = "conversation.item.input_audio_transcription"
+_OF_SESSIONS = (
+    *(f"input_audio_buffer.{name}" for name in ("append", "commit", "clear", "committed", "cleared")),
+    *(f"input_audio_buffer.{name}" for name in ("speech_started", "speech_stopped", "timeout_triggered")),
+    *(f"output_audio_buffer.{name}" for name in ("started", "stopped", "cleared", "clear")),
+    *("conversation.created", "conversation.item.deleted", "conversation.item.truncated", "rate_limits.updated"),
+    *(f"{_HEARD}.delta", f"{_HEARD}.segment"),
+)
+"""Events of the Realtime API. A transcript that grows comes again as a whole."""
 _PROGRESS = frozenset(
     ("in_progress", "searching", "calling", "generating", "interpreting", "completed", "failed", "incomplete")
 )
@@ -82,7 +92,12 @@ _KINDS = {
     **{f"{name}.done": EventKind(Act.DONE, family) for name, family in _STREAMS.items()},
     "response.refusal.delta": EventKind(Act.DELTA, Family.TEXT, is_refusal=True),
     "response.refusal.done": EventKind(Act.DONE, Family.TEXT, is_refusal=True),
-    **dict.fromkeys(_WITHOUT_TEXT, EventKind(Act.NOTHING)),
+    **{f"conversation.item.{name}": EventKind(Act.ASKED) for name in ("created", "added", "done", "retrieved")},
+    f"{_HEARD}.completed": EventKind(Act.TRANSCRIPT),
+    f"{_HEARD}.failed": EventKind(Act.ERROR),
+    "session.created": EventKind(Act.SESSION),
+    "session.updated": EventKind(Act.SESSION),
+    **dict.fromkeys((*_WITHOUT_TEXT, *_OF_SESSIONS), EventKind(Act.NOTHING)),
 }
 
 ERRORS = {
@@ -117,6 +132,7 @@ _OF_CHOICE = frozenset(
 )
 """The same for a choice."""
 
+_OTHER_KIND = "kind|part_kind"
 _THOUGHTS = ("thinking", "reasoning", "thought")
 PARTS = (
     PartRule((When("", kind=JsonKind.STRING),), Kind.SAID),
@@ -124,6 +140,7 @@ PARTS = (
     PartRule((starts("type", *_THOUGHTS),), Kind.THOUGHT, "text|thinking|reasoning|thought"),
     PartRule((is_("type", "redacted_thinking"),), Kind.THOUGHT),
     PartRule((is_("type", "text"),), Kind.SAID, "text|value|content"),
+    PartRule((lacks("type"), has(_OTHER_KIND), is_not(_OTHER_KIND, "text")), Kind.UNKNOWN),
     *(PartRule((when,), Kind.SAID, "text") for when in (lacks("type"), is_("type", "", "output_text", "input_text"))),
     PartRule((is_("type", "refusal"),), Kind.SAID, "refusal", refusal=True),
     PartRule((is_("type", "audio", "output_audio", "input_audio"),), Kind.SAID, "transcript"),

@@ -27,6 +27,7 @@ from viewer.formats.tables.tags import gemini_tags
 from viewer.formats.tables.usage import gemini_cli
 from viewer.model.messages import Kind
 from viewer.rules.run import W_RUN_ERROR
+from viewer.syntax.json_text import JsonKind
 
 _MERGE = Merge(Mode.PARTS, "id")
 """A record with a known id repeats the message and adds to it."""
@@ -118,6 +119,7 @@ GEMINI_CLI = RecordFormat(
         Signature(92, ("sessionId", "messages"), {"messages[].type": frozenset({"user", "gemini", "info", "error"})}),
         Signature(88, ("sessionId", "projectHash", "startTime"), {}, ("type",)),
         Signature(86, ("id", "timestamp", "content"), _TYPES, ("uuid", "message", "data", "source", "role")),
+        Signature(92, ("sessionId", "messageId", "message"), {"type": frozenset({"user"})}, ("uuid", "role")),
         Signature(86, ("$set",)),
         Signature(86, ("$rewindTo",)),
     ),
@@ -136,6 +138,13 @@ GEMINI_CLI = RecordFormat(
         RecordRule(_HEAD, None, starts=True),
         RecordRule((has("$set"),), each="$set.messages[]", rules=_MESSAGES),
         RecordRule((has("$rewindTo"),), None, rewind="$rewindTo"),
+        RecordRule(
+            (is_("type", "user"), has("messageId"), lacks("content"), When("message", kind=JsonKind.STRING)),
+            Kind.SAID,
+            "user",
+            "message",
+            time="timestamp",
+        ),
         *_MESSAGES,
     ),
     usage=(gemini_cli(""), gemini_cli("messages[]")),

@@ -18,6 +18,7 @@ from viewer.formats.tables.model import (
     is_,
     lacks,
 )
+from viewer.formats.tables.usage import GOOSE_TOKENS
 from viewer.model.messages import Kind
 
 _PARTS = (
@@ -91,4 +92,5 @@ GOOSE = RecordFormat(
         RecordRule((*_HEAD, has("conversation|messages")), each="conversation[]|messages[]", rules=_MESSAGES),
         *_MESSAGES,
     ),
+    usage=(GOOSE_TOKENS,),
 )

@@ -20,6 +20,7 @@ from viewer.formats.tables.model import (
     lacks,
 )
 from viewer.formats.tables.prompts import prompt_kind
+from viewer.formats.tables.usage import LANGSMITH_TOKENS
 from viewer.model.messages import Kind
 from viewer.rules.run import W_RUN_ERROR
 from viewer.syntax.json_text import JsonKind
@@ -92,6 +93,7 @@ LANGSMITH = RecordFormat(
         *STORED,
     ),
     inner=tuple(Inner("", name, (When(name, starts=("[{", '{"')),)) for name in ("inputs", "outputs")),
+    usage=LANGSMITH_TOKENS,
     model="extra.metadata.ls_model_name|extra.invocation_params.model",
     spans=Spans(
         each="runs[]",

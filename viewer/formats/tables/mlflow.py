@@ -19,6 +19,7 @@ from viewer.formats.tables.model import (
     lacks,
 )
 from viewer.formats.tables.prompts import prompt_kind
+from viewer.formats.tables.usage import MLFLOW_TOKENS
 from viewer.model.messages import Kind
 from viewer.rules.run import W_RUN_ERROR
 
@@ -53,7 +54,8 @@ MLFLOW = RecordFormat(
             ),
         ),
     ),
-    inner=(*(Inner("", each, always=True) for each in (_IN, _OUT, _CHAT)),),
+    inner=(*(Inner("", each, always=True) for each in (_IN, _OUT, _CHAT)), "attributes.mlflow.chat.tokenUsage"),
+    usage=(MLFLOW_TOKENS,),
     model="attributes.mlflow.llm.model|attributes.model",
     spans=Spans(
         each="data.spans[]|traces[].data.spans[]",

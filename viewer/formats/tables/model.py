@@ -183,6 +183,8 @@ class Step(Enum):
     """A block begins. Its part decides the kind of the block, once."""
     GROW = "grow"
     """More of a block. A part of another kind is unknown."""
+    ADD = "add"
+    """More of a block, or its beginning: the first part decides the kind of the block."""
     CLOSE = "close"
     """A block is complete."""
     END = "end"
@@ -269,6 +271,15 @@ class Lookup(Struct, frozen=True):
     at: str
 
 
+class Branches(Struct, frozen=True):
+    """How the records in a record form a tree, of which one branch is the newest."""
+
+    id: str
+    parent: str
+    newest: str
+    """The path, in the outer record, of the id of the last record of the newest branch."""
+
+
 class RecordRule(Struct, frozen=True):
     """How one record becomes messages. The first rule whose conditions hold wins."""
 
@@ -285,6 +296,10 @@ class RecordRule(Struct, frozen=True):
     """The path of records in this record. Such a rule does not end the evaluation."""
     rules: tuple[RecordRule, ...] = ()
     """The rules for these records. They take the thread, the time, and for replies the call id of this record."""
+    branches: Branches | None = None
+    """The tree of these records: they are read branch by branch, and those of older branches are superseded."""
+    order: str = ""
+    """The path of a number in each of these records, if the newest one may come first."""
     also: tuple[RecordRule, ...] = ()
     """Rules for further messages in the same record: each one whose conditions hold applies."""
     goes_on: bool = False
@@ -438,6 +453,12 @@ class Act(Enum):
     ERROR = "error"
     BREAKS_OFF = "breaks-off"
     """A response ends; its messages stay unfinished."""
+    ASKED = "asked"
+    """An item of the conversation, such as what the user typed."""
+    TRANSCRIPT = "transcript"
+    """What the user said."""
+    SESSION = "session"
+    """The settings of the session, with instructions."""
     NOTHING = "nothing"
     """A known event without message text."""
     UNKNOWN = "unknown"
@@ -535,6 +556,8 @@ class Spans(Struct, frozen=True):
     """The same for the span of a tool."""
     remote: tuple[When, ...] = ()
     """The same for a span whose parent is in another process."""
+    logs: bool = False
+    """True if log records may be the events of spans."""
 
 
 class Counting(Enum):

@@ -20,6 +20,7 @@ from viewer.formats.tables.model import (
     is_not,
     lacks,
 )
+from viewer.formats.tables.usage import OPENHANDS_TOKENS
 from viewer.model.messages import Kind
 from viewer.rules.run import W_RUN_ERROR, W_RUN_INCOMPLETE
 
@@ -267,4 +268,5 @@ OPENHANDS = RecordFormat(
         *_EVENTS,
         *_OLD_EVENTS,
     ),
+    usage=OPENHANDS_TOKENS,
 )

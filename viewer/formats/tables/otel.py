@@ -24,7 +24,6 @@ from viewer.formats.tables.prompts import prompt_kind
 from viewer.formats.tables.usage import OTEL_TOKENS
 from viewer.model.messages import Kind
 from viewer.rules.run import W_RUN_ERROR, W_RUN_INCOMPLETE
-from viewer.rules.structure import W_RECORD_UNKNOWN
 from viewer.syntax.json_text import JsonKind
 
 _ASIDE = ("EVALUATOR", "GUARDRAIL", "RERANKER", "EMBEDDING")
@@ -92,6 +91,15 @@ _GEN_AI = (
 _EVENT_MESSAGE = "attributes.gen_ai.event.content"
 _EVENTS = (
     RecordRule((is_("name", "gen_ai.client.inference.operation.details"),), None, also=_GEN_AI),
+    RecordRule(
+        (is_("name", "gen_ai.assistant.message"), has("attributes.tool_calls")),
+        None,
+        also=(RecordRule((), each="attributes.tool_calls[]", rules=CALL),),
+        goes_on=True,
+    ),
+    RecordRule(
+        (is_("name", "gen_ai.assistant.message"), lacks("attributes.content"), has("attributes.tool_calls")), None
+    ),
     *(
         rule
         for name, kind, role in (
@@ -158,6 +166,7 @@ _EVENTS = (
         "attributes.exception.message",
     ),
     RecordRule((lacks("attributes"),), None),
+    RecordRule((has("attributes.body"), lacks("attributes.content")), Kind.NOTICE, "system", "attributes.body"),
 )
 
 # One span has one convention: the first of these that it uses.
@@ -206,6 +215,34 @@ _VERCEL_RULES = (
     RecordRule((), each=f"{_RESPONSE}.toolCalls[]", rules=CALL, time=_END),
 )
 _VERCEL = f"{_PROMPT}|{_RESPONSE}"
+_ASKED, _ANSWERED = "attributes.request_data", "attributes.response_data"
+_LOGGED = ("attributes.all_messages_events", "attributes.events")
+_LOGFIRE = f"{_ASKED}|{_ANSWERED}|{'|'.join(_LOGGED)}"
+_LOGGED_EVENT = (RecordRule((has("message"), lacks("role")), each="message", rules=CHAT), *CHAT)
+_LOGFIRE_RULES = (
+    *(
+        RecordRule((has(f"{_ASKED}.{name}"),), Kind.INSTRUCTION, "system", f"{_ASKED}.{name}", time=_START)
+        for name in ("system", "instructions", "tools")
+    ),
+    RecordRule((), each=f"{_ASKED}.messages[]", rules=CHAT, time=_START),
+    *(
+        RecordRule((has(at), lacks("attributes.events")), Kind.UNKNOWN, role, at, time=_START)
+        for at, role in (
+            *((f"{_ASKED}.{name}", "user") for name in ("prompt", "input")),
+            *((f"{_ANSWERED}.{name}", "assistant") for name in ("text", "output")),
+        )
+    ),
+    RecordRule((has(f"{_ANSWERED}.message"),), each=f"{_ANSWERED}.message", rules=CHAT, time=_END),
+    RecordRule(
+        (When(f"{_ANSWERED}.combined_chunk_content", kind=JsonKind.STRING), lacks(f"{_ANSWERED}.message")),
+        Kind.SAID,
+        "assistant",
+        f"{_ANSWERED}.combined_chunk_content",
+        time=_END,
+    ),
+    *(RecordRule((), each=f"{at}[]", rules=_LOGGED_EVENT, time=_START) for at in _LOGGED),
+)
+"""Spans of Logfire before it had the GenAI conventions, and of the first version of Pydantic AI."""
 
 # Tools, documents, and spans without messages.
 
@@ -320,7 +357,13 @@ _SPAN_RULES = (
     RecordRule((_NOT_NEW, lacks(_PAIRS)), None, also=_INFERENCE_RULES),
     RecordRule((_NOT_NEW, lacks(_PAIRS), lacks(_INFERENCE)), None, also=_VERCEL_RULES),
     RecordRule(
-        (_NOT_NEW, lacks(_PAIRS), lacks(_INFERENCE), lacks(_VERCEL)), each="events[]", rules=_EVENTS, time=_START
+        (_NOT_NEW, lacks(_PAIRS), lacks(_INFERENCE), lacks(_VERCEL), lacks(_LOGFIRE)),
+        each="events[]",
+        rules=_EVENTS,
+        time=_START,
+    ),
+    RecordRule(
+        (_NOT_NEW, lacks(_PAIRS), lacks(_INFERENCE), lacks(_VERCEL), lacks(_ALL_MESSAGES)), None, also=_LOGFIRE_RULES
     ),
     *_TOOLS,
     *(rule for root in _ROOTS for rule in _values(root)),
@@ -335,6 +378,8 @@ OTEL = RecordFormat(
     signatures=(
         *(Signature(98, (name,)) for name in ("resourceSpans", "resource_spans", "trace.resourceSpans")),
         Signature(98, ("batches[].scopeSpans",)),
+        Signature(98, ("resourceLogs",)),
+        Signature(98, ("resource_logs",)),
         *(
             Signature(98, (trace, "attributes"))
             for trace in ("traceId", "trace_id", "context.trace_id", "context.traceId")
@@ -345,12 +390,11 @@ OTEL = RecordFormat(
         RecordRule((is_("attributes.gen_ai.operation.name", "embeddings"),), None),
         RecordRule((is_("attributes.openinference.span.kind", *_ASIDE),), None),
         RecordRule((When("attributes", kind=JsonKind.OBJECT),), None, also=_SPAN_RULES),
-        RecordRule((has("resourceLogs"),), Kind.UNKNOWN, faults=(Fault("", default=(W_RECORD_UNKNOWN, None)),)),
     ),
     inner=(
         *(f"attributes.gen_ai.{name}" for name in ("system_instructions", "input.messages", "output.messages")),
         *(f"attributes.gen_ai.{name}" for name in ("prompt", "completion")),
-        _ALL_MESSAGES,
+        *(_ALL_MESSAGES, _ASKED, _ANSWERED, *_LOGGED),
         *("attributes.ai.prompt", "attributes.ai.prompt.=", "attributes.ai.prompt.messages"),
         "attributes.ai.response.toolCalls",
         *("attributes.llm.input_messages", "attributes.llm.output_messages"),
@@ -381,6 +425,7 @@ OTEL = RecordFormat(
             has("attributes.ai.toolCall.name"),
         ),
         remote=(is_("flags", "768", "769"),),
+        logs=True,
     ),
     hooks=Hooks(classify=prompt_kind),
 )

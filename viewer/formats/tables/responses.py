@@ -50,11 +50,18 @@ _IS_REQUEST = (
 )
 _IS_RESPONSE = (_IS_OBJECT, is_("object", "response"))
 _IS_BARE_RESPONSE = (_IS_OBJECT, lacks("object"), When("output", kind=JsonKind.ARRAY))
+_ERROR = "error.message|error.code"
+_IS_FAILED = (_IS_OBJECT, lacks("object"), lacks("output"), lacks("input"), lacks("role"), has(_ERROR))
+"""An error in place of a response."""
+_OF_BATCH = RecordRule(
+    (has("custom_id"), has(f"{_ERROR}|response.body.error.message")), None, starts=True, goes_on=True
+)
 
 _OBJECT_RULES = (
     RecordRule((*_IS_RESPONSE,), None, faults=_FAULTS, exchange=Exchange.RESPONSE, goes_on=True),
     RecordRule(_IS_BARE_RESPONSE, None, faults=_FAULTS, exchange=Exchange.RESPONSE, goes_on=True),
     RecordRule((*_IS_RESPONSE, has("error.message")), Kind.NOTICE, "system", "error.message", goes_on=True),
+    RecordRule(_IS_FAILED, Kind.NOTICE, "system", _ERROR, faults=_FAULTS, exchange=Exchange.RESPONSE, goes_on=True),
     RecordRule(_IS_REQUEST, None, exchange=Exchange.REQUEST, goes_on=True),
     *(
         RecordRule((*when, has(member)), Kind.INSTRUCTION, "system", member, once=True, goes_on=True)
@@ -112,7 +119,7 @@ RESPONSES = RecordFormat(
         ),
         Signature(80, ("body.input", "body.model"), none_of=("type", "body.messages")),
     ),
-    records=(*_OBJECT_RULES, *_WRAPPERS, *ITEM_RULES),
+    records=(_OF_BATCH, *_OBJECT_RULES, *_WRAPPERS, *ITEM_RULES),
     usage=(openai("usage|response.usage|response.body.usage"),),
     model="model|response.model|response.body.model|body.model|request.model",
     history=History(

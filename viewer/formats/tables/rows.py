@@ -18,6 +18,7 @@ from viewer.formats.tables.model import (
 )
 from viewer.formats.tables.prompts import prompt_kind
 from viewer.model.messages import Kind
+from viewer.rules.errors import E_STREAM_TRUNCATED
 from viewer.rules.structure import W_RECORD_UNKNOWN
 from viewer.syntax.json_text import JsonKind
 
@@ -25,8 +26,8 @@ _CALLS = is_("from", "function_call", "tool_call")
 _ASSISTANTS = ("gpt", "assistant", "model", "chatgpt", "bing", "bard")
 _TURNS = (
     RecordRule((is_("from", "system"),), Kind.INSTRUCTION, "system", "value"),
-    RecordRule((_CALLS, When("value", kind=JsonKind.OBJECT)), each="value", rules=CALL),
-    RecordRule((_CALLS, When("value", kind=JsonKind.ARRAY)), each="value[]", rules=CALL),
+    RecordRule((_CALLS, When("value", kind=JsonKind.OBJECT)), each="value", rules=CALL, whole=True),
+    RecordRule((_CALLS, When("value", kind=JsonKind.ARRAY)), each="value[]", rules=CALL, whole=True),
     RecordRule((_CALLS, When("value", kind=JsonKind.STRING)), Kind.CALL, "assistant", "value", text=True),
     RecordRule((is_("from", "observation", "tool", "function_response"),), Kind.REPLY, "tool", "value"),
     object_rule("from", "value", "human", "user", *_ASSISTANTS),
@@ -160,12 +161,32 @@ _SHAPES = (
     (_ASKED, _ANSWERED),
 )
 
+_ROWS = (
+    *(RecordRule(shape, None, also=_ROW, starts=True) for shape in _SHAPES),
+    RecordRule((), Kind.UNKNOWN, starts=True, faults=(Fault("", default=(W_RECORD_UNKNOWN, None)),)),
+)
+_CELLS = "rows[].row"
+"""A page of rows as the dataset viewer of Hugging Face returns it."""
+_VIEWED = RecordRule(
+    (has("rows[0].row"),),
+    each="rows[]",
+    rules=(
+        RecordRule(
+            (has("row"),),
+            None,
+            faults=(Fault("truncated_cells[0]", default=(E_STREAM_TRUNCATED, "log")),),
+            also=(RecordRule((), each="row", rules=_ROWS),),
+        ),
+    ),
+)
+
 ROWS = RecordFormat(
     name="rows",
     title="Training rows",
     container=Container.JSON,
     signatures=(
         Signature(88, ("conversations[].from", "conversations[].value")),
+        Signature(88, ("rows[].row_idx", "|".join(f"{_CELLS}.{name}" for name in (*_MESSAGES, "instruction")))),
         Signature(88, ("conversations[].role",)),
         Signature(88, ("conversation[].role",)),
         Signature(88, ("chosen", "rejected")),
@@ -185,14 +206,15 @@ ROWS = RecordFormat(
         Signature(88, (), {"messages": frozenset({"[*"})}),
         Signature(88, (), {"conversations": frozenset({"[*"})}),
     ),
-    records=(
-        *(RecordRule(shape, None, also=_ROW, starts=True) for shape in _SHAPES),
-        RecordRule((), Kind.UNKNOWN, starts=True, faults=(Fault("", default=(W_RECORD_UNKNOWN, None)),)),
-    ),
+    records=(_VIEWED, RecordRule(_VIEWED.when, None), *_ROWS),
     inner=(
-        *("tools", "functions"),
-        *(Inner("", name, (When(name, starts=("[{", "[\n", "[ {", '{"role', '{"content')),)) for name in _MESSAGES),
-        *(Inner(f"{name}[]", "value", (_CALLS,)) for name in _LISTS),
+        *("tools", "functions", f"{_CELLS}.tools", f"{_CELLS}.functions"),
+        *(
+            Inner(holder, name, (When(name, starts=("[{", "[\n", "[ {", '{"role', '{"content')),))
+            for name in _MESSAGES
+            for holder in ("", _CELLS)
+        ),
+        *(Inner(f"{holder}{name}[]", "value", (_CALLS,)) for name in _LISTS for holder in ("", f"{_CELLS}.")),
     ),
     alternates=True,
     keeps_fields=True,

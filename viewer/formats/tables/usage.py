@@ -96,6 +96,10 @@ def opencode(
 
 EVENT_TOKENS = openai("response.usage|usage", key="response.id|id", counts=Counting.LAST)
 """The tokens of a stream: its chunks may repeat the numbers so far."""
+COMPLETION_TOKENS = (
+    openai("usage|response.usage|response.body.usage", key="id", counts=Counting.LAST),
+    Tokens("", input=("tokens_evaluated",), output=("tokens_predicted",), when=(When("stop", true=True),)),
+)
 OLLAMA_TOKENS = Tokens("", input=("prompt_eval_count",), output=("eval_count",))
 _ASKED_MODEL = When("attributes.gen_ai.operation.name", not_equals=frozenset({"invoke_agent", "create_agent"}))
 OTEL_TOKENS = (
@@ -144,6 +148,30 @@ LANGFUSE_TOKENS = Tokens(
     total=("total|totalTokens|total_tokens",),
     when=(is_("type", "GENERATION"),),
 )
+PYDANTIC_AI_TOKENS = tuple(
+    Tokens(
+        "usage",
+        input=("input_tokens|request_tokens",),
+        output=("output_tokens|response_tokens",),
+        cached=("cache_read_tokens",),
+        reasoning=("details.reasoning_tokens",),
+        when=(is_("kind", "response"),),
+        each=each,
+    )
+    for each in ("", "messages[]|all_messages[]|new_messages[]|message_history[]")
+)
+AI_SDK_TOKENS = tuple(
+    Tokens(
+        at,
+        input=("inputTokens|promptTokens",),
+        output=("outputTokens|completionTokens",),
+        cached=("cachedInputTokens",),
+        reasoning=("reasoningTokens",),
+        total=("totalTokens",),
+        each=each,
+    )
+    for at, each in (("metadata.usage|messageMetadata.usage", ""), ("metadata.usage", "messages[]"))
+)
 KIMI_TOKENS = Tokens(
     "payload.token_usage|message.payload.token_usage|usage",
     input=("input_other|input", "input_cache_read", "input_cache_creation"),
@@ -156,4 +184,59 @@ COPILOT_TOKENS = Tokens(
     output=("outputTokens",),
     cached=("cacheReadTokens",),
     when=(is_("type", "assistant.usage"),),
+)
+MESSAGE_TOKENS = (openai("usage|response.usage|response.body.usage|response_obj.usage"),)
+"""The tokens of chat completions, in the response or next to a request and its response."""
+CLINE_TOKENS = Tokens(
+    "text",
+    input=("tokensIn", "cacheWrites", "cacheReads"),
+    output=("tokensOut",),
+    cached=("cacheReads",),
+    when=(is_("say", "api_req_started"),),
+)
+GOOSE_TOKENS = Tokens(
+    "",
+    input=("accumulated_input_tokens|input_tokens",),
+    output=("accumulated_output_tokens|output_tokens",),
+    total=("accumulated_total_tokens|total_tokens",),
+    when=(When("working_dir", present=True),),
+    counts=Counting.TOTAL,
+)
+OPENHANDS_TOKENS = tuple(
+    Tokens(
+        at,
+        input=("prompt_tokens",),
+        output=("completion_tokens",),
+        cached=("cache_read_tokens",),
+        reasoning=("reasoning_tokens",),
+        each=each,
+        counts=Counting.COUNTER,
+    )
+    for at, each in (
+        ("llm_metrics.accumulated_token_usage", ""),
+        ("llm_metrics.accumulated_token_usage", "history[]"),
+        ("value.usage_to_metrics.agent.accumulated_token_usage", ""),
+        ("value.stats.usage_to_metrics.agent.accumulated_token_usage", ""),
+    )
+)
+"""Counters of the session."""
+MLFLOW_TOKENS = openai("attributes.mlflow.chat.tokenUsage|attributes.mlflow.spanOutputs.usage")
+_OF_MODEL = is_("run_type", "llm", "chat")
+LANGSMITH_TOKENS = (
+    Tokens("", ("prompt_tokens",), ("completion_tokens",), total=("total_tokens",), when=(_OF_MODEL,)),
+    *(
+        Tokens(
+            at,
+            input=("input_tokens",),
+            output=("output_tokens",),
+            cached=("input_token_details.cache_read",),
+            reasoning=("output_token_details.reasoning",),
+            total=("total_tokens",),
+            when=(_OF_MODEL, When("total_tokens|prompt_tokens", present=False)),
+        )
+        for at in (
+            "outputs.usage_metadata|outputs.generations[0][0].message.kwargs.usage_metadata"
+            "|outputs.generations[0][0].message.usage_metadata|outputs.generations[0].message.kwargs.usage_metadata",
+        )
+    ),
 )

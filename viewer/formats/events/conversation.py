@@ -1,0 +1,112 @@
+"""Items of a conversation that are no part of a response: what the user typed or said, as in the Realtime API."""
+
+from __future__ import annotations
+
+from viewer.formats.events.objects import EventObject, has_text, member_object, repeated_key, text_of
+from viewer.formats.hiding import is_flagged
+from viewer.formats.json.fields import piece_if_any
+from viewer.model.messages import Channel, Coding, Ending, Header, Kind, Piece
+from viewer.reading.recorder import Recorder
+from viewer.rules.structure import W_PART_UNKNOWN, W_RECORD_UNKNOWN
+from viewer.syntax.json_text import JsonKind, JsonNode
+
+MOST_ITEMS = 4096
+"""Items that a later event may repeat."""
+_USER = Header("user", channel=Channel.FINAL)
+_INSTRUCTION = Header("system", channel=Channel.FINAL, kind=Kind.INSTRUCTION)
+_UNKNOWN = Header("", channel=Channel.COMMENTARY, channel_given="commentary", kind=Kind.UNKNOWN)
+_TEXTS = {"input_text": "text", "text": "text", "input_audio": "transcript", "audio": "transcript"}
+"""The member with the text of a part, by its type."""
+_DIRECTED = ("channel", "phase", "recipient", "to", "intent", "thought")
+"""Members by which other formats hide a message."""
+
+
+class ConversationItems:
+    """Reader of items. Several events repeat each of them."""
+
+    def __init__(self, record: Recorder) -> None:
+        self._record = record
+        self._seen: dict[tuple[str, str], None] = {}
+        """The parts that are messages, by the ids of their items."""
+        self._answers: dict[str, None] = {}
+        """The ids of items that belong to a response."""
+
+    def note_answer(self, item: JsonNode) -> None:
+        """Note an item of a response: its own events have its text."""
+        id = text_of(item.get("id"))
+        if id is not None:
+            self._answers[id] = None
+            if len(self._answers) > MOST_ITEMS:
+                del self._answers[next(iter(self._answers))]
+
+    def take(self, event: EventObject, item: JsonNode) -> None:
+        """Add what is new in an item."""
+        id = text_of(item.get("id")) or ""
+        if id in self._answers:
+            return
+        role, kind = text_of(item.get("role")), text_of(item.get("type"))
+        content = item.get("content")
+        parts = content.items if content is not None and content.kind is JsonKind.ARRAY else []
+        if repeated_key((item,)) or is_flagged(item) or any(item.get(name) is not None for name in _DIRECTED):
+            self._hide(event, id, item)
+        elif kind == "message" and role == "user":
+            for index, part in enumerate(parts):
+                self._part(event, (id, str(index)), part)
+        elif kind == "message" and role == "system":
+            for index, part in enumerate(parts):
+                self._add(event, (id, str(index)), _INSTRUCTION, part.get("text") or part)
+        elif kind == "function_call_output":
+            call_id = text_of(item.get("call_id"))
+            header = Header(
+                "tool", channel=Channel.COMMENTARY, channel_given="commentary", call_id=call_id, kind=Kind.REPLY
+            )
+            self._add(event, (id, "output"), header, item.get("output") or item)
+        elif has_text(item):
+            self._hide(event, id, item)
+
+    def transcript(self, event: EventObject) -> None:
+        """Add what the user said."""
+        value = event.get("transcript")
+        place = event.text("item_id") or "", event.text("content_index") or "0"
+        if value is None or value.kind is not JsonKind.STRING or any(map(is_flagged, event.layers)):
+            self._hide(event, place[0], event.layers[0])
+            return
+        self._add(event, place, _USER, value)
+
+    def _part(self, event: EventObject, place: tuple[str, str], part: JsonNode) -> None:
+        kind = text_of(part.get("type")) or ""
+        value = part.get(_TEXTS[kind]) if kind in _TEXTS else None
+        if value is not None and value.kind is JsonKind.NULL:
+            value = None
+        if repeated_key((part,)) or is_flagged(part):
+            value, kind = None, ""
+        if kind == "input_image":
+            self._add(event, place, _USER, part, label=True)
+        elif value is not None and value.kind is JsonKind.STRING:
+            self._add(event, place, _USER, value)
+        elif kind not in _TEXTS or value is not None:
+            number = self._add(event, place, _UNKNOWN, part)
+            if number:
+                self._record.report(W_PART_UNKNOWN, None, part.start, part.end, number)
+
+    def _hide(self, event: EventObject, id: str, item: JsonNode) -> None:
+        number = self._add(event, (id, "item"), _UNKNOWN, item)
+        if number:
+            self._record.report(W_RECORD_UNKNOWN, None, item.start, item.end, number)
+
+    def _add(
+        self, event: EventObject, place: tuple[str, str], header: Header, value: JsonNode, *, label: bool = False
+    ) -> int:
+        """Add a message, unless this part of the item is one; returns its number, or 0."""
+        piece = Piece(value.start, value.end, Coding.LABEL) if label else piece_if_any(value)
+        if piece is None or (place[0] and place in self._seen):
+            return 0
+        self._seen[place] = None
+        if len(self._seen) > MOST_ITEMS:
+            del self._seen[next(iter(self._seen))]
+        return self._record.add(header, Ending.END, event.span, [piece], time_ms=event.time_ms)
+
+
+def item_of(event: EventObject) -> JsonNode | None:
+    """The item of an event."""
+    return next((found for layer in event.layers if (found := member_object(layer, "item"))), None)

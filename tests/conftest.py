@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import importlib
 import inspect
 import os
 import signal
 import tempfile
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -29,6 +32,25 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.register_profile("same", derandomize=True, deadline=None)
 """The same examples in every run; the long campaigns choose others."""
 settings.load_profile("same")
+
+
+TESTS = Path(__file__).parent
+
+
+def pytest_collection(session: pytest.Session) -> None:
+    """Each process that shares all tests starts to import them at another place.
+
+    Rewriting the assertions is what costs most before the first test. This way each module is compiled by one process,
+    and the others load the result.
+    """
+    worker, workers = os.environ.get("PYTEST_XDIST_WORKER"), int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    if worker is None or not any(TESTS.is_relative_to(Path(argument).absolute()) for argument in session.config.args):
+        return
+    modules = sorted(path.relative_to(TESTS.parent) for path in TESTS.rglob("test_*.py"))
+    start = int(worker.removeprefix("gw")) * len(modules) // workers
+    for path in modules[start:] if start else ():
+        with suppress(Exception):  # collecting imports it again, and reports what is wrong
+            importlib.import_module(".".join(path.with_suffix("").parts))
 
 
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:

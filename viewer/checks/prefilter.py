@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
-from viewer.cache import lazy_regex
+from viewer.cache import bounded_cache, lazy_regex
 from viewer.checks.check import (
     AllOf,
     Always,
@@ -120,7 +120,12 @@ class PlainPrefilter:
 
 
 def compile_plain(checks: Sequence[Check]) -> PlainPrefilter:
-    """Compile the prefilter of these checks."""
+    """Compile the prefilter of these checks, which all documents share."""
+    return _compiled(tuple(checks))
+
+
+@bounded_cache(4)
+def _compiled(checks: tuple[Check, ...]) -> PlainPrefilter:
     return PlainPrefilter(checks)
 
 
@@ -196,8 +201,13 @@ def _contains(trigger: Contains) -> Test:
     if not trigger.ignore_case:
         finds = [_finder(literal) for literal in trigger.literals]
         return finds[0] if len(finds) == 1 else _combined(finds, stops_at=True)
-    pattern = lazy_regex(any_of(trigger.literals), re.IGNORECASE)
+    pattern = _any_case(trigger.literals)
     return lambda data, start, end: pattern.search(data, start, end) is not None
+
+
+@bounded_cache(16)
+def _any_case(literals: tuple[bytes, ...]) -> re.Pattern[bytes]:
+    return lazy_regex(any_of(literals), re.IGNORECASE, literals)
 
 
 def _finder(literal: bytes) -> Test:

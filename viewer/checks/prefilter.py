@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from typing import TypeAlias
 
-from viewer.cache import bounded_cache, lazy_regex
+from viewer.cache import lazy_regex
 from viewer.checks.check import (
     AllOf,
     Always,
@@ -124,7 +125,7 @@ def compile_plain(checks: Sequence[Check]) -> PlainPrefilter:
     return _compiled(tuple(checks))
 
 
-@bounded_cache(4)
+@lru_cache(4)  # not cleared with what was read
 def _compiled(checks: tuple[Check, ...]) -> PlainPrefilter:
     return PlainPrefilter(checks)
 
@@ -205,7 +206,7 @@ def _contains(trigger: Contains) -> Test:
     return lambda data, start, end: pattern.search(data, start, end) is not None
 
 
-@bounded_cache(16)
+@lru_cache(16)
 def _any_case(literals: tuple[bytes, ...]) -> re.Pattern[bytes]:
     return lazy_regex(any_of(literals), re.IGNORECASE, literals)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import gc
 import importlib
 import inspect
@@ -13,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import settings, strategies
 
 from tests.support.cases import marks_of, targets_of
 
@@ -62,7 +63,14 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 
 
 def pytest_collection_finish() -> None:
-    """The many thousand tests themselves are no garbage: the collector need not look at them again and again."""
+    """Make the table of characters, and exempt the tests from garbage collection.
+
+    Hypothesis keeps the table on disk. The first process makes it, which takes a second or two, and the others load it.
+    """
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        with Path(__file__).open() as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            strategies.text().validate()
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000)

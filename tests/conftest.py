@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import gc
+import importlib
 import inspect
 import os
 import signal
 import tempfile
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import settings, strategies
 
 from tests.support.cases import marks_of, targets_of
 
@@ -31,6 +35,25 @@ settings.register_profile("same", derandomize=True, deadline=None)
 settings.load_profile("same")
 
 
+TESTS = Path(__file__).parent
+
+
+def pytest_collection(session: pytest.Session) -> None:
+    """Each process that shares all tests starts to import them at another place.
+
+    Rewriting the assertions is what costs most before the first test. This way each module is compiled by one process,
+    and the others load the result.
+    """
+    worker, workers = os.environ.get("PYTEST_XDIST_WORKER"), int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    if worker is None or not any(TESTS.is_relative_to(Path(argument).absolute()) for argument in session.config.args):
+        return
+    modules = sorted(path.relative_to(TESTS.parent) for path in TESTS.rglob("test_*.py"))
+    start = int(worker.removeprefix("gw")) * len(modules) // workers
+    for path in modules[start:] if start else ():
+        with suppress(Exception):  # collecting imports it again, and reports what is wrong
+            importlib.import_module(".".join(path.with_suffix("").parts))
+
+
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     if not inspect.iscoroutinefunction(pyfuncitem.obj):
         return None
@@ -40,7 +63,14 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 
 
 def pytest_collection_finish() -> None:
-    """The many thousand tests themselves are no garbage: the collector need not look at them again and again."""
+    """Make the table of characters, and exempt the tests from garbage collection.
+
+    Hypothesis keeps the table on disk. The first process makes it, which takes a second or two, and the others load it.
+    """
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        with Path(__file__).open() as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            strategies.text().validate()
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000)

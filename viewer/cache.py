@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import Any, AnyStr, ParamSpec, TypeVar, cast
 
@@ -11,6 +12,9 @@ Given = ParamSpec("Given")
 Made = TypeVar("Made")
 
 _CLEARING: list[Callable[[], None]] = []
+_FEW = 256
+_SHORT = 4096
+"""Searches, and bytes of one, for which looking for signs costs less than compiling a pattern."""
 
 
 def bounded_cache(most: int) -> Callable[[Callable[Given, Made]], Callable[Given, Made]]:
@@ -41,17 +45,39 @@ def release_memory() -> None:
     trim(0)
 
 
-def lazy_regex(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
-    """Like `re.compile`, but deferred to the first use: compiling costs more than using, and few inputs need them."""
-    return cast("re.Pattern[AnyStr]", _Uncompiled(pattern, flags))
+def lazy_regex(pattern: AnyStr, flags: int = 0, signs: Iterable[bytes] = ()) -> re.Pattern[AnyStr]:
+    """Like `re.compile`, but deferred to the first use: compiling costs more than using, and few inputs need them.
+
+    Every match contains one of the `signs`, ignoring case: short bytes without one do not need the pattern either."""
+    return cast("re.Pattern[AnyStr]", _Uncompiled(pattern, flags, tuple({sign.lower(): None for sign in signs})))
 
 
 class _Uncompiled:
     """Placeholder for a compiled pattern that copies its methods on first access."""
 
-    def __init__(self, pattern: str | bytes, flags: int) -> None:
+    def __init__(self, pattern: str | bytes, flags: int, signs: tuple[bytes, ...]) -> None:
         self._given = pattern, flags
         self._compiled: re.Pattern[Any] | None = None
+        self._signs = signs
+        self._left = _FEW if signs else 0
+        """How many more searches look for signs first. A large input needs the pattern sooner or later."""
+
+    def search(self, data: Any, start: int = 0, end: int = sys.maxsize) -> re.Match[Any] | None:
+        if self._is_without_sign(data, start, end):
+            return None
+        return cast("re.Match[Any] | None", self.__getattr__("search")(data, start, end))
+
+    def finditer(self, data: Any, start: int = 0, end: int = sys.maxsize) -> Iterator[re.Match[Any]]:
+        if self._is_without_sign(data, start, end):
+            return iter(())
+        return cast("Iterator[re.Match[Any]]", self.__getattr__("finditer")(data, start, end))
+
+    def _is_without_sign(self, data: Any, start: int, end: int) -> bool:
+        if not self._left or not isinstance(data, bytes) or len(data) > _SHORT:
+            return False
+        self._left -= 1
+        searched = data[start:end].lower()
+        return not any(sign in searched for sign in self._signs)
 
     def __getattr__(self, name: str) -> Any:
         if self._compiled is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +13,13 @@ from tests.support.program import ROOT
 HEAVY = {"textual", "watchfiles", "numpy", "rich", "asyncio", "difflib", "dataclasses"}
 RARELY_NEEDED = {"yaml", "jsonschema_rs", "pathlib", "tempfile", "lzma", "hashlib", "email", "click.shell_completion"}
 """Each takes as long to load as reading a small file takes."""
+NEEDED_BY_FEW = {
+    "typing_extensions",
+    *(f"viewer.{name}" for name in ("index.one_transcript", "syntax.times", "syntax.json_lines", "syntax.typescript")),
+    *(f"viewer.{name}" for name in ("tools.arguments", "tools.openapi", "tools.schema", "sources.containers.source")),
+}
+"""For times, containers, one transcript of several, and tools that a transcript declares."""
+PLAIN = "<|start|>user<|message|>One?<|end|><|start|>assistant<|channel|>final<|message|>One.<|end|>"
 RUN = """
 import sys
 from viewer.cli import run
@@ -80,6 +88,16 @@ def test_libraries_for_rare_inputs_are_not_loaded_for_plain_ones(command: str) -
     assert (
         loaded(command, *(["--exit-zero"] if command == "check" else []), "samples/tour.ocml") & RARELY_NEEDED == set()
     )
+
+
+@pytest.mark.share(quick=2)
+@pytest.mark.parametrize("command", ["show", "check"])
+def test_a_plain_conversation_loads_nothing_for_rarer_ones(command: str, tmp_path: Path) -> None:
+    path = tmp_path / "plain.harmony"
+    path.write_text(PLAIN)
+    modules = loaded(command, str(path))
+    assert "viewer.document.document" in modules
+    assert modules & (NEEDED_BY_FEW | RARELY_NEEDED) == set()
 
 
 @pytest.mark.slow

@@ -7,6 +7,8 @@ import re
 import pytest
 
 from viewer.cache import lazy_regex
+from viewer.reading.template_marks import MARK, MARK_PAIRS, MAY_BE_MARK, THINK_TAGS
+from viewer.reading.thoughts import MAY_BE_MARK as MAY_BE_THOUGHT
 
 
 def test_a_lazy_regex_behaves_like_a_pattern() -> None:
@@ -24,3 +26,32 @@ def test_a_lazy_regex_is_compiled_on_first_use() -> None:
     broken = lazy_regex("(")
     with pytest.raises(re.error):
         broken.search("")
+
+
+def test_short_bytes_without_a_sign_need_no_pattern() -> None:
+    pattern = lazy_regex(b"(", signs=(b"<Tag",))
+    assert pattern.search(b"<ta g>") is None
+    assert pattern.search(b"<tag>", 1) is None
+    assert list(pattern.finditer(b"text")) == []
+    for data in (b"a <tag>", b"x" * 5_000):
+        with pytest.raises(re.error):
+            pattern.search(data)
+
+
+def test_signs_never_change_what_matches() -> None:
+    for data in (b"", b"a<TAG>b<tag>", b"<ta", b"x" * 5_000 + b"<tag>"):
+        found = [match.span() for match in re.finditer(b"<tag>", data, re.IGNORECASE)]
+        pattern = lazy_regex(b"<tag>", re.IGNORECASE, (b"<tag",))
+        for _ in range(300):
+            assert [match.span() for match in pattern.finditer(data)] == found
+            assert (pattern.search(data) is not None) is bool(found)
+
+
+@pytest.mark.parametrize("pattern", [MARK, MAY_BE_MARK, MAY_BE_THOUGHT], ids=["mark", "any mark", "thought"])
+def test_every_mark_has_a_sign(pattern: re.Pattern[bytes]) -> None:
+    marks = [spelling for pair in MARK_PAIRS for spelling in (*pair.opens, *pair.closes)]
+    marks += [f"<{tag} a='b'>" for tag in THINK_TAGS] + [f"</{tag}\t>".upper() for tag in THINK_TAGS]
+    eager = re.compile(pattern.pattern, pattern.flags)
+    for data in (*(mark.encode() for mark in marks), b"[INST] a [/INST]", b"<s>", b"[gMASK]", b"plain"):
+        lazy = lazy_regex(pattern.pattern, pattern.flags, vars(pattern)["_signs"])
+        assert (lazy.search(data) is None) is (eager.search(data) is None), data

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from msgspec import Struct
 
+from viewer.cache import lazy_regex
 from viewer.model.diagnostic import Diagnostic, Rule
 from viewer.model.messages import Message, Span
 from viewer.reading.bodies import Body
@@ -26,8 +26,8 @@ LONGEST_HEADER = 64 * 1024
 NEAR = 1024
 """Words of a message are searched at most this far from its body if messages share bytes."""
 
-BEGINS_OBJECT = re.compile(rb"[ \t\r\n]*\{")
-_CONSTRAINT_IN_BODY = re.compile(rb"\s*<\|constrain\|>\s*json\s*")
+BEGINS_OBJECT = lazy_regex(rb"[ \t\r\n]*\{")
+_CONSTRAINT_IN_BODY = lazy_regex(rb"\s*<\|constrain\|>\s*json\s*")
 
 
 _Value = TypeVar("_Value")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from viewer.cache import lazy_regex
 from viewer.checks.context import Read
 from viewer.checks.missing import MissingArguments
@@ -23,7 +21,7 @@ _IDS = (W_CALL_ID_DUPLICATE, W_CALL_ID_UNKNOWN)
 _TYPED = (W_RECORD_UNKNOWN, I_RECORD_UNKNOWN, W_PART_UNKNOWN)
 """Codes whose span is a JSON value. The text names the type of its object."""
 _LONGEST_OBJECT = 4096
-_JSON_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\]:]')
+_JSON_TOKEN = lazy_regex(rb'"(?:[^"\\]|\\.)*"|[{}\[\]:]')
 _NAME_BEFORE = ("wrong-type", "not-in-enum")
 """Reasons whose span is the value of an argument. The text names the argument."""
 

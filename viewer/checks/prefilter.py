@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from typing import TypeAlias
 
 from viewer.cache import lazy_regex
@@ -120,7 +121,12 @@ class PlainPrefilter:
 
 
 def compile_plain(checks: Sequence[Check]) -> PlainPrefilter:
-    """Compile the prefilter of these checks."""
+    """Compile the prefilter of these checks, which all documents share."""
+    return _compiled(tuple(checks))
+
+
+@lru_cache(4)  # not cleared with what was read
+def _compiled(checks: tuple[Check, ...]) -> PlainPrefilter:
     return PlainPrefilter(checks)
 
 
@@ -196,8 +202,13 @@ def _contains(trigger: Contains) -> Test:
     if not trigger.ignore_case:
         finds = [_finder(literal) for literal in trigger.literals]
         return finds[0] if len(finds) == 1 else _combined(finds, stops_at=True)
-    pattern = lazy_regex(any_of(trigger.literals), re.IGNORECASE)
+    pattern = _any_case(trigger.literals)
     return lambda data, start, end: pattern.search(data, start, end) is not None
+
+
+@lru_cache(16)
+def _any_case(literals: tuple[bytes, ...]) -> re.Pattern[bytes]:
+    return lazy_regex(any_of(literals), re.IGNORECASE, literals)
 
 
 def _finder(literal: bytes) -> Test:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -142,7 +143,12 @@ class NumpyPrefilter:
 
 
 def compile_numpy(checks: Sequence[Check]) -> NumpyPrefilter:
-    """Compile the prefilter of these checks."""
+    """Compile the prefilter of these checks, which all documents share."""
+    return _compiled(tuple(checks))
+
+
+@lru_cache(4)  # not cleared with what was read
+def _compiled(checks: tuple[Check, ...]) -> NumpyPrefilter:
     return NumpyPrefilter(checks)
 
 

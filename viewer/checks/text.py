@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from viewer.cache import lazy_regex
 from viewer.checks.check import (
     AllOf,
     AnyOf,
@@ -39,7 +39,7 @@ HIDING_LEADS = b"\xc2\xcd\xd8\xe1\xe2\xe3\xef\xf0\xf3"
 """First bytes of hidden characters beyond ASCII."""
 _TOKEN_LEADS = "<[]◁".encode()
 _STRIPPED_LEADS = b"ac \t\n\r\v\f"
-_NULS = re.compile(rb"\0++")
+_NULS = lazy_regex(rb"\0++")
 
 
 def check_encoding(case: CheckContext) -> Iterator[Diagnostic]:

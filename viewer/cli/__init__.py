@@ -10,11 +10,15 @@ from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import click
+_COLLECTOR = (20_000, 10, 10)
+"""Garbage collector thresholds: importing creates many objects and no garbage. The final collection is skipped."""
+gc.set_threshold(*_COLLECTOR)  # before click, whose import is a third of a short command
 
-from viewer.cli.exits import FINE, USAGE, PipeClosed, ended, say_which_plugins_failed
-from viewer.errors import ViewerError
-from viewer.plugged import PLUGGED
+import click  # noqa: E402
+
+from viewer.cli.exits import FINE, USAGE, PipeClosed, ended, say_which_plugins_failed  # noqa: E402
+from viewer.errors import ViewerError  # noqa: E402
+from viewer.plugged import PLUGGED  # noqa: E402
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -60,15 +64,12 @@ NEEDED = (
 """Packages in `--version`."""
 EXTRAS = ("zstandard", "tiktoken", "pyperclip", "pyarrow")
 """Packages in `--version` if they are installed."""
-_COLLECTOR = (20_000, 10, 10)
-"""Garbage collector thresholds: importing creates many objects and no garbage. The final collection is skipped."""
 _OWN_OPTIONS = ("--help", "-h", "--version")
 _EPILOG = "Exit codes: 0 success, 1 problems found, 2 usage or input error."
 
 
 def main() -> NoReturn:
     """Entry point of the command `ocmlview`."""
-    gc.set_threshold(*_COLLECTOR)
     _disable_core_dumps()
     _occupy_standard_descriptors()
     code = run(sys.argv[1:])
@@ -104,6 +105,17 @@ def run(arguments: list[str]) -> int:
     return ended(lambda: int(_program.main(arguments, "ocmlview", standalone_mode=False) or FINE))
 
 
+def _import_msgspec() -> None:
+    """Import msgspec without typing_extensions, which takes longer than the rest; these Pythons have what it is for."""
+    if "typing_extensions" in sys.modules:
+        return
+    sys.modules["typing_extensions"] = None  # type: ignore[assignment]  # an ImportError, and msgspec uses typing
+    try:
+        import_module("msgspec")
+    finally:
+        del sys.modules["typing_extensions"]
+
+
 def _describe_help(option: click.Option | None) -> click.Option | None:
     """Replace the text of click in place: click keeps the option of each command."""
     if option is not None:
@@ -136,6 +148,8 @@ class _Program(click.Group):
         from viewer.signals import interrupt_at_once
 
         with interrupt_at_once():
+            if entry.reads_input:
+                _import_msgspec()
             command: click.Command = import_module(entry.module).command
         _describe_help(command.get_help_option(ctx))
         if entry.reads_input:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 from msgspec import Struct
 
+from viewer.cache import lazy_regex
 from viewer.cli.exits import FINDINGS, FINE, complain, say
 from viewer.document.document import Document
 from viewer.document.projection import Projection
@@ -15,7 +14,7 @@ from viewer.render.number_format import byte_size, counted
 from viewer.rules.errors import E_STREAM_TRUNCATED
 
 MOST_KEYS_NAMED = 12
-_PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,39}")
+_PLAIN_KEY = lazy_regex(r"[A-Za-z_][A-Za-z0-9_.-]{0,39}")
 _HINT = "Try --format, or see `ocmlview formats`."
 _LOG_HINT = "Try --format server-log."
 _NOT_READ = "ocmlview does not read it yet."

@@ -26,7 +26,6 @@ from viewer.formats.detect import HEAD
 from viewer.index.calls import CallLink
 from viewer.index.findings import MOST_PER_CODE
 from viewer.index.messages import MessageIndex
-from viewer.index.one_transcript import OneTranscript
 from viewer.model.diagnostic import Diagnostic
 from viewer.model.events import Closed, Event
 from viewer.model.messages import Header, Message, Piece, Span
@@ -37,13 +36,13 @@ from viewer.rules.errors import E_FORMAT_UNKNOWN, E_STREAM_TRUNCATED
 from viewer.rules.structure import W_ENCODING, W_RECORD_UNKNOWN
 from viewer.sources.checksums import BLOCK
 from viewer.sources.containers.items import split_item
-from viewer.sources.containers.source import ContainerSource
 from viewer.sources.file_source import FileSource
 from viewer.sources.files import CHUNK, Source, open_source
 from viewer.syntax.utf8 import ill_formed
 
 if TYPE_CHECKING:
     from viewer.document.scanner import Scanner
+    from viewer.index.one_transcript import OneTranscript
 
 LONGEST_EXCERPT = 512
 WORTH_SCANNING = 16 * 1024
@@ -218,7 +217,11 @@ class Document:
         self._parser = Parser(FORMATS[detection.format], self._options)
         self._scanner: Scanner | None = None
         self._read_to = 0
-        self._selection = OneTranscript(source.only) if source.only else None
+        self._selection: OneTranscript | None = None
+        if source.only:
+            from viewer.index.one_transcript import OneTranscript
+
+            self._selection = OneTranscript(source.only)
         self._noise = Noise()
         self._is_read = False
         self._progress = 0.0
@@ -381,7 +384,8 @@ class Document:
     @property
     def _part_faults(self) -> list[tuple[int, str]]:
         """Places and reasons of what could not be read of a container."""
-        return self._source.part_faults if isinstance(self._source, ContainerSource) else []
+        faults: list[tuple[int, str]] = getattr(self._source, "part_faults", [])  # only containers have parts
+        return faults
 
     @property
     def path(self) -> str:

@@ -36,7 +36,6 @@ from viewer.index.messages import MessageIndex
 from viewer.model.messages import Coding, Header, Message, Span, Stray, Transcript, Usage
 from viewer.model.visibility import Audience, Pane, Reveal, is_user_safe, message_kind, reason_of
 from viewer.reading.header import safe_header, withheld_count, without_unlisted
-from viewer.syntax.times import format_time
 
 if TYPE_CHECKING:
     from viewer.document.block_search import BlockSearcher
@@ -221,7 +220,7 @@ class Projection(Struct, frozen=True):
             span=message.span if placed else None,
             body_span=message.body_span if placed else None,
             line=self._places.line(message.span[0]) if placed else None,
-            time=format_time(message.time_ms) if message.time_ms is not None else None,
+            time=_time_of(message),
             visible=is_user_safe(message),
             cancelled=message.cancelled,
             extra=dict(header.extra),
@@ -278,7 +277,7 @@ class Projection(Struct, frozen=True):
             message.ending.value,
             is_user_safe(message),
             sum(piece.end - piece.start for piece in message.pieces),
-            format_time(message.time_ms) if message.time_ms is not None else None,
+            _time_of(message),
         )
 
     def is_superseded(self, number: int) -> bool:
@@ -422,3 +421,11 @@ def _first_question(index: MessageIndex, transcript: int, last: int) -> int | No
         return None
     asks = VisibilityCache(index, lambda message: message.header.role == "user" and is_user_safe(message))
     return asks.first(span[0], min(span[1], last))
+
+
+def _time_of(message: Message) -> str | None:
+    if message.time_ms is None:
+        return None
+    from viewer.syntax.times import format_time  # few transcripts have times
+
+    return format_time(message.time_ms)

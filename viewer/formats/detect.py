@@ -24,11 +24,11 @@ LEAST_SCORE = 80
 
 _OLD = rb"<\|im_start\|>|\[BOS\]|<\|fim_(?:prefix|middle|suffix)\|>|<\|file_separator\|>"
 _NEW = rb"<\|(?:start|channel|message)\|>"
-_MARKER = re.compile(rb"(" + _OLD + rb")|" + _NEW)
-_LINE_MARKER = re.compile(rb"^[ \t]*(?:" + _OLD + rb"|" + _NEW + rb")", re.MULTILINE)
-_OPENCHATML_VERSION = re.compile(r"[012](?:\.[0-9])?")
-_VERSION = re.compile(rb"version[\"']?[ \t]*:[ \t]*[\"']?([0-9A-Za-z.]+)")
-_VERSION_LINE = re.compile(rb"^[\"']?version[\"']?[ \t]*:[ \t]*[\"']?([0-9A-Za-z.]+)", re.MULTILINE)
+_MARKER = lazy_regex(rb"(" + _OLD + rb")|" + _NEW)
+_LINE_MARKER = lazy_regex(rb"^[ \t]*(?:" + _OLD + rb"|" + _NEW + rb")", re.MULTILINE)
+_OPENCHATML_VERSION = lazy_regex(r"[012](?:\.[0-9])?")
+_VERSION = lazy_regex(rb"version[\"']?[ \t]*:[ \t]*[\"']?([0-9A-Za-z.]+)")
+_VERSION_LINE = lazy_regex(rb"^[\"']?version[\"']?[ \t]*:[ \t]*[\"']?([0-9A-Za-z.]+)", re.MULTILINE)
 _HEADER_2_2 = lazy_regex(
     rb"<\|start\|>(?:[ \t\r\n]*tool(?![^ \t\r\n<])|[^<]{0,512}(?:<\|(?:channel|constrain)\|>[^<]{0,512}){0,8}?"
     rb"[ \t](?:call_id|name|intent|content_type)=)"
@@ -39,10 +39,10 @@ _CHANNELLED = lazy_regex(
     rb"<\|(?:channel|constrain|call|return)\|>|Valid channels:|<\|start\|>[ \t\r\n]*(?:tool|functions\.)"
 )
 _AIDER = lazy_regex(rb"^# aider chat started at ", re.MULTILINE)
-_SSE = re.compile(rb"(?:event|data|id|retry):|:[ \t]?[a-z]", re.IGNORECASE)
+_SSE = lazy_regex(rb"(?:event|data|id|retry):|:[ \t]?[a-z]", re.IGNORECASE)
 _DATA_LINE = lazy_regex(rb"^data:[ \t]*(\{[^\r\n]*)", re.MULTILINE)
-_LINES_OF_INTEGERS = re.compile(rb"(?:[ \t]*\d+[ \t]*(?:\r?\n\s*|$))+")
-_LISTS_OF_INTEGERS = re.compile(rb"(?:\[\s*\d+(?:\s*,\s*\d+)*\s*,?\s*\]\s*)*(?:\[\s*(?:\d+\s*,\s*)*\d*\s*)?")
+_LINES_OF_INTEGERS = lazy_regex(rb"(?:[ \t]*\d+[ \t]*(?:\r?\n\s*|$))+")
+_LISTS_OF_INTEGERS = lazy_regex(rb"(?:\[\s*\d+(?:\s*,\s*\d+)*\s*,?\s*\]\s*)*(?:\[\s*(?:\d+\s*,\s*)*\d*\s*)?")
 """Whole arrays, and the beginning of an array that the end of the head cuts off."""
 _CONTROLS = lazy_regex(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]+")
 _MAY_BE_LOG = lazy_regex(

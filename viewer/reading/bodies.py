@@ -22,7 +22,7 @@ _TOKENS = (
     *(f"start_{kind}" for kind in THOUGHT_KINDS),
     *(f"end_{kind}" for kind in THOUGHT_KINDS),
 )
-_MARK = re.compile(
+_MARK = lazy_regex(
     rb"(<?)(?:<\|(" + "|".join(_TOKENS).encode() + rb")\|>|" + b"|".join(map(re.escape, ESCAPABLE_MARKS)) + rb")"
 )
 _EVENT_BREAK = lazy_regex(
@@ -283,6 +283,9 @@ def _add_line(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes], 
 
 def _add_escaped(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes], ids: Decoder | None) -> None:
     data = read(piece.start, piece.end)
+    if b"<|" not in data:
+        joined.add(data, piece.start, len(data))
+        return
     at = 0
     while match := _MARK.search(data, at):
         if match[1]:

@@ -6,7 +6,7 @@ import re
 
 from msgspec import Struct, field
 
-from viewer.cache import bounded_cache
+from viewer.cache import bounded_cache, lazy_regex
 from viewer.reading.cursor import Window
 from viewer.reading.header import looks_like_header
 from viewer.reading.recorder import Recorder
@@ -21,14 +21,14 @@ _FALSE = frozenset({"false", "no", "off", "n"})
 LONGEST = 64 * 1024
 LONGEST_REMEMBERED = 4 * 1024
 
-_LINE_START = re.compile(rb"^<\|start\|>", re.MULTILINE)
-_ANY_START = re.compile(rb"(?<!<)<\|start\|>(.{0,600}?)<\|message\|>", re.DOTALL)
-_NOT_SPACE = re.compile(rb"[^ \t\r\n]")
-_VERSION_LINE = re.compile(rb"^version:[^\r\n]*", re.MULTILINE)
-_VERSION_KEY = re.compile(rb"(?:^|[{,?])[ \t]*[\"']?version[\"']?\s*:[^\r\n]*", re.MULTILINE)
-_VERSION_BEGINS_LINE = re.compile(rb"version[ \t]*:|\"version\"[ \t]*:|'version'[ \t]*:")
-_EVENT_KEY = re.compile(rb"\"(?:type|event)\"[ \t]*:")
-_KNOWN_VERSION = re.compile(r"2\.[02]|2|1(\.\d+)?|0\.1")
+_LINE_START = lazy_regex(rb"^<\|start\|>", re.MULTILINE)
+_ANY_START = lazy_regex(rb"(?<!<)<\|start\|>(.{0,600}?)<\|message\|>", re.DOTALL)
+_NOT_SPACE = lazy_regex(rb"[^ \t\r\n]")
+_VERSION_LINE = lazy_regex(rb"^version:[^\r\n]*", re.MULTILINE)
+_VERSION_KEY = lazy_regex(rb"(?:^|[{,?])[ \t]*[\"']?version[\"']?\s*:[^\r\n]*", re.MULTILINE)
+_VERSION_BEGINS_LINE = lazy_regex(rb"version[ \t]*:|\"version\"[ \t]*:|'version'[ \t]*:")
+_EVENT_KEY = lazy_regex(rb"\"(?:type|event)\"[ \t]*:")
+_KNOWN_VERSION = lazy_regex(r"2\.[02]|2|1(\.\d+)?|0\.1")
 _BLOCK_LINES = (b"---", b"version", b'"version"', b"'version'")
 
 

@@ -37,7 +37,7 @@ HIDING_INTENTS = frozenset({"debug", "status"})
 ITEM = re.compile(rb"<\|[A-Za-z0-9_]+\|>|<?[^ \t\r\n<]+|<")
 """A marker or a word."""
 
-_ATTRIBUTE = re.compile(rb"([A-Za-z_][A-Za-z0-9_.-]*)=(.*)", re.DOTALL)
+_ATTRIBUTE = lazy_regex(rb"([A-Za-z_][A-Za-z0-9_.-]*)=(.*)", re.DOTALL)
 LONGEST_NAME = 64
 _RECIPIENTS = frozenset({"user", "assistant"})
 

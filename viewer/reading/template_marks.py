@@ -136,7 +136,7 @@ def any_of(spellings: Iterable[bytes], *others: bytes) -> bytes:
     return b"[" + b"".join(map(re.escape, rests)) + b"](?:" + b"|".join([*others, *branches]) + b")"
 
 
-MARK = lazy_regex(any_of(_SPELLINGS, _THINK_MARK))
+MARK = lazy_regex(any_of(_SPELLINGS, _THINK_MARK), signs=(*_SPELLINGS, *map(bytes.rstrip, _BEGUN)))
 LONGEST_MARK = max(map(len, _SPELLINGS))
 _BEGINNINGS = frozenset(
     [spelling[:length] for spelling in _SPELLINGS for length in range(1, len(spelling))]
@@ -171,7 +171,8 @@ _TOKEN_SIGNS = (
     b"]~b]",
 )
 """Every other token of a chat template contains one of these."""
-MAY_BE_MARK = lazy_regex(any_of((*MARK_SIGNS, *_TOKEN_SIGNS)), re.IGNORECASE)
+_SIGNS = (*MARK_SIGNS, *_TOKEN_SIGNS)
+MAY_BE_MARK = lazy_regex(any_of(_SIGNS), re.IGNORECASE, _SIGNS)
 """Matches every body that may have hidden parts, except stripped turns. Used by prefilters."""
 
 

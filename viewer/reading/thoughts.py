@@ -26,7 +26,7 @@ _MARK = lazy_regex(
 )
 SIGNS = (b"<|start_", b"<|end_", b"[think]", b"[/think]", *THINK_SIGNS)
 """Every mark contains one of these, ignoring case."""
-MAY_BE_MARK = lazy_regex(any_of(SIGNS), re.IGNORECASE)
+MAY_BE_MARK = lazy_regex(any_of(SIGNS), re.IGNORECASE, SIGNS)
 """Matches every body that has a mark. Used by prefilters."""
 _FIXED_MARKS = (
     *(b"<|%s_%s|>" % (edge, kind.encode()) for edge in (b"start", b"end") for kind in THOUGHT_KINDS),

@@ -38,18 +38,14 @@ MOST_MARKS = 4
 _PLAIN = re.compile(r"[\t\n -~]*+")
 _NO_CHARACTERS = "".join(f"{chr(plane + 0xFFFE)}{chr(plane + 0xFFFF)}" for plane in range(0, 0x110000, 0x10000))
 _BROKEN = "\x80-\x9f\ud800-\udfff\ufdd0-\ufdef" + _NO_CHARACTERS
-_JOINING = re.compile("[\u200d\ufe0e\ufe0f]|\U000e007f")
+_JOINING = lazy_regex("[\u200d\ufe0e\ufe0f]|\U000e007f")
 _EMOJI = lazy_regex(EMOJI)
 
 
 def _characters(inside: str) -> Iterable[int]:
     """The code points of a character class."""
-    ends = re.findall(r"(\\U[0-9a-f]{8}|[^\\])(?:-(\\U[0-9a-f]{8}|[^\\]))?", inside, re.DOTALL)
-    return chain.from_iterable(range(_code(first), _code(last or first) + 1) for first, last in ends)
-
-
-def _code(written: str) -> int:
-    return ord(written) if len(written) == 1 else int(written[2:], 16)
+    ends = re.findall(r"(.)(?:-(.))?", inside, re.DOTALL)
+    return chain.from_iterable(range(ord(first), ord(last or first) + 1) for first, last in ends)
 
 
 def _marks() -> dict[int, str]:

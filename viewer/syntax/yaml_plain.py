@@ -10,6 +10,8 @@ import re
 
 from msgspec import Struct
 
+from viewer.cache import lazy_regex
+
 DEEPEST = 8
 """The maximum nesting of mappings."""
 
@@ -20,10 +22,10 @@ _ITEM = rf"{_WORD}|{_QUOTED}"
 _LIST = rf"\[(?:(?:{_ITEM})(?:, ?(?:{_ITEM}))*)?\]"
 _PAIR = rf"{_KEY}: (?:{_ITEM})"
 _MAPPING = rf"\{{{_PAIR}(?:, ?{_PAIR})*\}}"
-_LINE = re.compile(rf"( *)({_KEY}):(?: ({_WORD}(?: {_WORD})*)| ({_QUOTED})| ({_LIST})| ({_MAPPING}))?")
-_ITEMS = re.compile(_ITEM)
-_PAIRS = re.compile(rf"({_KEY}): ({_ITEM})")
-_NOT_PLAIN = re.compile(rb"[^\n -~]")
+_LINE = lazy_regex(rf"( *)({_KEY}):(?: ({_WORD}(?: {_WORD})*)| ({_QUOTED})| ({_LIST})| ({_MAPPING}))?")
+_ITEMS = lazy_regex(_ITEM)
+_PAIRS = lazy_regex(rf"({_KEY}): ({_ITEM})")
+_NOT_PLAIN = lazy_regex(rb"[^\n -~]")
 
 
 class Plain(Struct, frozen=True):

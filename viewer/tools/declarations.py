@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from msgspec import Struct
 
 from viewer.syntax.json_text import check_json, read_json
 from viewer.syntax.json_tree import JsonNode
-from viewer.syntax.typescript import read_namespaces
-from viewer.tools.arguments import ArgumentFault, Schematic
 from viewer.tools.embedded import first_json, json_values, yaml_values
-from viewer.tools.openapi import tools_in
 
-__all__ = ["ArgumentFault", "Declarations"]
+if TYPE_CHECKING:  # imported on use: most texts declare nothing
+    from viewer.tools.arguments import ArgumentFault, Schematic
 
 PREFIX = "functions."
 
@@ -36,22 +36,22 @@ class Declarations:
     def read(self, text: str) -> bool:
         """Read the body of a system or developer message; True if it declares tools."""
         count = self._count
-        for name, schema in read_namespaces(text).items():
-            self._declare(name, _Declared(schema))
+        if "namespace" in text:
+            from viewer.syntax.typescript import read_namespaces
+
+            for name, schema in read_namespaces(text).items():
+                self._declare(name, _Declared(schema))
         for value in json_values(text):
-            for tool in tools_in(value):
-                self._declare(tool.name, _Declared(tool.schema, tool.document))
+            self._declare_all(value)
         for value in yaml_values(text):
-            for tool in tools_in(value):
-                self._declare(tool.name, _Declared(tool.schema, tool.document, texts=True))
+            self._declare_all(value, texts=True)
         return self._count > count
 
     def read_function_list(self, text: str) -> None:
         """Read the text after `<|function_list|>` (OpenChatML 0.1, section 8.1): JSON, possibly followed by prose."""
         listed = first_json(text)
         for value in listed or json_values(text):
-            for tool in tools_in(value, list_of_functions=bool(listed)):
-                self._declare(tool.name, _Declared(tool.schema, tool.document))
+            self._declare_all(value, list_of_functions=bool(listed))
 
     def __bool__(self) -> bool:
         return bool(self._declared)
@@ -73,9 +73,17 @@ class Declarations:
         if name not in self._declared:
             return []
         if name not in self._schematics:
+            from viewer.tools.arguments import Schematic
+
             declared = self._declared[name]
             self._schematics[name] = Schematic(declared.schema, (declared.document,), texts=declared.texts)
         return self._schematics[name].faults(node)
+
+    def _declare_all(self, value: object, *, list_of_functions: bool = False, texts: bool = False) -> None:
+        from viewer.tools.openapi import tools_in
+
+        for tool in tools_in(value, list_of_functions=list_of_functions):
+            self._declare(tool.name, _Declared(tool.schema, tool.document, texts))
 
     def _declare(self, name: str, declared: _Declared) -> None:
         self._count += 1

@@ -109,3 +109,9 @@ def test_the_leads_are_the_first_bytes_of_hidden_characters() -> None:
 
 def test_every_check_has_its_own_bit() -> None:
     assert len(CHECKS) < 63
+
+
+def test_documents_share_their_prefilters() -> None:
+    for compiled in (compile_plain, compile_numpy):
+        assert compiled(CHECKS) is compiled(list(CHECKS))
+        assert compiled(CHECKS) is not compiled(CHECKS[1:])

@@ -104,6 +104,7 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "bottom", ("G", "end"), "Bottom", "Go to the end and follow; 12G goes to message 12.", _M, "navigator.bottom"
     ),
+    Action("parent", ("backspace",), "Back", "Return from a sub-agent to its call.", _M, "view.leave_agent", True),
     Action("goto", ("colon",), "Go to", "Go to a message, turn, line or byte.", _M, "navigator.ask_place"),
     Action("search", ("slash",), "Search", "Find text; // finds a regular expression.", _S, "search.ask"),
     Action("next_match", ("n",), "Next match", "Go to the next match.", _S, "search.next_match"),

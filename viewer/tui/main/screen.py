@@ -213,9 +213,11 @@ class MainScreen(Screen[None]):
                 self.export.export_to(event.text)
             case PromptKind.SEARCH:
                 self.filter.clear()
+                self.view.unfold_branches()
                 self.search.search_for(event.text)
             case PromptKind.FILTER:
                 self.filter.clear()
+                self.view.unfold_branches()
                 self.filter.filter_for(event.text)
 
     def on_prompt_cancelled(self, event: Prompt.Cancelled) -> None:

@@ -98,6 +98,14 @@ async def test_theme(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.slow
+@proves("transcripts")
+async def test_the_list_of_transcripts() -> None:
+    async with running() as pilot:
+        await press(pilot, "X")
+        assert said(pilot) == "This file has one transcript."
+
+
+@pytest.mark.slow
 @proves("parent")
 async def test_the_transcript_of_a_sub_agent() -> None:
     async with running(ONE_AGENT, keys=("d",)) as pilot:

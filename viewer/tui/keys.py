@@ -96,6 +96,7 @@ ACTIONS: tuple[Action, ...] = (
         _M,
         "navigator.previous_transcript",
     ),
+    Action("transcripts", ("X",), "Transcripts", "List the transcripts of this file.", _M, "program.list_transcripts"),
     Action("half_page_down", ("ctrl+d",), "Half page down", "Scroll half a page down.", _M, "navigator.half_page_down"),
     Action("half_page_up", ("ctrl+u",), "Half page up", "Scroll half a page up.", _M, "navigator.half_page_up"),
     Action("page_down", ("space", "pagedown"), "Page down", "Scroll one page down.", _M, "navigator.page_down"),

@@ -124,6 +124,12 @@ class TestSubAgents:
                 assert "›" not in drawn(pilot).splitlines()[0]
                 assert view(pilot).session.folded_at(view(pilot).navigator.cursor_row) is RowKind.AGENT
 
+    async def test_a_file_of_a_sub_agent_alone_is_not_folded(self) -> None:
+        async with running(SAMPLES / "codex" / "sub-agent-session.jsonl", size=ROOMY, keys=("d", "T")) as pilot:
+            rows = view(pilot).session.rows
+            assert RowKind.AGENT not in {rows.kind(row) for row in range(len(rows))}
+            assert rows.shown_count
+
     async def test_the_safe_view_shows_nothing_of_a_sub_agent(self, tmp_path: Path) -> None:
         async with running(with_agents(tmp_path / "a.jsonl"), size=ROOMY) as pilot:
             for keys in ((), ("d", "g", "J", "J", "enter"), ("d",), ("backspace",), ("g", "J", "J", "enter")):

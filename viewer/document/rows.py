@@ -112,6 +112,7 @@ class ThreadLookup:
     def __init__(self, index: MessageIndex) -> None:
         self._index = index
         self._others = VisibilityCache(index, lambda message: message.header.thread != 0)
+        self._main = VisibilityCache(index, lambda message: message.header.thread == 0)
         self._threads: dict[int, int] = {}
 
     def of(self, number: int) -> int:
@@ -122,13 +123,17 @@ class ThreadLookup:
         return self._threads[kind]
 
     def runs(self, first: int, last: int) -> list[tuple[int, int]]:
-        """The runs of adjacent messages of one other agent in one transcript, among these messages."""
+        """The runs of adjacent messages of one other agent among these messages; none in a transcript
+        without messages of the main agent."""
         if 1 not in self._others.mask(first, last):
             return []
         found: list[tuple[int, int]] = []
         spans = self._index.transcripts(first, last)
         for (start, _), after in zip(spans, [*(number for number, _ in spans[1:]), last + 1], strict=True):
             before = 0
+            whole = self._index.numbers_of_transcript(self._index.transcript(start))
+            if whole is None or self._main.first(*whole) is None:
+                continue
             for number in range(start, after):
                 thread = self.of(number)
                 if thread and thread == before:

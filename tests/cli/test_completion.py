@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
 from tests.cli.test_startup import HEAVY
+from tests.support.containers import documents, eval_log, goose_database, opencode_storage
 from tests.support.program import ROOT, run
-from viewer.cli import COMMANDS
+from viewer.cli import COMMANDS, completion
 from viewer.cli.completion import SHELLS
 from viewer.formats import FORMATS, WRITERS
 from viewer.model.visibility import Reveal
@@ -99,6 +102,44 @@ def test_your_own_themes_are_offered(tmp_path: Path, monkeypatch: pytest.MonkeyP
     (folder / "mine.yaml").write_text("like: dark\n")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     assert offered("ocmlview --theme mi") == ["mine"]
+
+
+def items(before: str, typed: str) -> list[tuple[str, str]]:
+    """What is offered after these files, with the kind of each entry."""
+    context = click.Context(click.Command("show"))
+    context.params["files"] = tuple(before.split())
+    return [(entry.type, entry.value) for entry in completion.files(context, click.Argument(["files"]), typed)]
+
+
+def test_items_are_offered_after_a_file_and_a_colon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(json.dumps({"messages": [{"role": "user", "content": "SECRET"}]}) + "\n" for _ in range(12))
+    Path("rows.jsonl").write_text(rows, "utf-8")
+    Path("one.jsonl").write_text(rows.splitlines()[0], "utf-8")
+    goose_database(Path("sessions.db"), [({"working_dir": "/p"}, []), ({"working_dir": "/q"}, [])])
+    opencode_storage(Path("storage"), [documents("opencode")["refusal"]])
+    log = documents("inspect")["failed-sample"]
+    eval_log(Path("run.eval"), log)
+    sample = str(log["samples"][0]["id"])
+    assert items("", "rows.jsonl:1") == [("plain", f"rows.jsonl:{number}") for number in (1, 10, 11, 12)]
+    assert len(items("", "rows.jsonl:")) == 12
+    assert items("", "one.jsonl:") == []
+    assert sorted(items("", "sessions.db:")) == [
+        ("plain", "sessions.db:20260304_1"),
+        ("plain", "sessions.db:20260304_2"),
+    ]
+    assert items("", "storage:") == [("plain", f"storage:{documents('opencode')['refusal']['info']['id']}")]
+    assert items("", "run.eval:") == [("plain", f"run.eval:{sample}")]
+    for typed in ("none.jsonl:", "rows.jsonl", ""):
+        assert items("", typed) == [("file", typed)]
+
+
+def test_a_shell_that_splits_words_at_colons_gets_the_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(json.dumps({"messages": [{"role": "user", "content": "Hi"}]}) + "\n" for _ in range(12))
+    Path("rows.jsonl").write_text(rows, "utf-8")
+    assert items("rows.jsonl :", "12") == [("plain", "12")]
+    assert items("a.ocml rows.jsonl", ":")[:2] == [("plain", "1"), ("plain", "2")]
 
 
 @pytest.mark.parametrize("shell", SHELLS)

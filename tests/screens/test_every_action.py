@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from textual.command import CommandPalette
 
+from tests.screens.test_folded import ONE_AGENT
 from tests.support.running import TOUR, drawn, press, running, said, settled, type_in, view
 from viewer.model.visibility import Reveal
 from viewer.tui.dialogs.help import HelpScreen
@@ -94,6 +95,27 @@ async def test_theme(monkeypatch: pytest.MonkeyPatch) -> None:
         await settled(pilot)
         await press(pilot, "down", "enter")
         assert pilot.app.theme == "viewer-ember"
+
+
+@pytest.mark.slow
+@proves("transcripts")
+async def test_the_list_of_transcripts() -> None:
+    async with running() as pilot:
+        await press(pilot, "X")
+        assert said(pilot) == "This file has one transcript."
+
+
+@pytest.mark.slow
+@proves("parent")
+async def test_the_transcript_of_a_sub_agent() -> None:
+    async with running(ONE_AGENT, keys=("d",)) as pilot:
+        await press(pilot, "backspace")
+        assert said(pilot) == "This is the main transcript."
+        await type_in(pilot, ":", "5")
+        await press(pilot, "enter")
+        assert view(pilot).session.agent == 3
+        await press(pilot, "backspace")
+        assert not view(pilot).session.agent
 
 
 @pytest.mark.slow

@@ -22,6 +22,7 @@ async def test_the_app_shows_each_text_once_and_nothing_hidden(name: str) -> Non
 
 async def _check(name: str, pilot: Pilot[int]) -> None:
     transcript = view(pilot).widgets.transcript
+    view(pilot).view.unfold_branches()
     rows = view(pilot).session.rows
     shown = [transcript.block(row).text.strip() for row in range(len(rows)) if rows.kind(row) is RowKind.MESSAGE]
     assert shown == expected(name)["seen"]

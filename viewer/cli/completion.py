@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -46,10 +46,26 @@ def _whole_values(lines: str) -> str:
 
 
 def files(context: Context, parameter: Parameter, incomplete: str) -> Completions:
-    """Leave files to the shell: it knows how to quote names and expand the home folder."""
+    """Complete items after `FILE:`. Files are left to the shell: it can quote names and expand the home folder."""
     from click.shell_completion import CompletionItem
 
+    typed = _joined(context.params.get("files") or (), incomplete)
+    if ":" in typed:
+        from viewer.cli.items import named_items  # a completion of anything else reads no file
+
+        found = named_items(typed)
+        if found is not None:
+            known = 0 if typed == incomplete else typed.rfind(":") + 1
+            return [CompletionItem(name[known:]) for name in found]
     return [CompletionItem(incomplete, type="file")]
+
+
+def _joined(before: Sequence[str], incomplete: str) -> str:
+    """The word that is typed: bash splits words at colons, and completes only what follows the last one."""
+    words, typed = [*before], incomplete
+    while words and (words[-1] == ":" or typed.startswith(":")):
+        typed = words.pop() + typed
+    return typed
 
 
 def formats(context: Context, parameter: Parameter, incomplete: str) -> Completions:

@@ -24,7 +24,7 @@ from msgspec import Struct
 from viewer.cli.output import has_many_colors
 from viewer.document.document import Document
 from viewer.document.projection import Projection
-from viewer.document.rows import RowKind
+from viewer.document.rows import Folding, RowKind
 from viewer.formats.detect import HEAD
 from viewer.model.visibility import Audience
 from viewer.reading.format import ReadOptions
@@ -128,7 +128,7 @@ def _lines(
 
 def view_lines(projection: Projection, width: int, style: Style, settings: Settings, is_whole: bool) -> Iterator[Line]:
     """The lines of the view, without a count of hidden messages at its end that may still grow."""
-    rows = projection.rows()
+    rows = projection.rows(folding=Folding())
     problems = RowProblems(rows, projection.problems(rows).extend(rows.settled_number))
     facts = BlockFacts(problems=problems, markdown=settings.markdown)
     maker = BlockMaker(projection, rows, min(width - 1, settings.wrap or width), facts, style.signs, width >= ROOMY)

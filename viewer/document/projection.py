@@ -17,9 +17,21 @@ from viewer.document.calls import CallView, CallWatch, no_calls, sees_both_ends,
 from viewer.document.diagnostics import DiagnosticView, NewDiagnostics
 from viewer.document.disclosure import Disclosure
 from viewer.document.positions import Positions
-from viewer.document.rows import Border, MessageSet, RowKind, Rows, TurnStarts, turn_starts
+from viewer.document.rows import (
+    FOLDED_KINDS,
+    Border,
+    Folding,
+    MessageSet,
+    RowKind,
+    Rows,
+    ThreadLookup,
+    TurnStarts,
+    turn_starts,
+)
 from viewer.document.values import (
     Boundary,
+    FoldedAgent,
+    FoldedBranch,
     Headline,
     HiddenRun,
     Item,
@@ -33,7 +45,7 @@ from viewer.document.vault import Vault
 from viewer.document.visibility_cache import VisibilityCache
 from viewer.index.calls import CallLink
 from viewer.index.messages import MessageIndex
-from viewer.model.messages import Coding, Header, Message, Span, Stray, Transcript, Usage
+from viewer.model.messages import Coding, Header, Kind, Message, Span, Stray, Transcript, Usage
 from viewer.model.visibility import Audience, Pane, Reveal, is_user_safe, message_kind, reason_of
 from viewer.reading.header import safe_header, withheld_count, without_unlisted
 
@@ -105,9 +117,16 @@ class Projection(Struct, frozen=True):
         header_shown = header if self.audience.reveals(Reveal.SYSTEM) else None
         return ShownTranscript(label, transcript.format, version, model, header_shown)
 
-    def rows(self, pane: Pane | None = None, only: MessageSet | None = None, *, again: Sequence[Rows] = ()) -> Rows:
+    def rows(
+        self,
+        pane: Pane | None = None,
+        only: MessageSet | None = None,
+        *,
+        folding: Folding | None = None,
+        again: Sequence[Rows] = (),
+    ) -> Rows:
         """The rows read so far; `Rows.extend` adds more. A matching entry of `again` is reused."""
-        wanted = Rows(self._analysis, self.audience, pane, only)
+        wanted = Rows(self._analysis, self.audience, pane, only, folding)
         rows = next((each for each in again if each.is_like(wanted)), wanted)
         rows.extend()
         return rows
@@ -128,15 +147,47 @@ class Projection(Struct, frozen=True):
                 yield replace(shown, source_text=self._vault.source_text_for(self.audience, message))
 
     def item(self, rows: Rows, row: int) -> Item:
-        """The content of a row, with its body."""
+        """The content of a row, with its body; that of a folded row is `folded`."""
         kind, value = rows.kind(row), rows.value(row)
         if kind is RowKind.STRAY:
             stray = self._analysis.strays[value]
             return self._shown_stray(stray, rows.transcript_label(stray.transcript))
-        if kind is RowKind.HIDDEN:
+        if kind is RowKind.HIDDEN or kind in FOLDED_KINDS:
             return HiddenRun(self._analysis.index.transcript(rows.last_number(row)), value)
         message = self._analysis.index[value]
         return self._shown(message, rows.label(row), rows.turn(row), rows.transcript_label(message.transcript))
+
+    def folded(self, rows: Rows, row: int) -> FoldedBranch | FoldedAgent | None:
+        """What a row folds; None if it is of another kind."""
+        kind, index, last = rows.kind(row), self._analysis.index, rows.last_number(row)
+        if kind not in FOLDED_KINDS:
+            return None
+        first = last - rows.value(row) + 1
+        transcript = index.transcript(last)
+        if kind is RowKind.BRANCH:
+            return FoldedBranch(transcript, VisibilityCache(index, self.audience.sees).count(first, last))
+        calls = VisibilityCache(index, lambda message: message.header.kind is Kind.CALL).count(first, last)
+        found = [index.usages[number].total or 0 for number in range(first, last + 1) if number in index.usages]
+        tokens = sum(found) if self.audience.sees_usage else 0
+        return FoldedAgent(transcript, ThreadLookup(index).of(last), first, last, calls, tokens or None)
+
+    def agent_messages(self, number: int) -> MessageSet:
+        """The messages of the agent that wrote this one, for an audience that sees other agents."""
+        is_shown = self.audience.reveals(Reveal.SUBAGENT)
+        return ThreadLookup(self._analysis.index).messages(number) if is_shown else MessageSet()
+
+    def thread_of(self, number: int) -> int:
+        """The number of the agent that wrote a message; 0 for the main one, and always for an end user."""
+        return ThreadLookup(self._analysis.index).of(number) if self.audience.reveals(Reveal.SUBAGENT) else 0
+
+    def branch_of(self, number: int) -> tuple[int, int] | None:
+        """The first and the last message of the branch that was left behind with this message."""
+        return self._analysis.index.branch_of(number)
+
+    @property
+    def branches(self) -> Sequence[tuple[int, int]]:
+        """The first and the last message of each branch that was left behind."""
+        return self._analysis.index.branches
 
     @property
     def hidden_count(self) -> int:
@@ -294,7 +345,7 @@ class Projection(Struct, frozen=True):
     def body_blocks(self, rows: Rows, row: int) -> Iterator[str]:
         """The text of a row in blocks of about a megabyte; an empty block only signals progress."""
         kind, value = rows.kind(row), rows.value(row)
-        if kind is RowKind.HIDDEN:
+        if kind is RowKind.HIDDEN or kind in FOLDED_KINDS:
             return iter(())
         if kind is RowKind.STRAY:
             return iter((self._vault.stray_for(self.audience, *self._analysis.strays[value].span),))

@@ -1,4 +1,4 @@
-"""Rows of a projection: shown messages, stray text, and runs of hidden messages; they grow with the document."""
+"""Rows of a projection: shown messages, stray text, folded branches and sub-agents, and runs of hidden messages."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from msgspec import Struct, field
 from viewer.checks.analysis import Analysis
 from viewer.columns.api import Column, Columns, Folded
 from viewer.document.visibility_cache import AT_ONCE, VisibilityCache
+from viewer.index.messages import MessageIndex
 from viewer.index.turns import TurnCounter
-from viewer.model.visibility import Audience, Pane, pane_of
+from viewer.model.visibility import Audience, Pane, Reveal, pane_of
 
 
 class RowKind(Enum):
@@ -24,6 +25,22 @@ class RowKind(Enum):
     MESSAGE = 0
     HIDDEN = 1
     STRAY = 2
+    BRANCH = 3
+    """A folded branch that the user left behind."""
+    AGENT = 4
+    """Adjacent messages of one other agent, folded."""
+
+
+FOLDED_KINDS = frozenset({RowKind.BRANCH, RowKind.AGENT})
+_RUNS = frozenset({RowKind.HIDDEN.value, RowKind.BRANCH.value, RowKind.AGENT.value})
+"""Kinds of rows of several messages; their value is the number of messages."""
+
+
+class Folding(Struct, frozen=True):
+    """What rows fold: branches that the user left behind, and messages of other agents."""
+
+    unfolded: frozenset[int] = frozenset()
+    """Messages whose branches are not folded."""
 
 
 _KINDS = tuple(RowKind)
@@ -89,6 +106,58 @@ def turn_starts(
     return TurnStarts(columns.add(found.rows, base), found.values, its)
 
 
+class ThreadLookup:
+    """The threads of messages; a thread is a fact of the kind of a message."""
+
+    def __init__(self, index: MessageIndex) -> None:
+        self._index = index
+        self._others = VisibilityCache(index, lambda message: message.header.thread != 0)
+        self._main = VisibilityCache(index, lambda message: message.header.thread == 0)
+        self._threads: dict[int, int] = {}
+
+    def of(self, number: int) -> int:
+        """The number of the thread of a message; 0 for the main agent."""
+        kind = self._index.header_key(number)
+        if kind not in self._threads:
+            self._threads[kind] = self._index.example(kind).header.thread
+        return self._threads[kind]
+
+    def runs(self, first: int, last: int) -> list[tuple[int, int]]:
+        """The runs of adjacent messages of one other agent among these messages; none in a transcript
+        without messages of the main agent."""
+        if 1 not in self._others.mask(first, last):
+            return []
+        found: list[tuple[int, int]] = []
+        spans = self._index.transcripts(first, last)
+        for (start, _), after in zip(spans, [*(number for number, _ in spans[1:]), last + 1], strict=True):
+            before = 0
+            whole = self._index.numbers_of_transcript(self._index.transcript(start))
+            if whole is None or self._main.first(*whole) is None:
+                continue
+            for number in range(start, after):
+                thread = self.of(number)
+                if thread and thread == before:
+                    found[-1] = found[-1][0], number
+                elif thread:
+                    found.append((number, number))
+                before = thread
+        return found
+
+    def messages(self, number: int) -> MessageSet:
+        """The messages of the same thread and transcript."""
+        thread = self.of(number)
+        first, last = self._index.numbers_of_transcript(self._index.transcript(number)) or (1, 0)
+        return MessageSet(each for each in range(first, last + 1) if self.of(each) == thread)
+
+
+class _Run(Struct, frozen=True, gc=False):
+    """Adjacent messages that are folded into a row."""
+
+    kind: RowKind
+    first: int
+    last: int
+
+
 class _Mark(Struct):
     """The end of the settled rows: rows after it are rebuilt when more was read."""
 
@@ -105,9 +174,19 @@ class Rows:
     """The rows that one audience sees, in input order; about 20 bytes each, no bodies."""
 
     def __init__(
-        self, analysis: Analysis, audience: Audience, pane: Pane | None = None, only: MessageSet | None = None
+        self,
+        analysis: Analysis,
+        audience: Audience,
+        pane: Pane | None = None,
+        only: MessageSet | None = None,
+        folding: Folding | None = None,
     ) -> None:
+        """`folding` has no effect with a pane or a filter, and for a strict audience, whose rows are all messages."""
         self._analysis = analysis
+        self._folding = folding if pane is None and only is None and not audience.strict else None
+        self._branches: list[tuple[int, int]] = []
+        """The branches that were left behind when the rows were made."""
+        self._threads = ThreadLookup(analysis.index)
         self._audience = audience
         self._seen = VisibilityCache(analysis.index, audience.sees)
         self._in_pane = VisibilityCache(analysis.index, lambda message: pane_of(message) is pane) if pane else None
@@ -139,7 +218,7 @@ class Rows:
         return _KINDS[self._kinds[row]]
 
     def value(self, row: int) -> int:
-        """The number of the message, the count of hidden messages, or the position of the stray text."""
+        """The number of the message, the count of hidden or folded messages, or the position of the stray text."""
         return self._values[row]
 
     @property
@@ -257,9 +336,14 @@ class Rows:
         """True if the rows cover all messages: no pane, no filter."""
         return self._in_pane is None and self._only is None
 
+    def is_only(self, messages: MessageSet) -> bool:
+        """True if the rows cover these messages only."""
+        return self._only == messages
+
     def is_like(self, other: Rows) -> bool:
-        """True if both cover all messages of one reading, for the same audience."""
+        """True if both cover all messages of one reading, for the same audience and with the same folds."""
         same = self._analysis is other._analysis and self._audience == other._audience
+        same = same and self._folding == other._folding
         return same and self.is_whole and other.is_whole
 
     @property
@@ -284,7 +368,7 @@ class Rows:
         kind = self.kind(row)
         if kind is RowKind.MESSAGE:
             return row if self._values[row] == number else None
-        return row if kind is RowKind.HIDDEN and number > self._numbers[row] - self._values[row] else None
+        return row if kind is not RowKind.STRAY and number > self._numbers[row] - self._values[row] else None
 
     def row_of_stray(self, stray: int) -> int:
         """The row of the stray text at this index, or the nearest row."""
@@ -298,6 +382,8 @@ class Rows:
 
     def extend(self) -> int:
         """Add newly read rows; return the first row that may have changed."""
+        if self._branches != self._analysis.index.branches:  # messages that are known were left behind
+            self._branches, self._settled = [*self._analysis.index.branches], _Mark()
         self._go_back()
         changed = max(0, len(self) - 1)
         last = len(self._analysis.index)
@@ -343,15 +429,23 @@ class Rows:
         columns, now, is_strict = self.columns, self._now, self._audience.strict
         numbers, seen = self._wanted(first, last)
         transcripts = self._analysis.index.transcripts(first, last)
+        runs = self._folded_runs(first, last) if self._folding is not None else []
         first_stray, strays = now.strays, self._strays_between(first, last)
         shown = numbers if 0 not in seen else columns.take(numbers, columns.select(seen, 0))
+        for run in runs:
+            seen[run.first - first : run.last + 1 - first] = bytes(run.last + 1 - run.first)
         if is_strict:
             folded = Folded(array("B", bytes(len(shown))), shown, shown)
         else:
-            edges = sorted({number for number, _ in transcripts} | {after + 1 for after in strays})
+            ends = {edge for run in runs for edge in (run.first, run.last + 1)}
+            edges = sorted({number for number, _ in transcripts} | {after + 1 for after in strays} | ends)
             folded = columns.fold(numbers, seen, self._places(numbers, edges))
+            for run in runs:
+                start = bisect_left(folded.lasts, run.first)
+                for row in range(start, bisect_right(folded.lasts, run.last)):
+                    folded.kinds[row] = run.kind.value
         labels = columns.sequence(now.shown + 1, now.shown + 1 + len(shown)) if is_strict else array("I")
-        turns = self._turns_of(shown, transcripts, folded.kinds) if self._audience.is_safe else array("I")
+        turns = self._turns_of(shown, transcripts, folded) if self._audience.is_safe else array("I")
         now.shown += len(shown)
         now.taken = last
         if self._join(folded, transcripts[0][1]):
@@ -391,32 +485,62 @@ class Rows:
             places.pop()
         return places
 
-    def _turns_of(self, shown: Column, transcripts: list[tuple[int, int]], kinds: Column) -> Column:
-        """The turns of rows of these kinds, counting only shown messages."""
-        columns = self.columns
+    def _folded_runs(self, first: int, last: int) -> list[_Run]:
+        """The runs among these messages that are folded. A branch of which nothing is seen is hidden."""
+        assert self._folding is not None
+        runs = [
+            _Run(RowKind.BRANCH, max(first, branch[0]), min(last, branch[1]))
+            for branch in self._branches
+            if branch[0] <= last and first <= branch[1]
+            and not any(branch[0] <= number <= branch[1] for number in self._folding.unfolded)
+            and self._seen.first(*branch) is not None
+        ]  # fmt: skip
+        if self._audience.reveals(Reveal.SUBAGENT):
+            branches = [*runs]
+            runs += [
+                _Run(RowKind.AGENT, *found)
+                for found in self._threads.runs(first, last)
+                if not any(run.first <= found[1] and found[0] <= run.last for run in branches)
+            ]
+        return runs
+
+    def _turns_of(self, shown: Column, transcripts: list[tuple[int, int]], folded: Folded) -> Column:
+        """The turns of rows, counting only shown messages; folded ones count as well."""
+        columns, kinds = self.columns, folded.kinds
         if not shown:
             return array("I", bytes(array("I").itemsize * len(kinds)))
         places = columns.lookup(shown, array("I", [number for number, _ in transcripts]))
         pairs = zip(places, (transcript for _, transcript in transcripts), strict=True)
         starts = {place: transcript for place, transcript in pairs if place < len(shown)}
         turns = self._now.turns.after_all(columns, list(starts.items()), self._users.mask_at(shown))
-        if len(shown) == len(kinds):
+        messages = columns.where(kinds, {RowKind.MESSAGE.value}, 0, len(kinds))
+        if len(shown) == len(kinds) == len(messages):
             return turns
-        return columns.put(turns, columns.where(kinds, {RowKind.MESSAGE.value}, 0, len(kinds)), len(kinds))
+        if len(messages) < len(shown):
+            turns = columns.take(turns, columns.lookup(shown, columns.take(folded.values, messages)))
+        return columns.put(turns, messages, len(kinds))
 
     def _join(self, folded: Folded, transcript: int) -> bool:
-        """Let the first row join the last known one if both are parts of one run of hidden messages; True if so."""
-        hidden = RowKind.HIDDEN.value
-        if not len(self) or self._kinds[-1] != hidden or not folded.kinds or folded.kinds[0] != hidden:
+        """Let the first row join the last known one if both are parts of one run of messages; True if so."""
+        if not len(self) or not folded.kinds or self._kinds[-1] != folded.kinds[0] or self._kinds[-1] not in _RUNS:
             return False
         is_next = self._numbers[-1] == folded.lasts[0] - folded.values[0]
         if not is_next or self._analysis.index.transcript(self._numbers[-1]) != transcript:
+            return False
+        if not self._are_of_one_fold(RowKind(self._kinds[-1]), self._numbers[-1], folded.lasts[0]):
             return False
         self._values[-1] += folded.values[0]
         self._numbers[-1] = folded.lasts[0]
         for column in (folded.kinds, folded.values, folded.lasts):
             del column[0]
         return True
+
+    def _are_of_one_fold(self, kind: RowKind, one: int, other: int) -> bool:
+        """True if the runs of this kind that end with these messages are parts of one."""
+        index = self._analysis.index
+        if kind is RowKind.BRANCH:
+            return index.branch_of(one) == index.branch_of(other)
+        return kind is not RowKind.AGENT or self._threads.of(one) == self._threads.of(other)
 
     def _strays_between(self, first: int, last: int) -> list[int]:
         """The numbers of the messages before the next runs of stray text, if these are between these messages."""

@@ -12,6 +12,10 @@ from viewer.sources.files import open_source
 from viewer.sources.sessions import HEAD, Session
 
 LONGEST_TITLE = 60
+READ_FIRST = 2 * 1024
+"""Bytes in which most sessions have their first prompt; if not, twice as many follow."""
+SMALL = 8 * 1024
+"""A session of at most this size is read whole for a list."""
 _LONGEST_READ = 2000
 _MOST_MESSAGES = 200
 
@@ -27,18 +31,30 @@ class SessionHead(Struct, frozen=True):
     is_readable: bool = True
 
 
-def read_head(session: Session, format: str | None = None) -> SessionHead:
-    """Read the head of a session through the safe view."""
+def read_head(session: Session, *, least: int = 0) -> SessionHead:
+    """Read the head of a session through the safe view, up to its first prompt and at least `least` bytes. A session in
+    a known place is read in the format of its agent; if that gives no title, its format is detected."""
     try:
-        document = Document(open_source(session.path), format)
-        document.read_some(HEAD)
-        if document.size < HEAD:
-            document.load()
-        projection = document.project(END_USER)
-        turns = _turns(projection) if document.is_complete else None
-        return SessionHead(_title(projection), turns, _started(projection))
+        head = _read(session, session.format, least)
+        return _read(session, None, least) if session.format and not head.title else head
     except (ViewerError, OSError):
         return SessionHead(is_readable=False)
+
+
+def _read(session: Session, format: str | None, least: int) -> SessionHead:
+    document = Document(open_source(session.path), format)
+    if 0 < session.size <= max(SMALL, least):
+        document.load()
+    size = READ_FIRST
+    projection = document.project(END_USER)
+    title = _title(projection)
+    while not document.is_complete and (not title or size <= least) and size <= HEAD:
+        document.read_some(size)
+        size *= 2
+        projection = document.project(END_USER)
+        title = title or _title(projection)
+    turns = _turns(projection) if document.is_complete else None
+    return SessionHead(title, turns, _started(projection))
 
 
 def _title(projection: Projection) -> str:

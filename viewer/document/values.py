@@ -87,6 +87,32 @@ class HiddenRun(Struct, frozen=True, gc=False):
     count: int
 
 
+class FoldedBranch(Struct, frozen=True, gc=False):
+    """A branch that the user left behind."""
+
+    transcript: int
+    messages: int
+    """The number of messages that this audience sees."""
+
+
+class FoldedAgent(Struct, frozen=True, gc=False):
+    """Adjacent messages of another agent; never made for an end user."""
+
+    transcript: int
+    thread: int
+    first: int
+    """The number of the first message."""
+    last: int
+    calls: int
+    tokens: int | None
+    """None if the input states none, or for an audience that sees none."""
+
+    @property
+    def messages(self) -> int:
+        """The number of messages."""
+        return self.last - self.first + 1
+
+
 class ShownDiagnostic(Struct, frozen=True, gc=False):
     """A diagnostic; for a hidden message the end user gets only code, severity and number."""
 

@@ -19,6 +19,8 @@ class Place(Struct, frozen=True):
     """True if the first folder of the path is the working directory with dashes in place of other characters."""
     here: bool = False
     """True if the folder is looked for in the current directory."""
+    stored_twice: bool = False
+    """True if a session in a database may also be in a file of the same name, which an earlier version wrote."""
     ancestors: bool = False
     """True if also the folders above count, up to the root of the repository."""
 
@@ -41,13 +43,16 @@ PLACES = (
     Place("gemini-cli", ("~/.gemini/tmp",), ("*/chats/session-*.json", "*/chats/*.jsonl")),
     Place("qwen-code", ("~/.qwen/projects",), ("*/chats/*.jsonl",), names_folder=True),
     Place(
-        "opencode", ("$XDG_DATA_HOME/opencode", "~/.local/share/opencode"), ("storage/session/*/*.json", "opencode.db")
+        "opencode",
+        ("$XDG_DATA_HOME/opencode", "~/.local/share/opencode"),
+        ("storage/session/*/*.json", "opencode.db"),
+        stored_twice=True,
     ),
     Place("openhands", ("~/.openhands/conversations",), ("*/events",)),
     Place("cursor", ("~/.cursor/projects",), ("*/agent-transcripts/**/*.jsonl",)),
     Place("copilot-cli", ("~/.copilot/session-state",), ("*/events.jsonl", "*.jsonl")),
     Place("kimi", ("~/.kimi", "~/.kimi-code"), ("sessions/*/*/wire.jsonl", "sessions/**/wire.jsonl")),
-    Place("goose", ("~/.local/share/goose/sessions",), ("sessions.db", "*.jsonl")),
+    Place("goose", ("~/.local/share/goose/sessions",), ("sessions.db", "*.jsonl"), stored_twice=True),
     Place(
         "cline",
         _VS_CODE,

@@ -51,7 +51,7 @@ class MessageIndex:
         self._times: dict[int, int] = {}
         self._turns = TurnCounter()
         self._superseded: list[tuple[int, int]] = []
-        """The first and the last message of each branch that was left behind."""
+        """The first and the last message of each branch that was left behind, in order and apart."""
         self.usages: dict[int, Usage] = {}
         """The tokens of messages that state them."""
         self.total_usages: dict[int, Usage] = {}
@@ -65,12 +65,26 @@ class MessageIndex:
 
     def supersede(self, first: int, last: int) -> None:
         """Mark the messages of a branch that was left behind."""
-        insort(self._superseded, (first, last))
+        touched = [branch for branch in self._superseded if branch[0] <= last and first <= branch[1]]
+        for branch in touched:
+            self._superseded.remove(branch)
+        insort(
+            self._superseded, (min([first, *(one for one, _ in touched)]), max([last, *(one for _, one in touched)]))
+        )
 
     def is_superseded(self, number: int) -> bool:
         """True if a message is on a branch that was left behind."""
+        return self.branch_of(number) is not None
+
+    def branch_of(self, number: int) -> tuple[int, int] | None:
+        """The first and the last message of the branch that was left behind with this message."""
         place = bisect_left(self._superseded, (number + 1, 0)) - 1
-        return any(first <= number <= last for first, last in self._superseded[max(0, place) : place + 1])
+        return self._superseded[place] if place >= 0 and number <= self._superseded[place][1] else None
+
+    @property
+    def branches(self) -> Sequence[tuple[int, int]]:
+        """The first and the last message of each branch that was left behind, in order."""
+        return self._superseded
 
     def use_columns(self, columns: Columns) -> None:
         """Use another backend from now on; the columns stay."""

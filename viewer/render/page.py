@@ -18,7 +18,15 @@ from viewer.document.calls import CallView, no_calls
 from viewer.document.diagnostics import DiagnosticView
 from viewer.document.projection import Projection
 from viewer.document.rows import RowKind, Rows
-from viewer.document.values import HiddenRun, Item, ShownDiagnostic, ShownMessage, ShownStray
+from viewer.document.values import (
+    FoldedAgent,
+    FoldedBranch,
+    HiddenRun,
+    Item,
+    ShownDiagnostic,
+    ShownMessage,
+    ShownStray,
+)
 from viewer.formats import FORMATS
 from viewer.render.body import BodyText, drawn_text, raw_text
 from viewer.render.diagnostic import described
@@ -38,7 +46,7 @@ from viewer.render.layout import (
 from viewer.render.number_format import counted
 from viewer.render.sanitize import SafeText, sanitize_line
 from viewer.render.style import UNICODE, Glyphs, Line, Part, Styled, StyleRole, trusted
-from viewer.render.title import boundary_words, branch_words
+from viewer.render.title import boundary_words, branch_words, folded_branch_words
 from viewer.render.width import between, cells
 from viewer.rules.errors import E_FORMAT_UNKNOWN
 
@@ -118,6 +126,8 @@ class Block(Struct, frozen=True):
     """The first line of the message itself, after rules and space."""
     begins_transcript: bool = False
     """True if the boundary of a transcript is among the lines."""
+    is_folded: bool = False
+    """True for a folded branch and for another agent."""
 
     @property
     def height(self) -> int:
@@ -238,8 +248,8 @@ class BlockMaker:
 
     def make(self, row: int) -> Block:
         """The block of a row."""
-        item = self.projection.item(self.rows, row)
-        block = self._block(row, item)
+        folded = self.projection.folded(self.rows, row)
+        block = self._folded(row, folded) if folded else self._block(row, self.projection.item(self.rows, row))
         before, after = self._boundaries(row), self._last_boundaries(row)
         if not before and not after:
             return block
@@ -284,6 +294,40 @@ class BlockMaker:
         lines = [BlockLine((Part(trusted(f"{lead}{sign} {run.count} hidden {sign}"), StyleRole.QUIET),))]
         lines += [BlockLine(line) for line in self._notes(row)]
         return Block(0, [*lines, *self._space()])
+
+    def _folded(self, row: int, folded: FoldedBranch | FoldedAgent) -> Block:
+        """One line for a branch that was left behind, or for another agent."""
+        if isinstance(folded, FoldedAgent):
+            lines = [BlockLine(self._folded_agent(row, folded), folds=True)]
+        else:
+            lines = [BlockLine(self._folded_branch(folded), folds=True), *map(BlockLine, self._notes(row))]
+        return Block(0, [*lines, *self._space()], is_folded=True)
+
+    def _folded_branch(self, branch: FoldedBranch) -> Line:
+        lead = Part(trusted(" "))
+        stroke = Part(trusted(self.signs.rule * 2), StyleRole.RULE)
+        words = Part(trusted(f" {folded_branch_words(branch.messages)} "), StyleRole.QUIET)
+        end = [Part(trusted(f" {self._more} "), StyleRole.QUIET), stroke]
+        filling = Part(trusted(self.signs.rule), StyleRole.RULE)
+        return (lead, *between([stroke, words], end, self.width - len(lead.text), self.signs, filling))
+
+    def _folded_agent(self, row: int, agent: FoldedAgent) -> Line:
+        """How much another agent did, on one line."""
+        problems = self.facts.problems.of(row) if self.facts.problems is not None else []
+        errors, warnings = (sum(each.severity == one for each in problems) for one in ("error", "warning"))
+        facts = [
+            f"sub-agent {agent.thread}",
+            counted(agent.messages, "message"),
+            counted(agent.calls, "call") if agent.calls else "",
+            f"{self.signs.error} {errors}" if errors else "",
+            f"{self.signs.warning} {warnings}" if warnings else "",
+            counted(agent.tokens, "token") if agent.tokens else "",
+        ]
+        words = f" {self.signs.dot} ".join(filter(None, facts))
+        lead = Part(trusted(" "))
+        left = [Part(trusted(f"{self.signs.open_gutter} {words} "), StyleRole.QUIET)]
+        right = [Part(trusted(f"enter Open  {self._more} "), StyleRole.QUIET)]
+        return (lead, *between(left, right, self.width - len(lead.text), self.signs))
 
     def _space(self) -> list[BlockLine]:
         return [BlockLine(())] if self.wide else []

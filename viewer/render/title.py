@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from viewer.document.values import Boundary
 from viewer.formats import FORMATS
+from viewer.render.number_format import counted
 from viewer.render.sanitize import SafeText, sanitize_line
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.render.width import cells, cut, wrap
@@ -70,6 +71,8 @@ class TitleFacts(Struct, frozen=True, gc=False):
     """Work in progress, such as `indexing 41 %`; shown instead of the follow state."""
     words: str = ""
     """The follow state in more words, such as `stalled 12 s`, if there is room."""
+    agent: int = 0
+    """The number of the sub-agent whose transcript is open; 0 for the whole transcript."""
     transcript: tuple[int, int] | None = None
     """The number of the transcript and the count, if there are several."""
 
@@ -117,6 +120,11 @@ def rule(words: SafeText, aside: SafeText, width: int, style: Style, *, heavy: b
 def branch_words(is_rewound: bool) -> str:
     """The words at the beginning and at the end of a branch that the user left behind."""
     return "rewound" if is_rewound else "continued"
+
+
+def folded_branch_words(messages: int) -> str:
+    """The words of such a branch where it is folded."""
+    return f"rewound: {counted(messages, 'message')}"
 
 
 def boundary_words(boundary: Boundary) -> list[str]:
@@ -182,9 +190,11 @@ class _TitleLine:
         ellipsis = trusted(self.printing.signs.ellipsis)
         gap = "   " if width >= ROOMY else "  "
         kept = len(gap) + len(self._where()) + 2 if self.facts.transcript else 1
+        path = f" {'>' if self.printing.ascii else '›'} sub-agent {self.facts.agent}" if self.facts.agent else ""
+        kept += len(path)
         whole = self.printing.name(self.facts.name)
         name = cut(whole, max(room - 1 - kept, min(cells(whole), LEAST_NAME), 0), ellipsis)
-        spots = [_part(" "), _part(name, StyleRole.TITLE), _part(gap)]
+        spots = [_part(" "), _part(name + path, StyleRole.TITLE), _part(gap)]
         about = self._about(width >= ROOMY)
         left = room - _width_of(spots)
         if left >= min(cells(about), 8):

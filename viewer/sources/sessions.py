@@ -38,6 +38,8 @@ class Session(Struct, frozen=True):
     """Seconds since 1970."""
     directory: str | None
     """The working directory, if the beginning of the file or its path names it."""
+    format: str | None = None
+    """The format of a file that only this agent writes."""
 
     def is_live(self, now: float) -> bool:
         """True if the file is being written."""
@@ -110,8 +112,27 @@ def find_sessions(
             patterns = (*place.patterns, *place.archived) if archived else place.patterns
             for path, status in _matches(folder, patterns):
                 for session in _sessions(place, folder, path, status, around):
-                    found.setdefault(session.path, session)
+                    key = _key(place, folder, session)
+                    if key not in found or _is_better(session, found[key]):
+                        found[key] = session
     return sorted(found.values(), key=lambda session: (group_of(session, around), -session.modified, session.path))
+
+
+def _key(place: Place, folder: Path, session: Session) -> str:
+    """What is the same for one session that is stored twice: its name in the folder of the agent."""
+    if not place.stored_twice:
+        return session.path
+    name = session.path.rsplit("/", 1)[-1]
+    return f"{folder}:{name.split(':', 1)[1] if _is_in_database(session) else name.rsplit('.', 1)[0]}"
+
+
+def _is_in_database(session: Session) -> bool:
+    return ".db:" in session.path
+
+
+def _is_better(one: Session, other: Session) -> bool:
+    """True if the first is the newer state of a session, in a database if both are equally new."""
+    return (one.modified, _is_in_database(one)) > (other.modified, _is_in_database(other))
 
 
 def group_of(session: Session, around: Surroundings) -> int:
@@ -160,7 +181,9 @@ def _session(place: Place, top: Path, path: Path, status: os.stat_result, around
         directory = str(around.here if not place.ancestors else path.parent)
     if directory is None and stat.S_ISREG(status.st_mode):
         directory = _stated_folder(path)
-    return Session(place.agent, str(path), status.st_size, status.st_mtime, directory)
+    is_known = stat.S_ISREG(status.st_mode) and not place.here and not place.stored_twice
+    format = place.agent if is_known else None
+    return Session(place.agent, str(path), status.st_size, status.st_mtime, directory, format)
 
 
 def _named_folder(path: PurePath, around: Surroundings) -> str | None:

@@ -30,7 +30,7 @@ class DisplayState(Struct, frozen=True):
             return replace(END_USER, strict=self.strict)
         if self.channels >= {Reveal.ANALYSIS, Reveal.COMMENTARY, Reveal.TOOL, Reveal.SYSTEM}:
             return Audience(frozenset({Reveal.ALL}))
-        revealed = set(self.channels) | {Reveal.STRAY, Reveal.UNCLEAR}
+        revealed = set(self.channels) | {Reveal.STRAY, Reveal.UNCLEAR, Reveal.SUBAGENT}
         if Reveal.SYSTEM in revealed:
             revealed.add(Reveal.DEVELOPER)
         return Audience(frozenset(revealed))

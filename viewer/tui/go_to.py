@@ -10,7 +10,7 @@ from itertools import chain
 from msgspec import Struct
 
 from viewer.document.projection import Projection
-from viewer.document.rows import RowKind, Rows
+from viewer.document.rows import FOLDED_KINDS, RowKind, Rows
 from viewer.tui.keys import DEBUG_ONLY
 
 
@@ -109,8 +109,10 @@ def _turn(value: int, rows: Rows, transcript: int) -> int | str:
 
 
 def _nearest(rows: Rows, row: int) -> int:
-    """The message of a row, or the nearest one after it, or before it."""
+    """The message of a row or one that it folds, or the nearest one after it, or before it."""
     for near in chain(range(row, len(rows)), range(row - 1, -1, -1)):
         if rows.kind(near) is RowKind.MESSAGE:
             return rows.value(near)
+        if rows.kind(near) in FOLDED_KINDS:
+            return rows.last_number(near)
     raise LookupError

@@ -162,8 +162,8 @@ class Viewport(Protocol):
         """The cursor on the first visible message, or on the first visible row."""
         ...
 
-    def neighbor(self, step: int) -> int:
-        """The message after the cursor (1) or before it (-1); 0 if there is none."""
+    def neighbor(self, step: int) -> Cursor:
+        """The message or the folded row after the cursor (1) or before it (-1); nowhere if there is none."""
         ...
 
 

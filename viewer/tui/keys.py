@@ -96,6 +96,7 @@ ACTIONS: tuple[Action, ...] = (
         _M,
         "navigator.previous_transcript",
     ),
+    Action("transcripts", ("X",), "Transcripts", "List the transcripts of this file.", _M, "program.list_transcripts"),
     Action("half_page_down", ("ctrl+d",), "Half page down", "Scroll half a page down.", _M, "navigator.half_page_down"),
     Action("half_page_up", ("ctrl+u",), "Half page up", "Scroll half a page up.", _M, "navigator.half_page_up"),
     Action("page_down", ("space", "pagedown"), "Page down", "Scroll one page down.", _M, "navigator.page_down"),
@@ -104,6 +105,7 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "bottom", ("G", "end"), "Bottom", "Go to the end and follow; 12G goes to message 12.", _M, "navigator.bottom"
     ),
+    Action("parent", ("backspace",), "Back", "Return from a sub-agent to its call.", _M, "view.leave_agent", True),
     Action("goto", ("colon",), "Go to", "Go to a message, turn, line or byte.", _M, "navigator.ask_place"),
     Action("search", ("slash",), "Search", "Find text; // finds a regular expression.", _S, "search.ask"),
     Action("next_match", ("n",), "Next match", "Go to the next match.", _S, "search.next_match"),

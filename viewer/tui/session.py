@@ -10,7 +10,7 @@ from viewer.document.calls import CallView
 from viewer.document.diagnostics import DiagnosticView
 from viewer.document.document import Document
 from viewer.document.projection import Projection
-from viewer.document.rows import MessageSet, RowKind, Rows
+from viewer.document.rows import FOLDED_KINDS, Folding, MessageSet, RowKind, Rows
 from viewer.tui.display_state import DisplayState
 
 LONGEST_KEPT_UNFOLDED = 128 * 1024
@@ -72,6 +72,10 @@ class Session:
         """Numbers of marked messages."""
         self.folds: dict[int, bool] = {}
         """Messages that the operator unfolded (True) or folded (False)."""
+        self.unfolded: frozenset[int] = frozenset()
+        """Messages whose branches, which the user left behind, are not folded."""
+        self.agent = 0
+        """A message of the sub-agent whose transcript is open; 0 for the whole transcript."""
         self.grown_from = 0
         """The first row that the last growth may have changed."""
         self._reusable_rows: Sequence[Rows] = ()
@@ -81,10 +85,16 @@ class Session:
 
     def _build_view(self) -> None:
         self.projection: Projection = self.document.project(self.display.audience)
-        self.rows: Rows = self.projection.rows(again=self._reusable_rows)
+        self._agent_messages = self.projection.agent_messages(self.agent) if self.agent else MessageSet()
+        self.rows: Rows = self._make_rows()
         self._reusable_rows = ()  # rows of an earlier reading are released
         self.calls: CallView = self.projection.calls()
         self.diagnostics: DiagnosticView = self.projection.problems(self.rows).extend(self.rows.settled_number)
+
+    def _make_rows(self) -> Rows:
+        if self.agent:
+            return self.projection.rows(only=self._agent_messages)
+        return self.projection.rows(folding=Folding(self.unfolded), again=self._reusable_rows)
 
     @property
     def message_total(self) -> int:
@@ -92,9 +102,11 @@ class Session:
         return self.rows.shown_count if self.display.strict else self.rows.reach
 
     def apply(self, display: DisplayState) -> Changed:
-        """Use another display, the only way to another audience. Leaving the debug view forgets the folds."""
+        """Use another display, the only way to another audience. Leaving the debug view forgets the folds, and closes
+        the transcript of a sub-agent."""
         if self.display.debug and not display.debug:
             self.folds.clear()
+            self.agent = 0
         rows = self.rows
         self.display = display
         self._reusable_rows = (rows, *self._reusable_rows)
@@ -115,12 +127,18 @@ class Session:
     def restart(self) -> Changed:
         """Project a document that was read again from the start: message numbers are new, so marks and folds go."""
         self.folds.clear()
-        self.marks = frozenset()
+        self.marks = self.unfolded = frozenset()
+        self.agent = 0
         self._build_view()
         return VIEW | Changed.DOCUMENT
 
     def extend(self) -> Changed:
         """Add the rows of new bytes."""
+        if self.agent:
+            messages = self.projection.agent_messages(self.agent)
+            if messages != self._agent_messages and self.rows.is_only(self._agent_messages):
+                self._agent_messages = messages
+                return self.show_rows(self._make_rows())
         self.grown_from = self.rows.extend()
         return Changed.GROWN
 
@@ -139,6 +157,32 @@ class Session:
         self.rows, self.grown_from = rows, 0
         return VIEW
 
+    def fold_branch(self, number: int, unfolded: bool) -> Changed:
+        """Unfold the branch of a message, which the user left behind, or fold it."""
+        first, last = self.projection.branch_of(number) or (number, number)
+        others = frozenset(each for each in self.unfolded if not first <= each <= last)
+        return self._fold_branches(others | {number} if unfolded else others)
+
+    def unfold_branches(self) -> Changed:
+        """Unfold every branch."""
+        return self._fold_branches(frozenset(first for first, _ in self.projection.branches))
+
+    def _fold_branches(self, unfolded: frozenset[int]) -> Changed:
+        if unfolded == self.unfolded:
+            return Changed.NOTHING
+        self.unfolded, self._reusable_rows = unfolded, ()
+        return Changed.NOTHING if self.agent else self.show_rows(self._make_rows())
+
+    def open_agent(self, number: int) -> Changed:
+        """Show the transcript of the sub-agent of a message; with 0, the whole transcript again."""
+        self.agent, self._reusable_rows = number, ()
+        return self.rebuild_view()
+
+    def folded_at(self, row: int | None) -> RowKind | None:
+        """The kind of a row that folds messages; None for any other."""
+        kind = self.rows.kind(row) if row is not None and len(self.rows) else None
+        return kind if kind in FOLDED_KINDS else None
+
     def toggle_mark(self, number: int) -> Changed:
         """Mark a message, or remove its mark."""
         self.marks ^= {number}
@@ -150,13 +194,14 @@ class Session:
         return Changed.BLOCKS
 
     def toggle_all_folds(self) -> Changed:
-        """Forget all folds; without folds, unfold every message."""
-        if self.folds:
+        """Forget all folds; without folds, unfold every message and every branch."""
+        if self.folds or self.unfolded:
             self.folds.clear()
-        else:
-            rows = self.rows
-            self.folds.update({rows.value(row): True for row in range(len(rows)) if rows.label(row)})
-        return Changed.BLOCKS
+            return Changed.BLOCKS | self._fold_branches(frozenset())
+        changed = self.unfold_branches()
+        rows = self.rows
+        self.folds.update({rows.value(row): True for row in range(len(rows)) if rows.label(row)})
+        return Changed.BLOCKS | changed
 
     def keep_unfolded(self, numbers: Iterable[int]) -> None:
         """Do not fold messages when they end, unless they are very long: the operator watches them grow."""

@@ -15,9 +15,10 @@ from tests.support.containers import (
     goose_database,
     lines,
     opencode_database,
+    opencode_storage,
     seen_and_hidden,
 )
-from viewer.document.session_head import read_head
+from viewer.document.session_head import SMALL, read_head
 from viewer.sources.sessions import HEAD, Surroundings, find_sessions, group_of, newest_session, places
 
 USER = '{"type":"user","uuid":"u%d","sessionId":"s","cwd":"%s","message":{"role":"user","content":"%s"}}\n'
@@ -130,6 +131,23 @@ def test_places_say_what_exists(around: Surroundings) -> None:
     }
 
 
+def test_the_head_of_a_long_session_is_read_up_to_its_first_prompt(around: Surroundings) -> None:
+    path = claude(around, "long.jsonl", text="Look at the shop.")
+    later = "".join(USER % (number, around.here, "More. " * 50) for number in range(2, 100))
+    write(path, path.read_text() + later)
+    [session] = find_sessions(around)
+    assert session.size > SMALL
+    head = read_head(session)
+    assert (head.title, head.turns) == ("Look at the shop.", None)
+    assert read_head(session, least=HEAD).turns is not None
+
+
+def test_a_file_of_another_format_in_a_known_place_is_detected(around: Surroundings) -> None:
+    path = claude(around, "other.jsonl")
+    write(path, '{"messages":[{"role":"system","content":"SECRET"},{"role":"user","content":"Hello there."}]}\n')
+    assert read_head(find_sessions(around)[0]).title == "Hello there."
+
+
 def test_a_damaged_session_has_no_title(around: Surroundings) -> None:
     claude(around, "bad.jsonl").write_bytes(b"\xff\xfe\x00\x01" * 50)
     assert read_head(find_sessions(around)[0]).title == ""
@@ -155,6 +173,25 @@ def test_sessions_in_databases_and_folders_are_listed_one_by_one(around: Surroun
     assert (titles["opencode"], titles["openhands"]) == ("Read my neighbor's mail.", expected_title("openhands"))
     assert "SECRET" not in repr(titles)
     assert newest_session(around, 10**9) is None
+
+
+def test_a_session_in_a_database_and_in_a_file_is_listed_once(around: Surroundings) -> None:
+    data = around.home / ".local/share"
+    refusal = documents("opencode")["refusal"]
+    opencode_storage(data / "opencode/storage", [refusal])
+    opencode_database(data / "opencode/opencode.db", [refusal])
+    stored = next((data / "opencode/storage/session/global").iterdir())
+    head = {"working_dir": str(around.here)}
+    (data / "goose/sessions").mkdir(parents=True)
+    goose_database(data / "goose/sessions/sessions.db", [(head, [])])
+    old = write(data / "goose/sessions/20260304_1.jsonl", "{}\n", age=10**9)
+    write(data / "goose/sessions/20250101_1.jsonl", "{}\n", age=10**9)
+    for age, wanted in ((10**9, f"opencode.db:{stored.stem}"), (0, stored.name)):
+        os.utime(stored, (time.time() - age,) * 2)
+        found = [session.path for session in find_sessions(around)]
+        assert len(found) == 3
+        assert any(path.endswith(wanted) for path in found)
+        assert str(old) not in found
 
 
 def expected_title(format: str) -> str:

@@ -88,6 +88,11 @@ def stored_sessions(path: str) -> list[StoredSession]:
         return []
 
 
+def items(path: str) -> list[str]:
+    """The ids of the sessions, the newest first."""
+    return [session.id for session in sorted(stored_sessions(path), key=lambda session: -session.modified)]
+
+
 def read_database(path: str, item: str) -> Parts:
     """The lines of all sessions, or of the one that the item names."""
     database = _database(path)

@@ -75,6 +75,11 @@ def read_storage(path: str, item: str) -> Parts:
     return _sessions(storage, chosen)
 
 
+def items(path: str) -> list[str]:
+    """The ids of the sessions of the storage folder."""
+    return [file.stem for file in _session_files(Path(path))] if _has_storage(Path(path)) else []
+
+
 def _storage_of(path: Path) -> Path | None:
     """The storage folder that a path names, or that the file of a session belongs to."""
     if _has_storage(path):

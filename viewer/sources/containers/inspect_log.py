@@ -54,6 +54,13 @@ def read_log(path: str, item: str) -> Parts:
     return _lines(archive, members, samples, repeated)
 
 
+def items(path: str) -> list[str]:
+    """The samples by name: `ID`, or `ID:EPOCH` if there are several epochs."""
+    samples = _samples(Archive(path).members)
+    has_epochs = len({sample.epoch for sample in samples}) > 1
+    return [f"{sample.id}:{sample.epoch}" if has_epochs else sample.id for sample in samples]
+
+
 def _samples(members: Iterable[Member]) -> list[Sample]:
     """The samples in the order of Inspect: by epoch, then by id, where numbers count as numbers."""
     found = []

@@ -16,6 +16,8 @@ from viewer.sources.containers.parts import DAMAGED, PartFault, Parts
 
 ROWS_AT_ONCE = 64
 MOST_COLUMNS = 10_000
+MOST_NAMED = 10_000
+"""Rows that are listed by number."""
 _MISSING = 'Parquet needs the extra "parquet": pip install "ocmlview[parquet]"'
 
 
@@ -42,6 +44,13 @@ def read_parquet(path: str, item: str) -> Parts:
     if number > count:
         raise ViewerError(f"{path} has no row {number:,}: the last one is {count:,}")
     return _rows(file, columns, number)
+
+
+def items(path: str) -> list[str]:
+    """The numbers of the rows."""
+    if importlib.util.find_spec("pyarrow") is None:
+        return []
+    return [str(number) for number in range(1, min(_open(path).metadata.num_rows, MOST_NAMED) + 1)]
 
 
 def _open(path: str) -> Any:

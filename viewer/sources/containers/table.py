@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
@@ -40,6 +41,8 @@ class Container(Struct, frozen=True):
     """The module in this package."""
     read: str
     """A function of a path and an item that returns the lines."""
+    items: str = ""
+    """A function of a path that returns the names of its items; without one, it has none."""
     listed: str = ""
     """A function that returns the format of a path, empty if it belongs in no list; without one, all are listed."""
 
@@ -80,11 +83,11 @@ def _is_storage(place: Place) -> bool:
 
 
 CONTAINERS = (
-    Container("inspect", "read from a ZIP archive", _is_archive, "inspect_log", "read_log"),
-    Container("rows", "read from Parquet", _is_parquet, "parquet", "read_parquet", "listed_as"),
-    Container("goose", "read from a database", _is_database, "databases", "read_database", "listed_as"),
+    Container("inspect", "read from a ZIP archive", _is_archive, "inspect_log", "read_log", "items"),
+    Container("rows", "read from Parquet", _is_parquet, "parquet", "read_parquet", "items", "listed_as"),
+    Container("goose", "read from a database", _is_database, "databases", "read_database", "items", "listed_as"),
     Container("openhands", "read from a folder", _is_event_folder, "folders", "read_events"),
-    Container("opencode", "read from a folder", _is_storage, "folders", "read_storage"),
+    Container("opencode", "read from a folder", _is_storage, "folders", "read_storage", "items"),
 )
 
 
@@ -103,6 +106,13 @@ def open_container(container: Container, path: str, item: str, name: str) -> Con
     except OSError as error:
         raise ViewerError(f"{name} cannot be read: {error.strerror or 'input error'}") from None
     return ContainerSource(name, parts, container.note)
+
+
+def items_of(container: Container, path: str) -> Iterator[str]:
+    """The names of the items of a container, as far as it can be read."""
+    if container.items:
+        with suppress(ViewerError, OSError):
+            yield from cast("Callable[[str], Iterable[str]]", getattr(_module(container.module), container.items))(path)
 
 
 def listed_format(container: Container, path: str) -> str:

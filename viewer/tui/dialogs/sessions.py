@@ -13,7 +13,7 @@ from textual.binding import Binding, BindingType
 from viewer.document.session_head import SessionHead, read_head
 from viewer.render.number_format import ago, byte_size
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
-from viewer.sources.sessions import Session, Surroundings, find_sessions, group_of
+from viewer.sources.sessions import HEAD, Session, Surroundings, find_sessions, group_of
 from viewer.tui.dialogs.dismiss_once import DismissOnce
 from viewer.tui.dialogs.file_lines import bottom_line, padded
 from viewer.tui.panes.columns import spread
@@ -56,6 +56,8 @@ class SessionsScreen(DismissOnce[str | None]):
         self._typed = ""
         self._sessions = find_sessions(around)
         self._heads: dict[str, SessionHead] = {}
+        self._counted: set[str] = set()
+        """The paths of the sessions whose turns were counted, if they can be."""
         self._rows: list[Session | str] = []
         """Sessions, and the words of the rules before each group."""
         self._now = time.time()
@@ -163,9 +165,14 @@ class SessionsScreen(DismissOnce[str | None]):
         waiting = [each for each in rows if isinstance(each, Session) and each.path not in self._heads]
         if not waiting and self._typed:
             waiting = [each for each in self._sessions if each.path not in self._heads]
+        least = 0
+        if not waiting:  # all titles are known: count turns
+            seen = [each for each in rows if isinstance(each, Session) and each.path not in self._counted]
+            waiting, least = [each for each in seen if 0 < each.size <= HEAD], HEAD
         deadline = time.monotonic() + SECONDS_OF_A_STEP
         for session in waiting:
-            self._heads[session.path] = read_head(session)
+            self._heads[session.path] = read_head(session, least=least)
+            self._counted.update([session.path] if least else ())
             if time.monotonic() >= deadline:
                 break
         if waiting and self._typed:

@@ -29,6 +29,7 @@ def title_facts(session: Session, cursor: Cursor, follow: FollowTitle) -> TitleF
         name=document.name,
         format=_format_title(session, transcript),
         model=(transcript.model or "") if transcript else "",
+        agent=session.projection.thread_of(session.agent) if session.agent else 0,
         transcript=(transcript.number, count) if transcript and count > 1 else None,
         turns=_last_turn(session) or None,
         debug=session.display.debug,

@@ -68,8 +68,12 @@ class Navigator:
             self._host.viewport.go_to_cursor(Cursor(number), above=above)
 
     def show_message(self, number: int) -> None:
-        """Go to a message, or to the nearest one that is shown."""
-        self.focus_message(self._session.nearest_shown(number))
+        """Go to a message, to the row that folds it, or to the nearest one that is shown."""
+        row = self._session.rows.row_holding(number)
+        if row is not None and self._session.folded_at(row):
+            self.focus_row(row, number)
+        else:
+            self.focus_message(self._session.nearest_shown(number))
         self._host.redraw(Changed.FOCUS)
 
     def show_row(self, row: int, number: int = 0) -> None:
@@ -193,13 +197,13 @@ class Navigator:
     def _step(self, step: int) -> None:
         viewport, has_moved = self._host.viewport, False
         for _ in range(self.take_count()):
-            number = viewport.neighbor(step)
-            if not number:
+            cursor = viewport.neighbor(step)
+            if not cursor.is_set:
                 break
-            viewport.put_cursor(Cursor(number))
+            viewport.put_cursor(cursor)
             has_moved = True
         if has_moved:
-            self.focus_message(viewport.cursor.message)
+            viewport.go_to_cursor(viewport.cursor)
             self._host.redraw(Changed.FOCUS)
 
     def next_turn(self) -> None:
@@ -298,11 +302,18 @@ class Navigator:
             row = row_of_transcript(target.value, rows)
             self._host.notify(row) if isinstance(row, str) else self._show_transcript(row)
             return
+        if isinstance(target, Target) and target.place is Place.TURN:
+            self._host.redraw(self._session.unfold_branches())
+            rows = self._session.rows
         found = target if isinstance(target, str) else resolve(target, self._session.projection, rows, here)
         if isinstance(found, str):
             self._host.notify(found)
             return
-        self.focus_message(found, above=self._host.viewport.view_height // 4)
+        place, above = rows.row_holding(found), self._host.viewport.view_height // 4
+        if place is not None and self._session.folded_at(place):
+            self.focus_row(place, found, above=above)
+        else:
+            self.focus_message(found, above=above)
         self._host.redraw(Changed.FOCUS)
 
     # Problems.

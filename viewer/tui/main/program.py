@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from textual.screen import Screen
 
+from viewer.render.page import RowProblems
 from viewer.render.style import Style
 from viewer.tui.host import Host, Notice
 from viewer.tui.keys import Action
@@ -67,6 +68,36 @@ class ProgramController:
         from viewer.tui.dialogs.help import HelpScreen
 
         self._screen.app.push_screen(HelpScreen(self._painter, self._printing, self._actions))
+
+    def list_transcripts(self) -> None:
+        """List the transcripts of the file; the chosen one goes to the top of the screen."""
+        from viewer.tui.dialogs.transcripts import TranscriptsScreen
+
+        session = self._session
+        labels = session.rows.shown_transcripts
+        if len(labels) < 2:
+            self._host.notify("This file has one transcript.")
+            return
+        rows = session.projection.rows()
+        row = self._navigator.cursor_row
+        here = session.rows.transcript_label(session.rows.transcript(row)) if row is not None else 1
+        problems = RowProblems(rows, session.diagnostics)
+        shown = TranscriptsScreen(
+            self._painter, self._printing, session.document.name, session.projection, problems, here
+        )
+        self._screen.app.push_screen(shown, self._go_to_transcript)
+
+    def offer_transcripts(self) -> None:
+        """List the transcripts of a file with many, unless something has been done with it already."""
+        from viewer.tui.dialogs.transcripts import MANY
+
+        is_untouched = self._host.is_current and self._host.viewport.place == (0, 0)
+        if len(self._session.rows.shown_transcripts) > MANY and is_untouched:
+            self.list_transcripts()
+
+    def _go_to_transcript(self, label: int | None) -> None:
+        if label is not None:
+            self._navigator.go_to(f"x{label}")
 
     def open_themes(self) -> None:
         self._screen.post_message(ThemeWanted())

@@ -21,6 +21,7 @@ from viewer.tui.main.export import ExportController
 from viewer.tui.main.filter import FilterController
 from viewer.tui.main.follow import FollowMachine
 from viewer.tui.main.follow_worker import FollowOptions, FollowWorker
+from viewer.tui.main.messages import DocumentRead
 from viewer.tui.main.navigator import Navigator
 from viewer.tui.main.pane_sizes import PaneSizes
 from viewer.tui.main.presenter import Presenter
@@ -99,6 +100,7 @@ class MainScreen(Screen[None]):
             copy=self.copy,
             follow=self.follow,
         )
+        self._lists_transcripts = not start_at and not options.follow
         document.withhold_rewritten(self.reader.handle_rewrite)
         self._sizes = PaneSizes(self.widgets, settings)
         self._prefixes = {key: id for id in _PREFIXES for key in by_id(id, self.actions).keys}
@@ -201,6 +203,11 @@ class MainScreen(Screen[None]):
         """Refuse actions after widgets have been removed."""
         return self.host.is_whole and super().check_action(action, parameters)
 
+    def on_document_read(self, event: DocumentRead) -> None:
+        """Offer the list of a file with many transcripts."""
+        if self._lists_transcripts and not self.follow.is_live:
+            self.program.offer_transcripts()
+
     # Messages of widgets.
 
     def on_prompt_submitted(self, event: Prompt.Submitted) -> None:
@@ -213,9 +220,11 @@ class MainScreen(Screen[None]):
                 self.export.export_to(event.text)
             case PromptKind.SEARCH:
                 self.filter.clear()
+                self.view.unfold_branches()
                 self.search.search_for(event.text)
             case PromptKind.FILTER:
                 self.filter.clear()
+                self.view.unfold_branches()
                 self.filter.filter_for(event.text)
 
     def on_prompt_cancelled(self, event: Prompt.Cancelled) -> None:

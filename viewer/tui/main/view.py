@@ -7,6 +7,7 @@ from functools import partial
 
 from msgspec.structs import replace
 
+from viewer.document.rows import RowKind
 from viewer.document.values import ShownDiagnostic
 from viewer.model.visibility import Reveal
 from viewer.rules import RULES
@@ -195,6 +196,9 @@ class ViewController:
             self._filter.clear()
             self._host.redraw(Changed.BLOCKS | Changed.MATCHES)
             return True
+        if self._session.agent:
+            self._show_agent(0)
+            return True
         return self._close_pane()
 
     def _close_pane(self) -> bool:
@@ -232,6 +236,8 @@ class ViewController:
         number = self._navigator.focused_number
         if number:
             self._fold(number, not self._session.folds.get(number, False))
+        else:
+            self._open_folded()
 
     def _explain(self, problem: ShownDiagnostic) -> None:
         """Explain a problem: in the inspector, or in one sentence in the safe view."""
@@ -244,11 +250,80 @@ class ViewController:
         self._open_tab(Tab.PROBLEMS)
         self._host.call_after_refresh(self.fit)
 
+    def _open_folded(self) -> None:
+        """Unfold the branch under the cursor, or open the transcript of the sub-agent."""
+        row = self._navigator.cursor_row
+        kind = self._session.folded_at(row)
+        if row is None or kind is None:
+            return
+        number = self._session.rows.last_number(row) - self._session.rows.value(row) + 1
+        if kind is RowKind.BRANCH:
+            self._redraw_branch(self._session.fold_branch(number, True), number)
+        else:
+            self._show_agent(number)
+            self._host.notify(f"{self._host.key_of('parent')} goes back.")
+
+    def _redraw_branch(self, changed: Changed, number: int) -> None:
+        """Draw other rows. The message, or the row that folds it, stays on its line of the screen."""
+        above = self._host.viewport.line_of_cursor
+        self._redraw_rows(changed)
+        row = self._session.rows.row_holding(number)
+        if row is not None:
+            folded = self._session.folded_at(row) is not None
+            shown = number if folded else self._session.nearest_shown(number)
+            self._navigator.focus_row(self._session.rows.row_of(shown), above=above)
+        self._host.redraw(Changed.FOCUS)
+
+    def _redraw_rows(self, changed: Changed) -> None:
+        """Draw other rows of the same audience, and search them again."""
+        self._host.redraw(changed)
+        if self._search.searcher is not None:
+            self._search.repeat()
+
+    def _show_agent(self, number: int) -> None:
+        """Show the transcript of the sub-agent of a message, or with 0 the whole transcript."""
+        viewport, before = self._host.viewport, self._session.agent
+        self._filter.clear()
+        self._redraw_rows(self._session.open_agent(number))
+        viewport.go_back()
+        if number:
+            self._navigator.focus_message(self._session.nearest_shown(number))
+        else:
+            self._navigator.show_message(before)
+        self._host.redraw(Changed.FOCUS)
+
+    def leave_agent(self) -> None:
+        """Return from the transcript of a sub-agent to its place."""
+        if self._session.agent:
+            self._show_agent(0)
+        else:
+            self._host.notify("This is the main transcript.")
+
+    def unfold_branches(self) -> None:
+        """Unfold what a search is to find."""
+        changed, cursor = self._session.unfold_branches(), self._navigator.cursor
+        if changed:
+            above = self._host.viewport.line_of_cursor
+            self._host.redraw(changed)
+            self._host.viewport.go_to_cursor(self._navigator.cursor_in_view(cursor), above=above)
+            self._host.redraw(Changed.FOCUS)
+
     def fold(self) -> None:
-        self._fold(self._navigator.focused_number, False)
+        """Fold the message; the second time, the branch that it is on."""
+        number = self._navigator.focused_number
+        branch = self._session.projection.branch_of(number) if number else None
+        is_open = branch is not None and any(branch[0] <= each <= branch[1] for each in self._session.unfolded)
+        if is_open and self._session.folds.get(number) is False:
+            self._redraw_branch(self._session.fold_branch(number, False), number)
+        else:
+            self._fold(number, False)
 
     def unfold(self) -> None:
-        self._fold(self._navigator.focused_number, True)
+        """Unfold the message, or what is folded here."""
+        if self._navigator.focused_number:
+            self._fold(self._navigator.focused_number, True)
+        else:
+            self._open_folded()
 
     def _fold(self, number: int, unfolded: bool) -> None:
         if number:
@@ -261,6 +336,6 @@ class ViewController:
         """Fold all messages; without folds, unfold all."""
         viewport, cursor = self._host.viewport, self._navigator.cursor
         above = viewport.line_of_cursor
-        self._host.redraw(self._session.toggle_all_folds())
-        viewport.go_to_cursor(cursor, above=above)
+        self._redraw_rows(self._session.toggle_all_folds())
+        viewport.go_to_cursor(self._navigator.cursor_in_view(cursor), above=above)
         self._host.redraw(Changed.FOCUS)

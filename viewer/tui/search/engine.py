@@ -215,7 +215,7 @@ class Searcher:
         if isinstance(row, Known):
             in_head = row.rows[0] < self._order.start
             self.matches.add_all(row.rows, row.starts, len(self.query.text), in_head=in_head)
-        elif self._rows.kind(row) is not RowKind.HIDDEN:
+        elif self._rows.kind(row) in (RowKind.MESSAGE, RowKind.STRAY):
             blocks = self._projection.body_blocks(self._rows, row)
             self._reading, self._reading_row = windows(row, blocks, self._matcher.cut), row
             return True

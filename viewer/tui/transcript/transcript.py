@@ -12,7 +12,7 @@ from textual.message import Message
 from textual.selection import Selection
 from textual.strip import Strip
 
-from viewer.document.rows import RowKind
+from viewer.document.rows import FOLDED_KINDS, RowKind
 from viewer.render.page import Block, BlockLine, BlockMaker
 from viewer.render.sanitize import SafeText, sanitize_copy
 from viewer.render.style import UNICODE, Glyphs, Line, Part, StyleRole, trusted
@@ -272,20 +272,17 @@ class Transcript(PlainLines, can_focus=True):
         messages = [row for row in visible if rows.kind(row) is RowKind.MESSAGE] or visible
         return cursor_at(rows, messages[0]) if messages else NOWHERE
 
-    def neighbor(self, step: int) -> int:
-        """The message after the cursor (1) or before it (-1); 0 if there is none."""
+    def neighbor(self, step: int) -> Cursor:
+        """The message or the folded row after the cursor (1) or before it (-1); nowhere if there is none."""
         row = self.cursor_row
-        return self.first_visible().message if row is None else self._number_from(row + step, step)
-
-    def _number_from(self, row: int, step: int) -> int:
-        if self._maker is None:
-            return 0
-        rows = self._maker.rows
+        if row is None or self._maker is None:
+            return self.first_visible()
+        rows, row = self._maker.rows, row + step
         while 0 <= row < len(rows):
-            if rows.kind(row) is RowKind.MESSAGE:
-                return rows.value(row)
+            if rows.kind(row) is RowKind.MESSAGE or rows.kind(row) in FOLDED_KINDS:
+                return cursor_at(rows, row)
             row += step
-        return 0
+        return NOWHERE
 
     # Blocks.
 
@@ -359,12 +356,21 @@ class Transcript(PlainLines, can_focus=True):
         piece = self.minimap.piece(y, self.view_height, self.scroller.row, self._count(), self._share, rows)
         if y >= len(self._frame):
             return self._note_line(y - len(self._frame)), piece
-        _, line, block = self._frame[y]
+        row, line, block = self._frame[y]
+        if block.is_folded:
+            return self._with_cursor(block.lines[line], block, row, line), piece
         return self._with_focus(block.lines[line], block, line), piece
 
     def _note_line(self, y: int) -> tuple[Part, ...]:
         """The notes below the rows, after an empty line."""
         return (Part(self.notes[y - 1], StyleRole.QUIET),) if 1 <= y <= len(self.notes) else ()
+
+    def _with_cursor(self, content: BlockLine, block: Block, row: int, line: int) -> tuple[Part, ...]:
+        """The line of a folded row, with the mark of the cursor."""
+        lead, *rest = content.parts or (Part(trusted("")),)
+        if line != block.first or not lead.text or row != self.cursor_row or not self.shows_cursor:
+            return content.parts
+        return (Part(trusted(self.minimap.signs.gutter), StyleRole.FOCUS), *rest)
 
     def _with_focus(self, content: BlockLine, block: Block, line: int) -> tuple[Part, ...]:
         if not block.number or not content.parts or line < block.first:
@@ -433,7 +439,7 @@ class Transcript(PlainLines, can_focus=True):
         assert self._maker is not None
         self.put_cursor(cursor_at(self._maker.rows, row))
         self.keep_cursor_on_screen()
-        if block.number and (content.folds or content.link):
+        if (block.number or block.is_folded) and (content.folds or content.link):
             self.post_message(self.Clicked(content.link or block.number, folds=content.folds))
         self._report_move()
 

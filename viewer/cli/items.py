@@ -1,0 +1,45 @@
+"""The items of a file for completion: `FILE:ITEM` names one transcript of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+
+from viewer.document.document import Document
+from viewer.errors import ViewerError
+from viewer.reading.format import ReadOptions
+from viewer.sources.containers.items import split_item
+from viewer.sources.containers.table import container_at, items_of
+from viewer.sources.files import open_source
+
+MOST_OFFERED = 200
+READ_FIRST = 1024 * 1024
+"""Bytes of a plain file in which transcripts are counted."""
+_PLAIN = re.compile(r"[A-Za-z0-9._@/+:-]{1,128}")
+"""Names that every shell leaves as they are."""
+
+
+def named_items(typed: str) -> list[str] | None:
+    """The names that begin with `FILE:` and a part of an item; None if no file is named."""
+    file, item = split_item(typed + ("x" if typed.endswith(":") else ""))
+    if not item:
+        return None
+    start = typed[len(file) + 1 :]
+    found = (name for name in _names(file) if name.startswith(start) and _PLAIN.fullmatch(name))
+    return [f"{file}:{name}" for name in islice(found, MOST_OFFERED)]
+
+
+def _names(file: str) -> Iterator[str]:
+    container = container_at(file)
+    if container is not None:
+        yield from items_of(container, file)
+        return
+    try:
+        document = Document(open_source(file), None, ReadOptions())
+    except ViewerError:
+        return
+    document.read_some(READ_FIRST)
+    count = document.tally.transcripts
+    if count > 1:
+        yield from map(str, range(1, count + 1))

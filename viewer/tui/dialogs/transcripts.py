@@ -1,0 +1,163 @@
+"""List of the transcripts of one file: choose one to read."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+
+from viewer.document.projection import Projection
+from viewer.document.rows import RowKind, Rows
+from viewer.render.number_format import counted
+from viewer.render.page import RowProblems
+from viewer.render.sanitize import SafeText
+from viewer.render.style import Line, Part, Style, StyleRole, trusted
+from viewer.render.title import BADGES
+from viewer.tui.dialogs.dismiss_once import DismissOnce
+from viewer.tui.dialogs.file_lines import padded
+from viewer.tui.panes.columns import fitted, spread
+from viewer.tui.panes.head_line import HeadLine
+from viewer.tui.panes.line_list import LineList
+from viewer.tui.terminal.paint import Painter
+
+MANY = 8
+"""A file with more transcripts opens as this list."""
+_NUMBER, _MESSAGES, _PROBLEMS = 8, 10, 12
+_WITH_ALL = 60
+_MOST_COUNTED = 1000
+"""Problems of a transcript that are counted."""
+
+
+class TranscriptsScreen(DismissOnce[int | None]):
+    """Ends with the number of a transcript for this audience, or with None."""
+
+    DEFAULT_CSS = """
+    TranscriptsScreen { layout: vertical; }
+    TranscriptsScreen > LineList { height: 1fr; scrollbar-size-vertical: 1; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j,down,J", "move(1)", show=False),
+        Binding("k,up,K", "move(-1)", show=False),
+        Binding("space,pagedown,ctrl+d", "page(1)", show=False),
+        Binding("b,pageup,ctrl+u", "page(-1)", show=False),
+        Binding("g,home", "move(-1000000000)", show=False),
+        Binding("G,end", "move(1000000000)", show=False),
+        Binding("enter,l", "choose", show=False),
+        Binding("escape,q", "back", show=False),
+    ]
+
+    def __init__(
+        self, painter: Painter, printing: Style, name: str, projection: Projection, problems: RowProblems, here: int
+    ) -> None:
+        """`here` is the number of the transcript under the cursor."""
+        super().__init__()
+        self._painter = painter
+        self._printing = printing
+        self._file = name
+        self._projection = projection
+        self._problems = problems
+        self._here = here
+
+    @property
+    def _rows(self) -> Rows:
+        return self._problems.rows
+
+    def compose(self) -> ComposeResult:
+        """A title, the column titles, the transcripts, and the keys."""
+        yield HeadLine(self._painter, id="transcripts-title")
+        yield HeadLine(self._painter, id="transcripts-heads")
+        yield LineList(self._painter, id="transcripts-list")
+        yield HeadLine(self._painter, id="transcripts-bottom")
+
+    def on_mount(self) -> None:
+        self.query_one("#transcripts-title", HeadLine).show(self._title)
+        self.query_one("#transcripts-heads", HeadLine).show(lambda width: [self._heads(width)])
+        self.query_one("#transcripts-bottom", HeadLine).show(lambda width: [_keys()])
+        self._list.show(len(self._rows.shown_transcripts), self._line, self._here - 1)
+
+    def action_move(self, rows: int) -> None:
+        """Move to another transcript."""
+        last = len(self._rows.shown_transcripts) - 1
+        self._list.move_to(max(0, min(self._list.cursor + rows, last)))
+
+    def action_page(self, pages: int) -> None:
+        """Move by a page."""
+        self.action_move(pages * max(1, self._list.size.height - 1))
+
+    def action_choose(self) -> None:
+        """Open the transcript under the cursor."""
+        self.dismiss(self._list.cursor + 1)
+
+    def action_back(self) -> None:
+        """Return without a choice."""
+        self.dismiss(None)
+
+    @on(LineList.Chosen)
+    def _clicked(self, event: LineList.Chosen) -> None:
+        event.stop()
+        self.dismiss(event.row + 1)
+
+    def _title(self, width: int) -> list[Line]:
+        badge = Part(
+            trusted(BADGES[not self._projection.audience.is_safe].strip() + " "),
+            StyleRole.SAFE_BADGE if self._projection.audience.is_safe else StyleRole.DEBUG_BADGE,
+        )
+        count = Part(trusted(f"  {counted(len(self._rows.shown_transcripts), 'transcript')}"), StyleRole.QUIET)
+        room = max(1, width - len(badge.text) - len(count.text) - 2)
+        name = Part(SafeText(fitted(self._printing.name(self._file), room, self._printing).rstrip()), StyleRole.TITLE)
+        return [spread((Part(trusted(" ")), name, count), (badge,), width)]
+
+    def _heads(self, width: int) -> Line:
+        words = ("#", "first message", "messages", "problems")
+        number, title, messages, problems = (Part(trusted(word), StyleRole.STRONG) for word in words)
+        return self._columns(number, title, messages, problems, width)
+
+    def _line(self, row: int, width: int) -> Line:
+        """One transcript: what its boundary says, and counts of what this audience sees."""
+        rows = self._rows
+        boundary = self._projection.boundary(rows, row + 1)
+        own = rows.rows_of_transcript(rows.shown_transcripts[row])
+        kinds, _ = rows.kinds_and_values(own.start, own.stop)
+        return self._columns(
+            Part(trusted(f"{row + 1:,}"), StyleRole.QUIET),
+            Part(self._printing.name(boundary.title)),
+            Part(trusted(f"{kinds.count(RowKind.MESSAGE.value):,}")),
+            self._found(own),
+            width,
+        )
+
+    def _found(self, own: range) -> Part:
+        signs, problems = self._printing.signs, self._problems.problems
+        if not own:
+            return Part(trusted(""))
+        before = self._rows.last_number(own.start - 1) if own.start else 0
+        found = problems.between(before + 1, self._rows.last_number(own.stop - 1))[:_MOST_COUNTED]
+        errors, warnings = (sum(one.severity == each for one in found) for each in ("error", "warning"))
+        words = [f"{signs.error} {errors}"] if errors else []
+        words += [f"{signs.warning} {warnings}"] if warnings else []
+        look = StyleRole.ERROR if errors else StyleRole.WARNING if warnings else StyleRole.QUIET
+        return Part(trusted(" ".join(words) or "none"), look)
+
+    def _columns(self, number: Part, title: Part, messages: Part, problems: Part, width: int) -> Line:
+        style = self._printing
+        columns: list[Part] = []
+        if width >= _WITH_ALL:
+            columns.append(padded(messages, _MESSAGES, style, right=True))
+        columns += [Part(trusted("  ")), padded(problems, _PROBLEMS, style)]
+        room = max(1, width - _NUMBER - 2 - sum(len(part.text) for part in columns))
+        return (padded(number, _NUMBER, style, right=True), Part(trusted("  ")), padded(title, room, style), *columns)
+
+    @property
+    def _list(self) -> LineList:
+        return self.query_one(LineList)
+
+
+def _keys() -> Line:
+    keys = (("enter", "Open"), ("j k", "Move"), ("q", "Back"))
+    return tuple(
+        part
+        for key, does in keys
+        for part in (Part(trusted(f" {key}"), StyleRole.FOOTER_KEY), Part(trusted(f" {does} "), StyleRole.FOOTER_TEXT))
+    )

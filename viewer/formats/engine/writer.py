@@ -57,7 +57,7 @@ _OUTCOME_RULES = {
 
 
 class _Arrived:
-    """A text that arrives in pieces, with its bytes: a mark may lie in several of them."""
+    """A text that arrives in pieces, with its bytes: a mark may extend over several of them."""
 
     def __init__(self) -> None:
         self.pieces: list[Piece] = []
@@ -497,7 +497,7 @@ class DraftWriter:
         return header
 
     def _other_header(self, draft: Draft) -> Header:
-        """The header of a message that is no call and no reply."""
+        """The header of a message that is not a call or a reply."""
         kind, role = draft.kind, draft.role
         if kind is Kind.THOUGHT:
             return Header("assistant", channel=Channel.ANALYSIS, channel_given="analysis", intent=draft.intent)
@@ -727,7 +727,7 @@ class DraftWriter:
         return _Open(known.number, pieces, draft.text, draft.span[1], known.must_end, draft)
 
     def _unmarked(self, draft: Draft) -> list[Piece]:
-        """The pieces to show so far: none of a text with marks, which is divided when it is complete."""
+        """The pieces that may be shown now; none of a text with marks, which is divided only when complete."""
         return [] if self._marked(draft, draft.role) else draft.pieces
 
     def _close(self, known: _Open) -> None:

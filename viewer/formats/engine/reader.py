@@ -16,7 +16,7 @@ from viewer.formats.engine.paths import members_of, string_at
 from viewer.formats.engine.repeats import repeated_keys
 from viewer.formats.engine.spans import SpanCollector, TraceSpan
 from viewer.formats.engine.tree import RecordTree
-from viewer.formats.engine.writer import DraftWriter
+from viewer.formats.engine.writing.writer import DraftWriter
 from viewer.formats.json.fields import Source, header_value
 from viewer.formats.json.unread import unread_messages
 from viewer.formats.tables.model import RecordFormat

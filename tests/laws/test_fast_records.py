@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterator
+from typing import Any
 from zlib import crc32
 
 import pytest
@@ -412,9 +413,14 @@ def test_messages_of_known_shapes_are_read_as_with_care(seed: int, monkeypatch: 
 
 def test_almost_all_messages_have_a_known_shape(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lines, "READ_WITH_CARE", 0)
-    read: list[int] = []
+    read: list[object] = []
     careful = MessageObjects.add
-    monkeypatch.setattr(MessageObjects, "add", lambda *given: (read.append(1), careful(*given)))
+
+    def add(*given: Any) -> None:
+        read.append(given)
+        careful(*given)
+
+    monkeypatch.setattr(MessageObjects, "add", add)
     rows = [{"role": role, "content": f'{role} "{number}"\n'} for number in range(50) for role in ("user", "assistant")]
     both_layouts = [b"".join(json.dumps(row).encode() + b"\n" for row in rows)]
     both_layouts.append((json.dumps({"messages": rows}).encode() + b"\n") * 3)

@@ -353,7 +353,7 @@ def test_numbers_are_their_source_text() -> None:
     assert [member.value.text for member in found.members] == ["-0", "1.50", "123456789012345678901234567890", "1E400"]
 
 
-TEXTS = (
+ODD_TEXTS = (
     *("Hello", 'He said "no"\nand left', "\n\tback\\slash/", "Café 対話 🙂", "x < y and <b>", "a [{1}] \x7f"),
     *("<think>plums</think>Yes", "analysis<|message|>plums<|end|>", "assistant: hi", "\u200bhidden", "", "\x01"),
 )
@@ -363,25 +363,22 @@ def conversation(chance: random.Random) -> list[dict[str, object]]:
     """Messages of few shapes, in which anything may be odd."""
     found: list[dict[str, object]] = []
     for number in range(chance.randint(4, 14)):
-        text, odd = chance.choice(TEXTS), chance.random() < 0.15
+        text, odd = chance.choice(ODD_TEXTS), chance.random() < 0.15
         call_id = chance.choice([f"c{number}", f"c{number}", "c1", "", 'c"'])
         call: dict[str, object] = {"id": call_id, "type": "function"}
-        call["function"] = {"name": chance.choice(["find", "find", "read"]), "arguments": chance.choice(TEXTS)}
-        one: dict[str, object] = chance.choice(
-            [
-                {"role": "user", "content": text},
-                {"role": "assistant", "content": text},
-                {"role": "assistant", "content": chance.choice([None, "", text]), "tool_calls": [call]},
-                {"role": "assistant", "content": None, "tool_calls": [call, call | {"id": "c2"}]},
-                {"role": "tool", "tool_call_id": call_id, "content": text},
-                {"role": "functions.other", "tool_call_id": call_id, "content": text},
-                {"role": "tool", "tool_call_id": call_id, "name": "find", "content": text},
-            ]
-        )
-        extra = chance.choice(
-            [{"ts": 5}, {"name": "n"}, {"thought": True}, {"phase": "analysis"}, {"note": text}, {"to": "user"}]
-        )
-        found.append(one | extra if odd else one)
+        call["function"] = {"name": chance.choice(["find", "find", "read"]), "arguments": chance.choice(ODD_TEXTS)}
+        choices: list[dict[str, object]] = [
+            {"role": "user", "content": text},
+            {"role": "assistant", "content": text},
+            {"role": "assistant", "content": chance.choice([None, "", text]), "tool_calls": [call]},
+            {"role": "assistant", "content": None, "tool_calls": [call, {**call, "id": "c2"}]},
+            {"role": "tool", "tool_call_id": call_id, "content": text},
+            {"role": "functions.other", "tool_call_id": call_id, "content": text},
+            {"role": "tool", "tool_call_id": call_id, "name": "find", "content": text},
+        ]
+        extras: list[dict[str, object]] = [{"ts": 5}, {"name": "n"}, {"thought": True}, {"phase": "analysis"}]
+        extras += [{"note": text}, {"to": "user"}]
+        found.append(chance.choice(choices) | (chance.choice(extras) if odd else {}))
     return found
 
 

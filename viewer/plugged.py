@@ -1,4 +1,4 @@
-"""Where tables of other distributions come from. The formats ask here; the program connects the plug-ins."""
+"""Lookup of tables from other distributions: formats ask here, and the program connects the plug-ins."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Plugged:
-    """Where tables of other distributions come from: nowhere until the program connects their source."""
+    """Lookup of tables from other distributions; finds nothing until the program connects their source."""
 
     def __init__(self) -> None:
         self.table: Callable[[str], Any] = lambda name: None

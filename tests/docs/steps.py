@@ -1,4 +1,4 @@
-"""Reads the numbered steps of CONTRIBUTING.md and does them, as they stand there."""
+"""Read the numbered steps of CONTRIBUTING.md, and follow them exactly."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ _CODE = re.compile(r"``(.+?)``|`(.+?)`")
 
 
 class Step(NamedTuple):
-    """One step: what its sentence says, and the block below it."""
+    """One step: its sentence, and the block below it."""
 
     sentence: str
     block: str
 
     @property
     def names(self) -> list[str]:
-        """What stands in the sentence as code."""
+        """The code spans of the sentence."""
         return [found[1] or found[2] for found in _CODE.finditer(self.sentence)]
 
 
 def steps_of(page: str, heading: str) -> list[Step]:
-    """The steps below a heading; those without a block are for people."""
+    """The steps below a heading; each must have a block."""
     section = page.split(f"## {heading}\n")[1].split("\n## ")[0]
     steps = []
     for found in _STEP.finditer(section):
@@ -61,7 +61,7 @@ def _insert(step: Step, path: Path) -> None:
 
 
 def _place(step: Step, lines: list[str]) -> int:
-    """Before which line the block belongs."""
+    """The index of the line before which the block belongs."""
     if ", before the last line," in step.sentence:
         return len(lines) - 1
     anchor = step.names[1]

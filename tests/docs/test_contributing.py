@@ -29,9 +29,10 @@ LAWS = "tests/laws/test_samples.py tests/laws/test_chunking.py"
 """Run with the new samples only."""
 PROGRAMS = {
     "ocmlview": 'exec "{python}" -m viewer "$@"',
+    "pytest": 'exec "{python}" -m pytest "$@"',
     "make": 'case $1 in docs) OCML_UPDATE=1 exec "{python}" -m pytest ' + MADE + ";; check) ;; *) exit 1;; esac",
 }
-"""The steps say `make`; the copy has no environment of its own. All checks are made once, at the end."""
+"""The copy has no `.venv`. All checks run once, at the end."""
 
 
 @pytest.fixture(scope="module")

@@ -32,7 +32,7 @@ def test_no_input_raises() -> None:
     assert run_campaign(SECONDS, SEED * 10_000_000).inputs > SECONDS / 2
 
 
-FORMAT_SECONDS = float(os.environ.get("OCML_LAB_FORMAT_SECONDS", "20"))
+FORMAT_SECONDS = float(os.environ.get("OCML_LAB_FORMAT_SECONDS", "600"))
 
 
 def run_format(name: str, seconds: float, first: int, kept: Path = CORPUS) -> int:

@@ -47,6 +47,7 @@ class Text:
     usage: Usage | None = None
     time: str | None = None
     thread: int = 0
+    span: tuple[int, int] | None = None
 
 
 def read(data: bytes, cuts: Iterable[int] = ()) -> list[Event]:

@@ -112,7 +112,7 @@ class CheckContext:
 
     @lazy_property
     def _near(self) -> tuple[tuple[int, bytes], tuple[int, bytes], tuple[int, bytes]]:
-        """Yield the bytes before the body, after it, and at the start of bytes that several messages share."""
+        """Return the bytes before the body, after it, and at the start of bytes that several messages share."""
         start, end = self.message.span
         pieces = self.message.pieces
         first, last = (pieces[0].start, pieces[-1].end) if pieces else (start, start)

@@ -53,7 +53,7 @@ def check_encoding(case: CheckContext) -> Iterator[Diagnostic]:
 
 
 def _spans_of_bytes(case: CheckContext) -> list[Span]:
-    """Yield the spans of the message. Bytes that messages share are checked once."""
+    """Return the spans of the message. Bytes that messages share are checked once."""
     pieces = case.message.pieces
     if len(pieces) > 1:
         return [(piece.start, piece.end) for piece in pieces]
@@ -101,7 +101,7 @@ def check_thoughts(case: CheckContext) -> Iterator[Diagnostic]:
 
 
 def _after_text(data: bytes, blocks: list[Span]) -> list[Span]:
-    """Yield the blocks that follow text. A block without an opening mark counts as first if the prompt opened it."""
+    """Return the blocks that follow text. A block without an opening mark counts as first if the prompt opened it."""
     before = 0
     for index, (start, end) in enumerate(blocks):
         is_withdrawn = index > 0 and not MAY_BE_MARK.match(data, start)

@@ -102,7 +102,7 @@ def run(arguments: list[str]) -> int:
 
 
 def _describe_help(option: click.Option | None) -> click.Option | None:
-    """Replace the words of click, which keeps the option of a command."""
+    """Replace the text of click in place: click keeps the option of each command."""
     if option is not None:
         option.help = "Show this help."
     return option

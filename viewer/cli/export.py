@@ -78,7 +78,7 @@ def _export_folder(
     reading: ReadOptions,
     force: bool,
 ) -> int:
-    """Export each transcript of a folder to a file of its own."""
+    """Export each transcript of a folder to a separate file."""
 
     def write(document: Document, target: OutputFolder) -> int:
         path = target.path_for(document.name, default_name(document.name, audience, exporter))

@@ -1,5 +1,4 @@
-"""Follow an input on the command line: step until it ends, pass content to a printer, report events on standard
-error."""
+"""Follow an input on the command line: step until it ends, print its content, and report resets and stalls."""
 
 from __future__ import annotations
 

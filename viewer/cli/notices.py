@@ -22,7 +22,7 @@ _NOT_READ = "ocmlview does not read it yet."
 
 
 class Unread(Struct, frozen=True):
-    """A kind of file that people have and that no format reads."""
+    """A kind of file that users have but no format reads."""
 
     title: str
     keys: tuple[str, ...] = ()

@@ -178,7 +178,7 @@ NO_SCREEN = ("dumb", "unknown")
 _MANY = ("256color", "kitty", "direct")
 """Name endings of terminals with more than sixteen colors."""
 _LIGHT = ("7", "9", "10", "11", "12", "13", "14", "15")
-"""The light backgrounds of COLORFGBG, as editors judge them too."""
+"""The light backgrounds of COLORFGBG, by the rule that editors use."""
 
 
 def take_keyboard() -> bool:
@@ -216,7 +216,7 @@ def color_count() -> int:
 
 
 def has_many_colors() -> bool:
-    """True if the terminal declares that it shows any color; otherwise it has at most 256."""
+    """True if the terminal declares 24-bit color; otherwise at most 256 colors are used."""
     return os.environ.get("COLORTERM", "").strip().lower() in ("truecolor", "24bit")
 
 

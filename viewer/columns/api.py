@@ -97,4 +97,4 @@ class Columns(Protocol):
         A row with 0 has the value of the row before, and 1 at a break. The first row follows the value `before`."""
 
     def count_byte(self, data: bytes, byte: int, cuts: Sequence[int]) -> list[int]:
-        """The number of times a byte occurs between each two neighboring cuts."""
+        """The number of times a byte occurs between neighboring cuts."""

@@ -1,4 +1,4 @@
-"""Backend of a document: plain Python or NumPy, chosen once. A native one has its place here, too."""
+"""Backend of a document: plain Python or NumPy, chosen once. A native backend would be selected here."""
 
 from __future__ import annotations
 

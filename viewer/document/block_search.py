@@ -1,7 +1,7 @@
 """Literal search over blocks: find a text in many messages at once, in the bytes of the input.
 
-The vault lends its source, as it does to `body_blocks.py`. Results come only from messages that the audience sees; no
-bytes are kept. Rows that bytes cannot decide are left to a search of their text."""
+The vault provides the bytes. Results come only from messages that the audience sees, and no bytes are kept. Rows that
+bytes cannot decide are left to a search of their text."""
 
 from __future__ import annotations
 
@@ -240,7 +240,7 @@ def _characters(text: bytes, data: Bytes, starts: Positions, found: Positions) -
 
 
 class PatternFinder:
-    """Finder of all positions of a byte pattern in bytes."""
+    """Finds all positions of a byte pattern in bytes."""
 
     def __init__(self, pattern: BytePattern) -> None:
         self._pattern = pattern

@@ -73,7 +73,7 @@ class Disclosure(Struct, frozen=True):
         return show
 
     def _strict_labels(self, cache: VisibilityCache) -> dict[int, int]:
-        """Numbers of shown messages, counting only shown messages."""
+        """Numbers of the shown messages as a strict view counts them, without the hidden ones."""
         seen = filter(cache.sees, range(1, len(self._analysis.index) + 1))
         return {number: position for position, number in enumerate(seen, 1)}
 

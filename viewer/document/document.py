@@ -203,7 +203,7 @@ class Document:
         self._begin(source, _choose(source, format))
 
     def _begin(self, source: Source, detection: Detection) -> None:
-        """Start to read this source from its first byte."""
+        """Start reading this source from its first byte."""
         self._source = source
         reader = self._reader = _Reader(source, self._reading_step, self._reader.on_rewritten)
         self.detection = detection
@@ -395,7 +395,7 @@ class Document:
 
     @property
     def missing_item(self) -> str:
-        """Why the transcript that was named is not in the input; empty if it is, or is not read yet."""
+        """Why the input lacks the named transcript; empty if it has it, or if the input is not completely read."""
         selection = self._selection
         if selection is None or not self._is_read or selection.number <= selection.count:
             return ""

@@ -236,7 +236,7 @@ class LiveDocument(Document):
         return LiveChange(grew=self._deadlines.expire(self._clock()), state=change.state)
 
     def _check_on(self) -> LiveChange:
-        """Check some of the bytes that were only read because there were many; other changes wait."""
+        """Check some of the bytes that are read but not checked yet, because there were many; other changes wait."""
         self.has_caught_up = True
         known = len(self._analysis.findings)
         self._analysis.check_some(CHECKED_AT_ONCE)

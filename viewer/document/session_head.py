@@ -1,4 +1,4 @@
-"""What a list of sessions shows of one: its title, its turns, and when it began. Only the head of the file is read."""
+"""Entry of a session in a list: its title, its turns, and when it began. Only the head of the file is read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Flags that hide a text in some format: every reader of records hides by all of them."""
+"""Flags that hide a text in some format: every reader of records applies all of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FLAGS = frozenset(
 )
 """Hidden, unless the value is false or null."""
 WORDS = frozenset({"thought", "synthetic", "ignored", "hidden", "redacted", "summary"})
-"""Hidden by true or by a number. Any other value is no flag: some formats have texts under these names."""
+"""Hidden by true or by a number. Any other value is not a flag: some formats have texts under these names."""
 SHOWN = frozenset({"userVisible", "user_visible"})
 """Hidden, unless the value is true or null."""
 

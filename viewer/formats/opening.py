@@ -1,4 +1,4 @@
-"""Open the reader of a record format: what its records are read into, and the containers in which they lie."""
+"""Open the reader of a record format: what its records are read into, and the containers that hold them."""
 
 from __future__ import annotations
 

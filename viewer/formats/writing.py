@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol
 
-from viewer.model.messages import Usage
+from viewer.model.messages import Span, Usage
 
 
 class Writable(Protocol):
@@ -18,6 +18,10 @@ class Writable(Protocol):
     @property
     def number(self) -> int:
         """The number of the message, through the whole input."""
+
+    @property
+    def span(self) -> Span | None:
+        """Where its source begins and ends, if the audience may know. The messages of one record share it."""
 
     @property
     def role(self) -> str:

@@ -33,7 +33,7 @@ class MessageIndex:
         self.columns: Columns = PlainColumns()
         """The backend for operations on the columns of this document."""
         self.kinds = array("I", [0])
-        """The kind of each message, by its number; kind 0 belongs to number 0, which is no message."""
+        """The kind of each message, by its number; kind 0 belongs to number 0, which is not a message."""
         self._kind_headers = array("I", [0])
         self._kind_flags = bytearray(1)
         self._kind_of: dict[int, int] = {}
@@ -117,7 +117,7 @@ class MessageIndex:
         return len(self._kind_flags)
 
     def example(self, kind: int) -> Message:
-        """A message of this kind without call id, position and body."""
+        """A message of this kind without a call id, position, or body."""
         flags = self._kind_flags[kind]
         return Message(
             0,

@@ -86,7 +86,7 @@ class Metadata(Struct, frozen=True, gc=False):
 
 
 class Used(Struct, frozen=True):
-    """A message, or the transcript if the number is 0, used this many tokens more."""
+    """A message, or the transcript if the number is 0, used this many more tokens."""
 
     transcript: int
     number: int

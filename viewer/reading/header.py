@@ -1,4 +1,4 @@
-"""Read one message header, interpret its words, and select the fields that safe output contains."""
+"""Read one message header: interpret its words, recognize preambles, and select the fields for safe output."""
 
 from __future__ import annotations
 
@@ -214,7 +214,7 @@ class HeaderWords:
         self.problems.append(Problem(rule, reason, start, end))
 
     def strict(self, reason: str, start: int, end: int) -> None:
-        """Add a note where the reference library of Harmony reads something else."""
+        """Add a note where Harmony's reference library reads the header differently."""
         if self.grammar.harmony:
             self.report(reason, start, end, I_HARMONY_STRICT)
 

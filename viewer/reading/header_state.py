@@ -116,7 +116,7 @@ def _settle_cut_off(reader: TextReader, words: bytes, again: bool) -> Frame:
 def _record_without_body(
     reader: TextReader, frame: Frame, at: int, words: bytes, end: int, ending: Ending, stop: Token | None
 ) -> None:
-    """Record a header without `<|message|>` as a message of its own, with the words that could be read."""
+    """Record a header without `<|message|>` as a separate message, with the words that could be read."""
     reading = read_header(words, reader.grammar.header, implied=frame.implied, partial=True)
     body = at + reading.rest
     _report_missing(reader, reading, at)

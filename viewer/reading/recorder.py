@@ -153,14 +153,14 @@ class Recorder:
         self.report(W_TEXT_BETWEEN, None, start, end)
 
     def leave_out(self, start: int, end: int) -> None:
-        """Record a mark that belongs to no message and is no fault. Only an audience that sees stray text sees it."""
+        """Record a mark that belongs to no message and is not a fault. Only audiences that see stray text see it."""
         self.start_if_none(start)
         self._events.append(Strayed(Stray(self.transcript, self.last_number, (start, end))))
 
     def report(
         self, rule: Rule, reason: str | None, start: int, end: int, message: int | None = None, count: int = 1
     ) -> None:
-        """Report a diagnostic at these bytes. Equal ones that touch are merged later."""
+        """Report a diagnostic at these bytes. Adjacent equal ones are merged later."""
         if reason is None or reason in rule.reasons:
             self._events.append(Found(rule, reason, start, end, message, count))
             return
@@ -176,7 +176,7 @@ class Recorder:
         self._events.append(Superseded(first, last))
 
     def use(self, number: int, usage: Usage) -> None:
-        """Record that a message used this many tokens more; 0 is the transcript as a whole."""
+        """Record that a message used this many more tokens; 0 is the transcript as a whole."""
         if usage != Usage():
             self._events.append(Used(self.transcript, number, usage))
 

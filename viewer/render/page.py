@@ -44,7 +44,7 @@ from viewer.render.width import between, cells
 from viewer.rules.errors import E_FORMAT_UNKNOWN
 
 MOST_EMPTY = 20
-"""Consecutive boundaries of transcripts without messages; of more, only the last one is shown."""
+"""Consecutive boundaries of empty transcripts that are shown; of any others, only the last one is."""
 MOST_NOTES = 3
 """Diagnostics shown at a message; the others are in the list of problems."""
 FOLD_FROM = 60
@@ -54,7 +54,7 @@ FOLD_TO = 30
 SHORT_FOLD_FROM, SHORT_FOLD_TO = 16, 8
 """The same for messages that the end user did not see."""
 _MOST_CHECKED = 64
-"""Problems checked for a row of their own."""
+"""Problems checked for a separate row."""
 
 
 class BlockLine(Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""Themes: validated colors per style role and of the screen, from `themes/<name>.yaml` or a folder of your own.
+"""Themes: validated colors per style role and of the screen, from `themes/<name>.yaml` or your own folder.
 
 A theme file is read strictly: every mistake is reported with its line, its column and a suggestion. A theme that cannot
 be used never stops the app: `load_theme` falls back to the dark one, and `notice` gives the reason in one sentence.

@@ -19,7 +19,7 @@ BADGES = {True: " [DEBUG]", False: "  [SAFE]"}
 ROOMY = 100
 """From this width on there is room for more words."""
 LEAST_NAME = 8
-"""The minimum of columns for the name next to the number of the transcript."""
+"""The minimum number of columns for the name next to the number of the transcript."""
 _SHORT_FORMATS = {"OpenChatML": "OCM", "JSON": "JSON", "interchange": "", "event": "", "stream": ""}
 
 

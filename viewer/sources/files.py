@@ -1,4 +1,4 @@
-"""Files and pipes as sources that can be read again by offset; input that cannot be read twice is spooled."""
+"""Files and pipes as sources readable by offset: recognize and convert UTF-16, spool what cannot be read twice."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Guarded file: returns indexed bytes again only if they are unchanged.
 
-The stamp decides if a read needs a proof; block checksums are the proof."""
+The stamp decides whether a read needs a proof; block checksums are the proof."""
 
 from __future__ import annotations
 

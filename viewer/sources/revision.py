@@ -1,4 +1,4 @@
-"""One revision of a followed file: its text until the file is truncated, rotated or replaced, readable by offset."""
+"""One revision of a followed file: its text (UTF-16 converted) until the file is truncated, rotated or replaced."""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ class _Building:
             self.fault = refused.place
         except MarkedYAMLError as error:
             self.fault = self._place(error)
-        except (ValueError, OverflowError):  # `\UFFFFFFFF` is no code point; the scanner is at its digits
+        except (ValueError, OverflowError):  # `\UFFFFFFFF` is not a code point; the scanner is at its digits
             self.fault = (self._events.index - 2, self._events.index + 8)
 
     def _documents(self) -> None:

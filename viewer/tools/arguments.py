@@ -1,6 +1,6 @@
 """Positions of invalid arguments, found by a walk along the schema of the tool.
 
-A validator judges the values. The walk only finds positions, so that a large value with many faults costs no more than
+A validator checks the values. The walk only finds positions, so that a large value with many faults costs no more than
 reading it.
 """
 

@@ -1,4 +1,4 @@
-"""Fast path for simple JSON Schemas, as most tools declare: judged without a validator, which loads slowly."""
+"""Fast path for the simple JSON Schemas that most tools declare; the validator loads slowly."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _KINDS = frozenset(TYPES.values())
 
 
 def judge_of(schema: Schema | bool) -> Judge | None:
-    """A function that judges values under a written-out schema; None if the schema is unusable."""
+    """A function that checks values against a written-out schema; None if the schema is unusable."""
     if is_plain(schema):
         return partial(fits, schema)
     validator = compiled(schema)

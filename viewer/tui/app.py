@@ -343,7 +343,7 @@ class ViewerApp(App[int], inherit_bindings=False):
     # Faults.
 
     def _fatal_error(self) -> None:
-        """Remember where the app broke, without a word of what it was showing."""
+        """Record where the app failed, without any text that it showed."""
         self.bell()
         self._remember(sys.exc_info()[1])
         self._close_messages_no_wait()

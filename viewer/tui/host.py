@@ -1,4 +1,4 @@
-"""Host: what a controller may ask of the screen, without a word about widgets."""
+"""Host: the interface of the main screen for controllers; it mentions no widgets."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ class Viewport(Protocol):
         ...
 
     def show_offset(self, offset: int) -> None:
-        """Scroll to the line of a character of the body under the cursor."""
+        """Scroll to the line that shows this character of the body under the cursor."""
         ...
 
     def first_visible(self) -> Cursor:

@@ -1,4 +1,4 @@
-"""Session: one document as it is viewed now. It knows no widgets; every change returns the flags to redraw."""
+"""Session: one document as it is viewed now, with its marks and folds. Every change returns what to redraw."""
 
 from __future__ import annotations
 

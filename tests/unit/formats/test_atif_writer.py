@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from tests.support.openchatml_0_1_reading import Text
+from tests.unit.formats.test_json_messages import ShownHeader
 from viewer.formats.json.atif_writer import write_atif
 
 
@@ -81,3 +82,33 @@ def test_losses_are_counted() -> None:
 def test_several_transcripts_are_one_document_per_line() -> None:
     text, _ = write_atif((), [ASKED, Text(transcript=2, role="user", body="And now?")])
     assert [json.loads(line)["session_id"] for line in text.splitlines()] == ["transcript-1", "transcript-2"]
+
+
+def test_steps_of_a_trajectory_stay_as_they_are() -> None:
+    texts = (
+        Text(body="Let me check.", span=(10, 20)),
+        Text(message_kind="thought", channel="analysis", body="Look.", span=(30, 90)),
+        Text(recipient="functions.now", call_id="c1", message_kind="call", body="{}", span=(40, 50)),
+        Text(recipient="functions.now", call_id="c2", message_kind="call", body="{}", span=(100, 110)),
+        Text(recipient="functions.now", call_id="c3", message_kind="call", body="{}", span=(120, 130)),
+    )
+    for format, sizes in (("atif", [0, 1, 2]), ("claude-code", [3])):
+        (found,) = [json.loads(write_atif((ShownHeader(1, format=format),), texts)[0])["steps"]]
+        assert [len(step.get("tool_calls", ())) for step in found] == sizes
+
+
+def test_what_an_agent_said_before_is_copied_context_of_the_agent() -> None:
+    found = steps(Text(message_kind="replayed", body="Earlier."), SAID)
+    assert [(step["source"], step["message"], "is_copied_context" in step) for step in found] == [
+        ("agent", "Earlier.", True),
+        ("agent", "Noon.", False),
+    ]
+
+
+def test_a_reply_names_only_a_call_of_its_step() -> None:
+    late = Text(role="tool", name="functions.now", call_id="c9", message_kind="reply", body="1")
+    document, losses = written(CALL, ASKED, SAID, REPLY, late)
+    call, _, said = document["steps"]
+    assert call["observation"]["results"] == [{"content": "12:00", "source_call_id": "c1"}]
+    assert said["observation"]["results"] == [{"content": "1"}]
+    assert losses == ["ATIF: a reply without its call lost the id (1 time)."]

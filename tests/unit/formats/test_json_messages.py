@@ -307,6 +307,7 @@ class Shown:
     visible: bool = True
     usage: Usage | None = None
     time: str | None = None
+    span: tuple[int, int] | None = None
     thread: int = 0
 
 

@@ -135,7 +135,7 @@ class JsonDocuments:
 
 
 def add_stray(record: Recorder, text: bytes, start: int) -> None:
-    """Record text that is no record, unless it is only white space."""
+    """Record text that is not a record, unless it is only white space."""
     content = text.strip(SPACE)
     if content:
         begin = start + len(text) - len(text.lstrip(SPACE))

@@ -92,7 +92,7 @@ def _is_object(line: bytes) -> bool:
 
 
 def _by_the_second(first: bytes, second: bytes) -> Layout:
-    """Decide if a first line that is not an object is broken, or continues on the second line."""
+    """Decide whether a first line that is not an object is broken or continues on the second line."""
     if not _is_object(second):
         return Layout.DOCUMENTS
     if not first.startswith(b"{"):

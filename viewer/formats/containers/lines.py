@@ -56,7 +56,7 @@ class WholeLines(Protocol):
 
 
 class LineReader:
-    """Reader of lines. Lines that are no records become stray text, one item per run."""
+    """Reader of lines. Lines that are not records become stray text, one item per run."""
 
     def __init__(
         self, record: Recorder, values: Values, *, longest: int = LONGEST_LINE, whole: WholeLines | None = None
@@ -295,7 +295,7 @@ class LineReader:
         self.add_stray(start, end)
 
     def add_stray(self, start: int, end: int) -> None:
-        """Add text that is no record to the run of such text."""
+        """Add text that is not a record to the run of such text."""
         self._stray = (self._stray[0] if self._stray else start, end)
 
     def _flush_stray(self) -> None:

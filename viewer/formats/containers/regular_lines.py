@@ -1,4 +1,4 @@
-"""Lines of records: regular ones are decoded at once, all others are read with care."""
+"""Lines of records: regular ones are decoded at once, all others by the tolerant JSON parser."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Records(Values, Protocol):
         ...
 
     def read_run(self, data: bytes, start: int, at: int, base: int, node: JsonNode) -> int:
-        """Read the events after a regular one that are the same but for the text they add."""
+        """Read the events after a regular one that differ only in the text they add."""
         ...
 
 

@@ -56,7 +56,7 @@ class _Agent:
     def __init__(self) -> None:
         self._chains: list[_Chain] = []
         self._seen: set[Identity] = set()
-        """Everything that repeats without a place: calls, replies, instructions, thoughts."""
+        """Everything that counts as repeated wherever it is: calls, replies, instructions, thoughts."""
         self._drafts: list[Draft] = []
         """The drafts of this trace."""
         self._covered: list[tuple[RecordReading, list[Draft], list[tuple[Identity, Draft]]]] = []

@@ -1,4 +1,4 @@
-"""Runs of events that are the same but for the text that they add: recognized by one pattern, and read together."""
+"""Runs of events that differ only in the text that they add: recognized by one pattern, and read together."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ class Records:
         return True
 
     def read_run(self, data: bytes, start: int, at: int, base: int, node: JsonNode) -> int:
-        """Read the events after a regular one that are the same but for the text they add; returns the index after
+        """Read the events after a regular one that differ only in the text they add; returns the index after
         them. That event begins at the index `start` and ends at the index `at`; `base` is the offset of the data."""
         step, deltas = self._step, self._deltas
         piece = self._writer.grown_by(step) if step is not None and self._tree is None else None

@@ -269,7 +269,7 @@ class EventApplier:
             self.streams.withdraw_lane(lane, Family.TEXT, (flag.start, flag.end))
 
     def _part(self, event: EventObject, kind: EventKind) -> bool:
-        """Handle the start or end of a content part. Its type decides if its text is shown; its text is a
+        """Handle the start or end of a content part. Its type decides whether its text is shown; its text is a
         repetition."""
         lane = self._items.lane_of(event, kind.act, kind.family)
         part = event.get("part")

@@ -1,4 +1,4 @@
-"""Keys of deltas, and the open messages, found by the statements of deltas."""
+"""Keys of deltas, and lookup of open messages by what a delta states."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class Stream(Struct):
 
 
 class OpenStreams:
-    """The open messages, found by the statements of deltas."""
+    """Lookup of open messages by what a delta states."""
 
     def __init__(self) -> None:
         self._numbers: dict[int, Stream] = {}

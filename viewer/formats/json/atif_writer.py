@@ -9,20 +9,22 @@ from itertools import groupby
 from typing import Any
 
 from viewer.formats.writing import Writable, WritableTranscript, Writer
-from viewer.model.messages import Usage
+from viewer.model.messages import Span, Usage
 
+NAME = "atif"
 VERSION = "ATIF-v1.7"
 UNKNOWN = "unknown"
-_AGENT_KINDS = frozenset({"said", "thought", "call"})
+_TEXTS = frozenset({"said", "replayed"})
+_AGENT_KINDS = frozenset({"said", "thought", "call", "replayed"})
 
 
 def write_atif(transcripts: Sequence[WritableTranscript], messages: Iterable[Writable]) -> tuple[str, list[str]]:
     """The text, and a sentence for each loss. Several transcripts are one document per line."""
-    models = {transcript.number: transcript.model for transcript in transcripts}
+    sources = {transcript.number: transcript for transcript in transcripts}
     losses: Counter[str] = Counter()
     documents = []
     for number, group in groupby(messages, lambda message: message.transcript):
-        documents.append(_document(number, models.get(number), list(group), losses))
+        documents.append(_document(number, sources.get(number), list(group), losses))
     text = "".join(_encoded(document, is_only=len(documents) == 1) for document in documents)
     return text, [f"ATIF: {words} ({_times(count)})." for words, count in losses.items() if count]
 
@@ -41,23 +43,30 @@ def _encoded(document: dict[str, Any], *, is_only: bool) -> str:
     return head.replace('"steps": []', f'"steps": [\n{lines}\n]', 1) + "\n" if lines else head + "\n"
 
 
-def _document(number: int, model: str | None, messages: list[Writable], losses: Counter[str]) -> dict[str, Any]:
-    document = _trajectory(f"transcript-{number}", model, [each for each in messages if not each.thread], losses)
+def _document(
+    number: int, source: WritableTranscript | None, messages: list[Writable], losses: Counter[str]
+) -> dict[str, Any]:
+    main = [each for each in messages if not each.thread]
+    document = _trajectory(f"transcript-{number}", source, main, losses)
     threads = sorted({message.thread for message in messages} - {0})
     if threads:
         document["subagent_trajectories"] = [
             {
                 "trajectory_id": f"thread-{thread}",
-                **_trajectory(f"thread-{thread}", model, [each for each in messages if each.thread == thread], losses),
+                **_trajectory(f"thread-{thread}", source, [each for each in messages if each.thread == thread], losses),
             }
             for thread in threads
         ]
     return document
 
 
-def _trajectory(name: str, model: str | None, messages: list[Writable], losses: Counter[str]) -> dict[str, Any]:
-    agent = {"name": UNKNOWN, "version": UNKNOWN} | ({"model_name": model} if model else {})
-    steps = _Steps(losses)
+def _trajectory(
+    name: str, source: WritableTranscript | None, messages: list[Writable], losses: Counter[str]
+) -> dict[str, Any]:
+    agent = {"name": UNKNOWN, "version": UNKNOWN}
+    if source is not None and source.model:
+        agent["model_name"] = source.model
+    steps = _Steps(losses, has_steps=source is not None and source.format == NAME)
     for message in messages:
         steps.add(message)
     return {"schema_version": VERSION, "session_id": name, "agent": agent, "steps": steps.numbered()}
@@ -66,9 +75,15 @@ def _trajectory(name: str, model: str | None, messages: list[Writable], losses: 
 class _Steps:
     """The steps of one trajectory."""
 
-    def __init__(self, losses: Counter[str]) -> None:
+    def __init__(self, losses: Counter[str], *, has_steps: bool) -> None:
         self._losses = losses
+        self._has_steps = has_steps
+        """True if the source has steps of its own: each stays as it is."""
+        self._span: Span | None = None
+        """The span of the message that began the last step."""
         self._steps: list[dict[str, Any]] = []
+        self._calls: dict[str, dict[str, Any]] = {}
+        """The steps of the calls, by their ids."""
         self._reply_came = True
         """True if the next message of the agent begins a step."""
 
@@ -91,7 +106,22 @@ class _Steps:
         else:
             self._losses["a message of a kind that trajectories lack is left out"] += 1
 
+    def _goes_on(self, message: Writable) -> bool:
+        """True if a message is in the same step of its source as the one before. Texts have the span of their step;
+        calls come after them, and have spans of their own."""
+        if not self._has_steps or message.span is None or self._span is None:
+            return False
+        if message.message_kind != "call":
+            return message.span == self._span
+        last = self._steps[-1]
+        is_after_calls = not self._reply_came and not last["message"] and "reasoning_content" not in last
+        is_inside = self._span[0] <= message.span[0] and message.span[1] <= self._span[1]
+        return is_inside or (is_after_calls and last.get("timestamp") == message.time)
+
     def _add_other(self, message: Writable, kind: str) -> None:
+        if self._goes_on(message):
+            self._steps[-1]["message"] = _joined(self._steps[-1]["message"], message.body)
+            return
         source = "system" if kind == "instruction" or message.role in ("system", "developer") else "user"
         step: dict[str, Any] = {"source": source, "message": message.body}
         if kind == "injected":
@@ -103,22 +133,32 @@ class _Steps:
         self._reply_came = True
 
     def _add_to_agent(self, message: Writable, kind: str) -> None:
-        if self._reply_came or not self._steps:
+        if self._begins(message, kind):
             self._begin({"source": "agent", "message": ""}, message)
             self._reply_came = False
-        if kind == "said" and self._steps[-1]["message"]:
-            self._begin({"source": "agent", "message": ""}, message)
         step = self._steps[-1]
         if message.usage is not None:
             step["_usage"] = message.usage.plus(step.get("_usage", Usage()))
-        if kind == "said":
-            step["message"] = message.body
+        if kind == "replayed":
+            step["is_copied_context"] = True
+        if kind in _TEXTS:
+            step["message"] = _joined(step["message"], message.body)
             if message.channel_given == "commentary":
                 self._losses["a preamble became a part of the answer"] += 1
         elif kind == "thought":
             step["reasoning_content"] = _joined(step.get("reasoning_content", ""), message.body)
         else:
             step.setdefault("tool_calls", []).append(self._call(message))
+            if message.call_id:
+                self._calls[message.call_id] = step
+
+    def _begins(self, message: Writable, kind: str) -> bool:
+        """True if a message of the agent begins a step."""
+        if self._has_steps or not self._steps:
+            return not self._goes_on(message)
+        last = self._steps[-1]
+        is_other = ("is_copied_context" in last) != (kind == "replayed")
+        return self._reply_came or is_other or (kind in _TEXTS and bool(last["message"]))
 
     def _call(self, message: Writable) -> dict[str, Any]:
         arguments = _loaded(message.body)
@@ -129,16 +169,23 @@ class _Steps:
         return {"tool_call_id": message.call_id or "", "function_name": name, "arguments": arguments}
 
     def _add_reply(self, message: Writable) -> None:
-        step = next((step for step in reversed(self._steps) if step["source"] == "agent"), None)
+        step = self._calls.get(message.call_id or "")
+        if step is None:
+            self._losses["a reply without its call lost the id"] += bool(message.call_id)
+            result: dict[str, Any] = {"content": message.body}
+            step = next((step for step in reversed(self._steps) if step["source"] == "agent"), None)
+        else:
+            result = {"content": message.body, "source_call_id": message.call_id}
         if step is None:
             step = {"source": "agent", "message": ""}
             self._begin(step, message)
-        result = {"content": message.body} | ({"source_call_id": message.call_id} if message.call_id else {})
+            step = self._steps[-1]
         step.setdefault("observation", {"results": []})["results"].append(result)
         self._reply_came = True
 
     def _begin(self, step: dict[str, Any], message: Writable) -> None:
         self._steps.append(step | ({"timestamp": message.time} if message.time else {}))
+        self._span = message.span
 
 
 def _with_metrics(step: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Reader of JSON messages: single ones and lists, in documents and on lines of their own."""
+"""Reader of JSON messages: single ones and lists, in documents and on separate lines."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class MessageLists:
         return node.kind is JsonKind.OBJECT
 
     def apply(self, node: JsonNode, name: str | None, lenient: list[Span], source: Source | None = None) -> bool:
-        """Read an object on a line of its own; its bytes are in one piece."""
+        """Read an object that is alone on its line; its bytes are in one piece."""
         assert source is not None
         self._read_record(node, JsonReading(node, node.end, None, lenient), source)
         return True

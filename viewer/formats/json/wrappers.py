@@ -38,7 +38,7 @@ class Found(Struct, frozen=True):
 
 
 class MessageFinder:
-    """Finder of the messages in the values of an input."""
+    """Finds the messages in the values of an input."""
 
     def __init__(self, table: MessageTable) -> None:
         self._table = table

@@ -64,7 +64,7 @@ class Conversation:
         self._goes_on = True
 
     def end_stray(self) -> None:
-        """Begin another text with the next line without a record: a line in between is no such text."""
+        """Begin another text with the next line without a record: a line in between is not part of that text."""
         self._goes_on = False
 
     def add_unreadable(self, span: Span, literal: Literal) -> int:

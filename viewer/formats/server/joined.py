@@ -132,7 +132,7 @@ def joined_line(parts: Sequence[Part]) -> LogLine:
 
 
 def _inside(bounds: list[int], start: int, end: int) -> range:
-    """The numbers of the parts that a part of the whole text lies in."""
+    """The numbers of the parts that contain a part of the whole text."""
     return range(bisect_right(bounds, start, 1) - 1, bisect_left(bounds, end, 0, len(bounds) - 1))
 
 

@@ -46,7 +46,7 @@ class Literal(Struct, frozen=True):
     is_cut: bool
     """True if the logger cut it off."""
     is_odd: bool
-    """True if what follows it is no record."""
+    """True if what follows it is not a record."""
 
     @property
     def data(self) -> bytes:

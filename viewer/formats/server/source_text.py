@@ -65,7 +65,7 @@ def of_json(node: JsonNode, string: bytes) -> Segment:
 
 
 class _Shifted:
-    """A map of a text that begins inside another one; without a map, every byte means itself."""
+    """A map of a text that begins inside another one; without a map, every byte maps to itself."""
 
     def __init__(self, outer: StringMap | None, start: int) -> None:
         self._outer, self._start = outer, start

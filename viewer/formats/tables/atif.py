@@ -36,7 +36,7 @@ _VERSION = Fault(
 
 _PARTS = (
     PartRule((is_("type", "text"),), Kind.SAID, "text"),
-    PartRule((is_("type", "image"),), Kind.SAID, label=True),
+    PartRule((is_("type", "image", "audio"),), Kind.SAID, label=True),
 )
 _TIME: dict[str, Any] = {"time": "timestamp"}
 

@@ -54,7 +54,7 @@ def exchange(
 
 
 def unknown_values(asked: str, answered: str, when: tuple[When, ...], times: tuple[str, str]) -> tuple[RecordRule, ...]:
-    """The rules for the input and the output of a span that is no model call."""
+    """The rules for the input and the output of a span that is not a model call."""
     start, end = times
     return (
         RecordRule((*when, has(asked)), Kind.UNKNOWN, "user", asked, time=start),

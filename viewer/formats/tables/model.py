@@ -251,7 +251,7 @@ class PartRule(Struct, frozen=True):
     text: bool = False
     """True if the arguments of a call are text, not JSON."""
     refusal: bool = False
-    """True if the text is on a line of its own."""
+    """True if the text is on a separate line."""
     intent: str = ""
     """The intent of a thought: `summary`."""
     reply: PartRule | None = None
@@ -486,7 +486,7 @@ class EventTable(Struct, frozen=True):
     """True for the Responses API: it announces its items, and states errors, instructions, and its end."""
 
     def kind_of(self, name: str) -> EventKind | None:
-        """What an event of a type does; None if it is no event."""
+        """What an event of a type does; None if it is not an event."""
         known = self.kinds.get(name)
         if known is not None or not self.interface or not name.startswith(self.interface):
             return known
@@ -498,7 +498,7 @@ class EventTable(Struct, frozen=True):
 
 
 class MessageTable(Struct, frozen=True):
-    """Where the messages of a document lie, each of which states its own header."""
+    """The paths of the messages of a document, each of which states its own header."""
 
     lists: tuple[str, ...]
     """Members with lists of messages."""

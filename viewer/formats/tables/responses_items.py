@@ -66,7 +66,7 @@ _CALLS = {
 _TEXTS_OF_CALLS = frozenset(
     {"custom_tool_call", "code_interpreter_call", "program", "file_search_call", "image_generation_call"}
 )
-"""The types of calls whose arguments are no JSON object."""
+"""The types of calls whose arguments are not a JSON object."""
 _REPLIES = (
     *("function_call_output", "custom_tool_call_output", "shell_call_output", "local_shell_call_output"),
     *("apply_patch_call_output", "tool_search_output", "program_output", "mcp_tool_call_output"),

@@ -1,4 +1,4 @@
-"""Token usage as providers state it: the names of the numbers, and what each of them contains."""
+"""Token usage as providers report it: the names of the numbers, and what each of them contains."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def gemini(at: str, *, each: str = "", key: str = "") -> Tokens:
 
 
 def gemini_cli(each: str) -> Tokens:
-    """The tokens of Gemini CLI, in records with an id that may come again."""
+    """The tokens of Gemini CLI, in records whose ids may repeat."""
     return Tokens(
         "tokens",
         input=("input", "tool"),

@@ -303,7 +303,7 @@ class TemplateFrame:
 
 
 LONGEST_TOLD_APART = 4096
-"""The beginning of a text that decides if it is held."""
+"""The beginning of a text that decides whether it is held back."""
 
 
 def _is_thought(part: Part) -> bool:

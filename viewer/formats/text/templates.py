@@ -52,7 +52,7 @@ class Template(Struct, frozen=True):
     """Marks outside all frames and their text."""
     roles: Mapping[str, Speaker] = field(default_factory=lambda: COMMON_ROLES)
     names_tools: bool = False
-    """True if words that are no role name the tool that answers."""
+    """True if words that are not a role name the tool that answers."""
     open_ended: frozenset[Speaker] = frozenset()
     """The frames that the next one ends."""
     both: frozenset[str] = frozenset()

@@ -18,7 +18,7 @@ from viewer.sources.containers.parts import DAMAGED, TOO_LARGE, UNREAD, PartFaul
 
 LARGEST_MEMBER = 256 * 1024 * 1024
 LARGEST_RATIO = 200
-"""How much larger than its compressed bytes a member may be. Members up to `ALWAYS_READ` may be larger."""
+"""The maximum ratio of the size of a member to its compressed size. Members up to `ALWAYS_READ` may exceed it."""
 ALWAYS_READ = 1024 * 1024
 LARGEST_DIRECTORY = 64 * 1024 * 1024
 LONGEST_NAME = 4096

@@ -129,7 +129,7 @@ def _text(value: object) -> str:
 
 
 def _embedded(value: object, kind: type, instead: object) -> Iterator[bytes | PartFault]:
-    """The JSON of a cell as it is; a stand-in and a fault if it is no such JSON."""
+    """The JSON of a cell, unchanged; if it is not JSON of this kind, a fault and `instead`."""
     data = value if isinstance(value, bytes) else _text(value).encode()
     if is_json(data, kind):
         yield on_one_line(data)

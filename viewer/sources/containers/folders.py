@@ -23,7 +23,7 @@ from viewer.sources.containers.parts import (
 )
 
 MOST_LOOKED_AT = 64
-"""Names of a folder that decide if it is a conversation."""
+"""Names of a folder that decide whether it is a conversation."""
 _EVENT = re.compile(r"event-([0-9]{1,12})(?:-[A-Za-z0-9_-]{1,64})?\.json")
 _JSON = re.compile(r"([A-Za-z0-9_-]{1,128})\.json")
 _ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
@@ -120,7 +120,7 @@ def _matching(folder: Path, pattern: re.Pattern[str]) -> list[Path]:
 
 
 def _value(path: Path, instead: bytes = b"null") -> Parts:
-    """The JSON value in a file; a stand-in and a fault if it cannot be read."""
+    """The JSON value in a file; if it cannot be read, a fault and `instead`."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:

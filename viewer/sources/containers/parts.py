@@ -1,4 +1,4 @@
-"""What a container is made into: bytes of JSON lines, and the places where something could not be read."""
+"""Output of a container reader: bytes of JSON lines, and the places where something could not be read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The text made from a container as a source: made and spooled as far as it is read."""
+"""Source of the text of a container: produced and spooled only as far as it is read."""
 
 from __future__ import annotations
 

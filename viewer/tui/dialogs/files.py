@@ -80,7 +80,7 @@ class FilesScreen(DismissOnce[Choice | None]):
         yield HeadLine(self._painter, id="files-bottom")
 
     def on_mount(self) -> None:
-        """Start to look for files."""
+        """Start looking for files."""
         self.query_one("#files-heads", HeadLine).show(lambda width: [heading(width, self._printing)])
         self._show()
         self.set_interval(SECONDS_BETWEEN_STEPS, self._work)

@@ -1,4 +1,4 @@
-"""Follow state machine: one table of (state, signal) pairs in four regions, and the title of each status."""
+"""Follow state machine: one table of (state, signal) pairs in four regions; the titles (following, paused, stalled)."""
 
 from __future__ import annotations
 

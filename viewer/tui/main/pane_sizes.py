@@ -28,7 +28,7 @@ class PaneSizes:
         widgets.problems.styles.height = (is_roomy and settings.problems.size) or None
 
     def grab(self, event: events.MouseDown, *, is_roomy: bool) -> bool:
-        """Start to drag the border under the mouse; True if there is one."""
+        """Start dragging the border under the mouse; True if there is one."""
         for pane in self._widgets.panels.values():
             if pane.display and self._is_border(pane, event.screen_x, event.screen_y, is_roomy):
                 self._dragged = pane

@@ -13,7 +13,7 @@ from viewer.tui.session import Changed, Session
 
 
 class StickToEnd:
-    """Records the viewport after each change of its own. A difference later means that the operator scrolled."""
+    """Records the viewport after each change that it makes. A difference later means that the operator scrolled."""
 
     def __init__(self, session: Session, host: Host, machine: FollowMachine) -> None:
         self.left_at = 0

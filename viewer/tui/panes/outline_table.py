@@ -86,7 +86,7 @@ class OutlineTable(ABC):
         return self._transcripts[group] if begins else None
 
     def numbers(self, group: int) -> list[int]:
-        """The messages at both ends of a turn that have entries of their own."""
+        """The messages at both ends of a turn that have their own entries."""
         first, end = self._firsts[group], self._end(group)
         span = range(first, end) if end - first <= 2 * _AT_AN_END else (*range(first, first + _AT_AN_END),
                                                                       *range(end - _AT_AN_END, end))  # fmt: skip

@@ -170,7 +170,7 @@ class Searcher:
         self._matcher.close()
 
     def _find_again(self, row: int) -> Found:
-        """The matches at the beginning of the text of a row, to highlight them."""
+        """The matches at the beginning of a row's text, for highlighting."""
         text = next(self._projection.body_blocks(self._rows, row), "")
         return self._matcher.at_once(text) if isinstance(self._matcher, Literal) else []
 

@@ -49,7 +49,7 @@ class MatchRequest(Struct, frozen=True, gc=False):
 
 
 class Matcher(Protocol):
-    """Finder of matches, immediately or in the background."""
+    """Finds matches, immediately or in the background."""
 
     fault: str | None
     """Why nothing more can be found, as a sentence."""
@@ -58,7 +58,7 @@ class Matcher(Protocol):
         """The part of a text to search before more of it arrives, and where the next window begins."""
 
     def start(self, requests: list[MatchRequest]) -> None:
-        """Start to search these texts; call it only after the matches of the texts before were returned."""
+        """Start searching these texts; call it only after the matches of the texts before were returned."""
 
     def run(self, seconds: float) -> list[Found] | None:
         """The matches in each text; None if they are not found in this time."""
@@ -89,7 +89,7 @@ def cut_at_line(text: str) -> tuple[str, int]:
 
 
 class Literal:
-    """Finder of a literal text."""
+    """Finds a literal text."""
 
     fault: str | None = None
 
@@ -132,7 +132,7 @@ class Literal:
 
 
 class RegexMatcher:
-    """Finder of a regular expression, in a thread: RE2 takes linear time, but some patterns take seconds per window.
+    """Finds a regular expression, in a thread: RE2 takes linear time, but some patterns take seconds per window.
     While RE2 searches, other threads run."""
 
     def __init__(self, pattern: str, ignores_case: bool, seconds: float = SECONDS) -> None:

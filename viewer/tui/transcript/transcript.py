@@ -203,7 +203,7 @@ class Transcript(PlainLines, can_focus=True):
         return view_height - height if height < view_height else min(line, view_height // 4)
 
     def show_offset(self, offset: int) -> None:
-        """Scroll to the line of a character of the body under the cursor, also in a long or folded body."""
+        """Scroll to the line that shows this character of the body under the cursor, even in a long or folded body."""
         row = self.cursor_row
         if row is None or not self.shows_cursor:
             return

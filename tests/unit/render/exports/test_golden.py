@@ -1,4 +1,4 @@
-"""The tour in every form of text is what it was; OCML_UPDATE=1 makes the files anew."""
+"""The tour is unchanged in every text export; OCML_UPDATE=1 rewrites the files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A text that arrives in pieces: its bytes are kept, because a mark of a template may lie in several of them."""
+"""A text that arrives in pieces: its bytes are kept, because a mark of a template may extend over several of them."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ class CopyPairs:
 
     @staticmethod
     def _has_passed(waiting: Waiting, first: int) -> bool:
-        """True if no partner comes for an occurrence; `first` is the first record that may have one."""
+        """True if an occurrence can get no partner anymore; `first` is the first record that may have one."""
         is_reply = waiting.draft.kind is Kind.REPLY and not waiting.is_settled
         return waiting.at < first and not is_reply
 
@@ -186,13 +186,13 @@ class CopyPairs:
 
 
 def _are_at_copy_positions(one: Waiting, next: Waiting) -> bool:
-    """True if one of two neighbors in a group would be the copy of the other, had they the same text."""
+    """True if one of two neighbors in a group would be the copy of the other if they had the same text."""
     is_alone = one.is_said and next.is_said and not one.is_paired and not next.is_paired
     return is_alone and one.is_primary is not next.is_primary and next.at - one.at <= FARTHEST
 
 
 def _is_plainly_shown(draft: Draft) -> bool:
-    """True if a message is shown for sure. Otherwise the report belongs to it: a hidden message leaves no trace."""
+    """True if a message is certainly shown. Otherwise the report belongs to it: a hidden message leaves no trace."""
     return draft.kind is Kind.SAID and not draft.has_unknown_channel and draft.channel in (None, Channel.FINAL)
 
 

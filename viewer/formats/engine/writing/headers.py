@@ -77,7 +77,7 @@ class DraftHeaders:
         return own, ending or (Ending.CALL if own.recipient not in (None, "user") else Ending.END)
 
     def _other(self, draft: Draft) -> Header:
-        """The header of a message that is no call and no reply."""
+        """The header of a message that is not a call or a reply."""
         kind, role = draft.kind, draft.role
         if kind is Kind.THOUGHT:
             return Header("assistant", channel=Channel.ANALYSIS, channel_given="analysis", intent=draft.intent)

@@ -164,7 +164,7 @@ class DraftMessages:
         return split_content(draft.pieces, self.read, role)
 
     def _unmarked(self, draft: Draft) -> list[Piece]:
-        """The pieces to show so far: none of a text with marks, which is divided when it is complete."""
+        """The pieces that may be shown now; none of a text with marks, which is divided only when complete."""
         return [] if self._marked(draft, draft.role) else draft.pieces
 
     # Messages that stay open.

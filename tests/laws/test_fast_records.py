@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterator
+from typing import Any
 from zlib import crc32
 
 import pytest
@@ -12,12 +13,16 @@ import pytest
 from tests.support.cases import each
 from tests.support.samples import Sample, samples
 from viewer.formats import FORMATS, RECORD_FORMATS, detect
+from viewer.formats.containers import arrays
 from viewer.formats.containers import regular_lines as lines
-from viewer.formats.engine import deltas, reader, streams
+from viewer.formats.engine import deltas, streams
 from viewer.formats.engine.deltas import DeltaRun
 from viewer.formats.engine.drafts import StreamStep
+from viewer.formats.json import messages
+from viewer.formats.json.items import MessageObjects
 from viewer.model.events import Event, Grew
 from viewer.reading.parser import Parser
+from viewer.reading.template_marks import MARK_SIGNS, TOKEN_SIGNS
 from viewer.syntax import json_lines
 from viewer.syntax.json_text import read_json
 from viewer.syntax.json_tree import JsonNode
@@ -99,10 +104,10 @@ def _grown(last: Event, event: Event) -> Grew | None:
 
 def both(text: bytes, format: str, monkeypatch: pytest.MonkeyPatch, cuts: tuple[int, ...] = ()) -> None:
     """Read a text with care and at once, and compare."""
-    for module in (lines, reader):
+    for module in (lines, arrays, messages):
         monkeypatch.setattr(module, "READ_WITH_CARE", NEVER)
     careful = events(text, format, cuts)
-    for module in (lines, reader):
+    for module in (lines, arrays, messages):
         monkeypatch.setattr(module, "READ_WITH_CARE", 0)
     fast = events(text, format, cuts)
     assert fast == careful, next((pair for pair in zip(fast, careful, strict=False) if pair[0] != pair[1]), text)
@@ -176,7 +181,7 @@ def test_arrays_are_read_item_by_item_as_if_they_were_whole(monkeypatch: pytest.
 
 
 def test_items_of_a_long_array_are_read_before_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "READ_WITH_CARE", 0)
+    monkeypatch.setattr(arrays, "READ_WITH_CARE", 0)
     parser = Parser(FORMATS["anthropic"])
     parser.feed(b"[")
     assert all(parser.feed(ITEM + b",\n") for _ in range(3))
@@ -346,3 +351,83 @@ def test_numbers_are_their_source_text() -> None:
     found = json_lines.read_regular(text, 0)
     assert found is not None
     assert [member.value.text for member in found.members] == ["-0", "1.50", "123456789012345678901234567890", "1E400"]
+
+
+ODD_TEXTS = (
+    *("Hello", 'He said "no"\nand left', "\n\tback\\slash/", "Café 対話 🙂", "x < y and <b>", "a [{1}] \x7f"),
+    *("<think>plums</think>Yes", "analysis<|message|>plums<|end|>", "assistant: hi", "\u200bhidden", "", "\x01"),
+)
+
+
+def conversation(chance: random.Random) -> list[dict[str, object]]:
+    """Messages of few shapes, in which anything may be odd."""
+    found: list[dict[str, object]] = []
+    for number in range(chance.randint(4, 14)):
+        text, odd = chance.choice(ODD_TEXTS), chance.random() < 0.15
+        call_id = chance.choice([f"c{number}", f"c{number}", "c1", "", 'c"'])
+        call: dict[str, object] = {"id": call_id, "type": "function"}
+        call["function"] = {"name": chance.choice(["find", "find", "read"]), "arguments": chance.choice(ODD_TEXTS)}
+        choices: list[dict[str, object]] = [
+            {"role": "user", "content": text},
+            {"role": "assistant", "content": text},
+            {"role": "assistant", "content": chance.choice([None, "", text]), "tool_calls": [call]},
+            {"role": "assistant", "content": None, "tool_calls": [call, {**call, "id": "c2"}]},
+            {"role": "tool", "tool_call_id": call_id, "content": text},
+            {"role": "functions.other", "tool_call_id": call_id, "content": text},
+            {"role": "tool", "tool_call_id": call_id, "name": "find", "content": text},
+        ]
+        extras: list[dict[str, object]] = [{"ts": 5}, {"name": "n"}, {"thought": True}, {"phase": "analysis"}]
+        extras += [{"note": text}, {"to": "user"}]
+        found.append(chance.choice(choices) | (chance.choice(extras) if odd else {}))
+    return found
+
+
+def layouts(chance: random.Random) -> Iterator[bytes]:
+    """A conversation as lines, as an array, as rows, as a document, and as an array of rows."""
+    is_ascii = chance.random() < 0.5
+
+    def text(value: object, indent: int | None = None) -> bytes:
+        return json.dumps(value, ensure_ascii=is_ascii, indent=indent).encode("utf-8")
+
+    messages = [conversation(chance) for _ in range(4)]
+    yield b"".join(text(one) + chance.choice([b"\n", b"\n", b" \r\n"]) for row in messages for one in row)
+    yield text([one for row in messages for one in row], chance.choice([None, 1]))
+    rows = [{"model": "m", "messages": row} for row in messages]
+    yield b"".join(text(row) + b"\n" for row in [*rows, {"messages": [], "id": 1}, *rows])
+    yield text({"messages": messages[0] + messages[1], "model": "m"}, 1)
+    yield text(rows)
+
+
+@each("seed", range(40), quick=20, test=5)
+def test_messages_of_known_shapes_are_read_as_with_care(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = random.Random(seed)
+    for text in layouts(chance):
+        both(text, "json", monkeypatch)
+        both(text, "json", monkeypatch, tuple(range(1, len(text), chance.randint(40, 400))))
+        for mutated in mutations(text, seed, 1):
+            both(mutated, "json", monkeypatch)
+
+
+def test_almost_all_messages_have_a_known_shape(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines, "READ_WITH_CARE", 0)
+    read: list[object] = []
+    careful = MessageObjects.add
+
+    def add(*given: Any) -> None:
+        read.append(given)
+        careful(*given)
+
+    monkeypatch.setattr(MessageObjects, "add", add)
+    rows = [{"role": role, "content": f'{role} "{number}"\n'} for number in range(50) for role in ("user", "assistant")]
+    both_layouts = [b"".join(json.dumps(row).encode() + b"\n" for row in rows)]
+    both_layouts.append((json.dumps({"messages": rows}).encode() + b"\n") * 3)
+    for text in both_layouts:
+        read.clear()
+        events(text, "json")
+        assert len(read) <= 3
+
+
+def test_no_sign_of_a_mark_has_a_character_that_json_escapes() -> None:
+    """The marks of a text are looked for in its source."""
+    escaped = set(b'"\\') | set(range(0x20))
+    assert not [sign for sign in (*MARK_SIGNS, *TOKEN_SIGNS) if escaped & set(sign)]

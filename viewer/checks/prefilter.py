@@ -94,21 +94,42 @@ class PlainPrefilter:
     def __init__(self, checks: Sequence[Check]) -> None:
         self._checks = checks
         self._predicates = predicates_of(checks)
-        self._tests: dict[int, tuple[int, list[tuple[int, Test]]]] = {}
-        """By header answers: the bits that are certain, and the tests of the others."""
+        self._tests: dict[int, tuple[int, list[tuple[int, Test, Test]]]] = {}
+        """By header answers: the bits that are certain, and the tests of the others, each also for several bodies."""
 
     def mask(self, answers: int, data: bytes, start: int, end: int) -> int:
         """Return the bits of the checks that a message needs. Two offsets delimit its body."""
-        known = self._tests.get(answers)
-        if known is None:
-            known = self._tests[answers] = self._tests_for(answers)
-        mask, tests = known
-        for bit, test in tests:
+        mask, tests = self._known(answers)
+        for bit, test, _ in tests:
             if test(data, start, end):
                 mask |= bit
         return mask
 
-    def _tests_for(self, answers: int) -> tuple[int, list[tuple[int, Test]]]:
+    def masks(self, answers: Sequence[int], bodies: Sequence[bytes]) -> list[int]:
+        """The same for each of several bodies. A test that is true for none of them is made once for all."""
+        masks = [0] * len(bodies)
+        rows_of: dict[int, list[int]] = {}
+        for row, answer in enumerate(answers):
+            rows_of.setdefault(answer, []).append(row)
+        for answer, rows in rows_of.items():
+            certain, tests = self._known(answer)
+            joined = b" ".join([bodies[row] for row in rows]) if tests else b""
+            left = [(bit, test) for bit, test, test_all in tests if test_all(joined, 0, len(joined))]
+            for row in rows:
+                mask, data = certain, bodies[row]
+                for bit, test in left:
+                    if test(data, 0, len(data)):
+                        mask |= bit
+                masks[row] = mask
+        return masks
+
+    def _known(self, answers: int) -> tuple[int, list[tuple[int, Test, Test]]]:
+        known = self._tests.get(answers)
+        if known is None:
+            known = self._tests[answers] = self._tests_for(answers)
+        return known
+
+    def _tests_for(self, answers: int) -> tuple[int, list[tuple[int, Test, Test]]]:
         true = {predicate for place, predicate in enumerate(self._predicates) if answers >> place & 1}
         mask, tests = 0, []
         for number, check in enumerate(self._checks):
@@ -116,7 +137,7 @@ class PlainPrefilter:
             if isinstance(left, Always):
                 mask |= 1 << number
             elif not (isinstance(left, AnyOf) and not left.triggers):
-                tests.append((1 << number, _test_of(left)))
+                tests.append((1 << number, _test_of(left), _test_of(_anywhere(left))))
         return mask, tests
 
 
@@ -147,6 +168,18 @@ def _settled(trigger: Trigger, true: set[Predicate]) -> Trigger:
             if any(_is_never(part) for part in parts):
                 return _NEVER
             return _joined(AllOf, [part for part in parts if not isinstance(part, Always)]) if parts else _ALWAYS
+    return trigger
+
+
+def _anywhere(trigger: Trigger) -> Trigger:
+    """A trigger that is true for several bodies, separated by spaces, if this one is true for one of them."""
+    match trigger:
+        case BodyStarts():
+            return HasByte(bytes(range(256)))
+        case AnyOf():
+            return AnyOf(*map(_anywhere, trigger.triggers))
+        case AllOf():
+            return AllOf(*map(_anywhere, trigger.triggers))
     return trigger
 
 

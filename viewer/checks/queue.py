@@ -30,9 +30,9 @@ from viewer.index.findings import Findings
 from viewer.index.messages import MessageIndex
 from viewer.model.diagnostic import Diagnostic, Rule
 from viewer.model.events import Closed, DeclaredTools, Event, Found, Started, Strayed, ToolCancelled
-from viewer.model.messages import Message, Span, Stray, Transcript
+from viewer.model.messages import Coding, Message, Piece, Span, Stray, Transcript
 from viewer.model.visibility import is_user_safe
-from viewer.reading.bodies import Body, Decoder, read_body, verbatim_body
+from viewer.reading.bodies import Body, Decoder, read_body, string_data, string_read, verbatim_body
 from viewer.reading.document_header import profile
 from viewer.reading.format import FormatTraits
 from viewer.rules.structure import W_ENCODING, W_TEXT_BETWEEN, W_VERSION_UNKNOWN
@@ -54,6 +54,8 @@ _NEEDS_MESSAGES = (W_TEXT_BETWEEN, W_VERSION_UNKNOWN)
 
 READ_AHEAD = 64 * 1024
 """Bytes that are read together. A larger piece is read alone."""
+MOST_TOGETHER, MOST_TOGETHER_BYTES = 256, 256 * 1024
+"""The messages that are prefiltered together, and about the bytes of them."""
 
 
 class _AheadReader:
@@ -79,6 +81,50 @@ class _AheadReader:
     def forget(self) -> None:
         """Drop the bytes."""
         self._data = b""
+
+
+class _Text(Struct):
+    """The text of a message, and its body as far as that was needed."""
+
+    data: bytes
+    known: Body | None = None
+    raw: bytes = b""
+    start: int = 0
+
+    def body(self) -> Body:
+        """The body."""
+        return string_read(self.data, self.raw, self.start) if self.known is None else self.known
+
+
+class _BlockReader:
+    """Reads the bytes of several messages at once if they are close to each other."""
+
+    def __init__(self, messages: list[Message], read: Read) -> None:
+        start = min(message.span[0] for message in messages)
+        end = max(message.span[1] for message in messages)
+        is_block = end - start <= 2 * MOST_TOGETHER_BYTES
+        self._read = read
+        self._data = read(start, end) if is_block else b""
+        self._start = start
+        self.is_plain = is_block and self._data.isascii() and b"\0" not in self._data
+        """True if all bytes of the messages are known to be ASCII, and none is NUL."""
+
+    def read(self, start: int, end: int) -> bytes:
+        """The bytes between two offsets."""
+        first, last = start - self._start, end - self._start
+        return self._data[first:last] if first >= 0 and last <= len(self._data) else self._read(start, end)
+
+    def text(self, pieces: tuple[Piece, ...], ids: Decoder | None) -> _Text:
+        """The text of these pieces."""
+        if len(pieces) == 1:
+            piece = pieces[0]
+            if piece.coding is Coding.JSON_STRING:
+                raw = self.read(piece.start, piece.end)
+                data = string_data(raw)
+                if data is not None:
+                    return _Text(data, None, raw, piece.start)
+        body = read_body(pieces, self.read, ids)
+        return _Text(body.data, body)
 
 
 class Messages(Struct, frozen=True):
@@ -166,7 +212,7 @@ class CheckQueue:
                 case Messages():
                     done = self._messages(work, size)
                 case Closed(message):
-                    self._closed(message)
+                    done += self._closed_run(message, size)
                 case Found(rule, reason, start, end, number, count):
                     self.report(rule, reason, start, end, number, count)
                 case Strayed(stray):
@@ -232,6 +278,37 @@ class CheckQueue:
         if self._has_begun:
             del self._transcribed, self.answers
             self._has_begun = False
+
+    def _closed_run(self, message: Message, size: int) -> int:
+        """Check a message, and those right after it. Return the cost of the others."""
+        waiting, done = self.waiting, 0
+        messages = [message]
+        if self._transcribed.format.shares_spans:
+            most = min(size, MOST_TOGETHER_BYTES)
+            while waiting and isinstance(waiting[0], Closed) and done < most and len(messages) < MOST_TOGETHER:
+                done += self._size(waiting[0])
+                messages.append(waiting[0].message)
+                waiting.popleft()
+        if len(messages) == 1:
+            self._closed(message)
+        else:
+            self._closed_together(messages)
+        return done
+
+    def _closed_together(self, messages: list[Message]) -> None:
+        read = _BlockReader(messages, self.read)
+        texts = [read.text(message.pieces, self._ids) for message in messages]
+        masks = self._prefilter.masks([*map(self._answers_of, messages)], [text.data for text in texts])
+        for message, text, mask in zip(messages, texts, masks, strict=True):
+            start, end = message.span
+            is_small = len(message.pieces) <= 1 and end - max(start, self.checked_to) <= READ_AHEAD
+            if not (is_small and read.is_plain) and self._may_be_ill_formed(message):
+                mask |= self._of_encoding
+            if mask:
+                self.run_checks(mask, self.case_of(message, text.body()))
+            else:
+                self.tools.skip_messages(self.index.turn(message.number))
+            self.checked_to = max(self.checked_to, end)
 
     def _closed(self, message: Message) -> None:
         mask, body = self._mask(message)

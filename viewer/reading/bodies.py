@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Container, Mapping
+from json.decoder import scanstring  # type: ignore[attr-defined]
 from operator import attrgetter
 
 from msgspec import Struct, field
@@ -137,6 +138,22 @@ class Body(Struct):
 def verbatim_body(data: bytes, start: int) -> Body:
     """The body that is these bytes of the input as they are."""
     return Body(data, [ByteRun(0, len(data), start, len(data), True)])
+
+
+def string_data(raw: bytes) -> bytes | None:
+    """The text of a JSON string with its quotes; None if `read_body` must decide what it is."""
+    if b"\\u" in raw:
+        return None
+    try:
+        text, end = scanstring(raw.decode(), 1, False)
+    except ValueError:
+        return None
+    return text.encode() if end == len(raw) and raw.startswith(b'"') else None
+
+
+def string_read(data: bytes, raw: bytes, start: int) -> Body:
+    """The body that is a JSON string of which `string_data` gave the text."""
+    return Body(data, [ByteRun(0, len(data), start, len(raw), True, raw)])
 
 
 def read_body(pieces: tuple[Piece, ...], read: Callable[[int, int], bytes], ids: Decoder | None = None) -> Body:

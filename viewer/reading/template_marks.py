@@ -156,7 +156,7 @@ MARK_SIGNS = (
     *("<｜".encode(), "</｜".encode(), b"<channel", b"[THINK", b"[/THINK", b"[TOOL_", b"[/TOOL_", "◁".encode()),
 )
 """Every mark contains one of these, ignoring case."""
-_TOKEN_SIGNS = (
+TOKEN_SIGNS = (
     b"<turn",
     b"<s>",
     b"</s>",
@@ -171,7 +171,7 @@ _TOKEN_SIGNS = (
     b"]~b]",
 )
 """Every other token of a chat template contains one of these."""
-_SIGNS = (*MARK_SIGNS, *_TOKEN_SIGNS)
+_SIGNS = (*MARK_SIGNS, *TOKEN_SIGNS)
 MAY_BE_MARK = lazy_regex(any_of(_SIGNS), re.IGNORECASE, _SIGNS)
 """Matches every body that may have hidden parts, except stripped turns. Used by prefilters."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterator
 
@@ -64,7 +65,7 @@ MAY_HIDE = lazy_regex(  # every hidden character beyond ASCII, and few others
     rb"|\xE2(?:\x80[\x8B-\x8F\xAA-\xAE]|\x81[\xA0-\xAF])|\xE3\x85\xA4"
     rb"|\xEF(?:\xB8[\x80-\x8F]|\xBB\xBF|\xBE\xA0|\xBF[\xB0-\xBB])|\xF0(?:\x9B\xB2|\x9D\x85)|\xF3\xA0"
 )
-_BASIC_RANGE = re.compile(r"\\U0000[0-9a-f]{4}(?:-\\U0000[0-9a-f]{4})?")
+_BASIC_RANGE = re.compile("[\u0080-\uffff](?:-[\u0080-\uffff])?")
 _BASIC = "".join(_BASIC_RANGE.findall(_PICTOGRAPH + ZERO_WIDTH))
 _ORDINARY = f"[^{BIDI}{C0}{C1}\r{_BASIC}\U00010000-\U0010ffff]"
 """No emoji and no run of hidden characters begins with it. Ranges beyond U+FFFF would be searched one by one."""

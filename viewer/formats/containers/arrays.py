@@ -1,4 +1,4 @@
-"""Items of a long array, one at a time: regular ones are decoded at once, and nothing of the array is kept."""
+"""Long arrays: their items are read one at a time, regular ones are decoded at once, and nothing of them is kept."""
 
 from __future__ import annotations
 
@@ -6,19 +6,25 @@ import re
 from enum import Enum
 from typing import Protocol
 
-from viewer.formats.containers.documents import BracketCount
+from viewer.formats.containers.documents import BracketCount, JsonDocuments
+from viewer.formats.containers.regular_lines import READ_WITH_CARE
 from viewer.formats.json.fields import Source
 from viewer.model.messages import Span
+from viewer.reading.recorder import Recorder
 from viewer.syntax.json_lines import read_regular, whole_tree
 from viewer.syntax.json_reader import MAX_DEPTH
-from viewer.syntax.json_text import JsonNode, is_too_deep
+from viewer.syntax.json_text import JsonNode, JsonReading, is_too_deep, read_rest
 
 _SPACE = re.compile(rb"[ \t\r\n]*")
 _COMMA, _END, _OBJECT = b",]{"
 
 
-class Records(Protocol):
+class Items(Protocol):
     """What the items are read into."""
+
+    def read_known(self, data: bytearray, at: int, base: int) -> int:
+        """Read the item at an index if it is of a known shape; returns the index after it, or -1."""
+        ...
 
     def changes(self, node: JsonNode) -> bool:
         """True if values of a record are replaced in place."""
@@ -43,8 +49,8 @@ class Outcome(Enum):
 class ArrayItems:
     """Reader of the items of one array."""
 
-    def __init__(self, records: Records, start: int) -> None:
-        self._records = records
+    def __init__(self, items: Items, start: int) -> None:
+        self._items = items
         self.start = start
         """The offset of the array."""
         self.is_begun = False
@@ -52,6 +58,8 @@ class ArrayItems:
         self._count = BracketCount()
         self._size = 0
         """The size of the next item, if its end was found."""
+        self._is_tried = False
+        """True if the next item was no item of a known shape."""
 
     def read(self, data: bytearray, at: int, base: int) -> tuple[Outcome, int]:
         """Read items from an index on; returns the index after the last one, or after the array."""
@@ -67,13 +75,19 @@ class ArrayItems:
                 return Outcome.MORE, at
             if data[item] != _OBJECT:
                 return Outcome.IRREGULAR, at
+            known = self._items.read_known(data, item, base) if self.is_begun and not self._is_tried else -1
+            if known >= 0:
+                at = known
+                continue
+            is_tried, self._is_tried = self._is_tried, True
             end = item + self._size if self._size else self._count.end(data, item)
             if end is None:
                 return Outcome.MORE, at
             self._size = end - item
-            if not self._read_item(bytes(data[item:end]), base + item):
+            known = self._items.read_known(data, item, base) if self.is_begun and is_tried else -1
+            if known < 0 and not self._read_item(bytes(data[item:end]), base + item):
                 return Outcome.IRREGULAR, at
-            self._count, self._size, self.is_begun = BracketCount(), 0, True
+            self._count, self._size, self.is_begun, self._is_tried = BracketCount(), 0, True, False
             at = end
 
     def _read_item(self, item: bytes, offset: int) -> bool:
@@ -83,6 +97,95 @@ class ArrayItems:
         node = read_regular(item, offset)
         if node is None:
             return False
-        read = whole_tree(node) if self._records.changes(node) else node
-        self._records.apply(read, None, [], Source(item, offset))
+        read = whole_tree(node) if self._items.changes(node) else node
+        self._items.apply(read, None, [], Source(item, offset))
+        return True
+
+
+class ArrayDocuments(JsonDocuments):
+    """Reader of one document after another; the complete items of a long array are read before it ends."""
+
+    def __init__(self, record: Recorder) -> None:
+        super().__init__(record)
+        self._items: ArrayItems | None = None
+        """The items of a long array that is being read."""
+        self._rest: BracketCount | None = None
+        """The search for the end of that array, if an irregular item follows."""
+        self._tried = -1
+        """The offset of the last array whose items were tried."""
+        self._is_broken = False
+        """True if the rest of the array is read at the end of the input."""
+
+    def begin_items(self, start: int) -> Items:
+        """What the items of an array are read into. The array counts as begun when its first item is read."""
+        raise NotImplementedError
+
+    def read_items(self, reading: JsonReading, data: bytes, base: int) -> None:
+        """Read the last items of an array whose first ones were read, up to its end or the end of the input."""
+        raise NotImplementedError
+
+    def advance(self) -> None:
+        """Read all complete documents, and the complete items of a long array."""
+        while not self._is_broken:
+            if self._items is None:
+                super().advance()
+                if not self._begin_items():
+                    return
+            if not self._read_items():
+                return
+
+    def close(self) -> None:
+        if self._items is None or not self._items.is_begun or self._close_array(self._items):
+            super().close()
+
+    def _begin_items(self) -> bool:
+        """True if a long array has begun, whose items are read one at a time from now on."""
+        start = self.base + self.at
+        is_long = self.waits and len(self.data) - self.at >= READ_WITH_CARE
+        if not is_long or start == self._tried or not self.data.startswith(b"[", self.at):
+            return False
+        self._tried = start
+        self._items = ArrayItems(self.begin_items(start), start)
+        return True
+
+    def _read_items(self) -> bool:
+        """Read on in the array; False if more bytes are needed."""
+        items = self._items
+        assert items is not None
+        if self._rest is None:
+            outcome, at = items.read(self.data, self.at + (not items.is_begun), self.base)
+            if items.is_begun:
+                self.at = at
+            if outcome is Outcome.MORE:
+                return False
+            if outcome is Outcome.CLOSED:
+                self.skip_to(at)
+            if outcome is Outcome.CLOSED or not items.is_begun:
+                self._items = None
+                return True
+            self._rest = BracketCount(1)
+        end = self._rest.end(self.data, self.at)
+        if end is None:
+            return False
+        data, base = bytes(self.data[self.at : end]), self.base + self.at
+        reading = read_rest(data, base, 0)
+        if reading.node is None or not reading.node.closed or reading.end != self.base + end:
+            self._is_broken = True
+            return False
+        self.read_items(reading, data, base)
+        self.skip_to(end)
+        self._items = self._rest = None
+        return True
+
+    def _close_array(self, items: ArrayItems) -> bool:
+        """Read what is left of an array at the end of the input; True if the array ends in it."""
+        data = bytes(self.data)
+        reading = read_rest(data, self.base, self.at)
+        assert reading.node is not None
+        reading.node.start = items.start
+        self.read_items(reading, data, self.base)
+        if not reading.node.closed:
+            self.broken_rest(reading, data)
+            return False
+        self.skip_to(reading.end - self.base)
         return True

@@ -9,8 +9,10 @@ from viewer.syntax.json_text import JsonReading, read_json
 
 SPACE = b" \t\r\n"
 _OPENER = re.compile(rb"[\[{]")
-_OUTSIDE = re.compile(rb'["\[\]{}]')
-_INSIDE = re.compile(rb'["\\]')
+_OUTSIDE = re.compile(rb'(?:[^"\[\]{}]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+', re.DOTALL)
+"""Whole strings, and anything else but brackets."""
+_QUOTE, _BACKSLASH, _OPENING = 0x22, 0x5C, b"[{"
+_INSIDE = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
 
 
 class BracketCount:
@@ -23,22 +25,21 @@ class BracketCount:
 
     def end(self, data: bytearray, start: int) -> int | None:
         """The end of the document that begins at `start`; None if more bytes are needed."""
-        size = len(data) - start
-        while self._at < size:
-            found = (_INSIDE if self._in_string else _OUTSIDE).search(data, start + self._at)
-            if found is None:
-                self._at = size
-                return None
-            self._at = found.end() - start
-            byte = found.group()
-            if byte == b"\\":
-                self._at += 1
-            elif byte == b'"':
+        at, size = start + self._at, len(data)
+        while at < size:
+            at = (_INSIDE if self._in_string else _OUTSIDE).match(data, at).end()  # type: ignore[union-attr]
+            if at == size or data[at] == _BACKSLASH:  # the escaped character is missing
+                break
+            byte = data[at]
+            at += 1
+            if byte == _QUOTE:
                 self._in_string = not self._in_string
             else:
-                self._depth += 1 if byte in b"[{" else -1
+                self._depth += 1 if byte in _OPENING else -1
                 if self._depth == 0:
-                    return found.end()
+                    self._at = at - start
+                    return at
+        self._at = at - start
         return None
 
 
@@ -87,7 +88,7 @@ class JsonDocuments:
             if end is None:
                 return
             data = bytes(self.data[self.at : end])
-            reading = read_json(data, self.base + self.at)
+            reading = self.read_value(data, self.base + self.at)
             if reading.node is None or not reading.node.closed or reading.end != self.base + end:
                 self._spoiled = True
                 return
@@ -104,6 +105,10 @@ class JsonDocuments:
         """Continue at an index after a document that was read elsewhere."""
         self.at = self._looked = end
         self._count = None
+
+    def read_value(self, data: bytes, base: int) -> JsonReading:
+        """The value of a complete document."""
+        return read_json(data, base)
 
     def read_document(self, reading: JsonReading, data: bytes, base: int) -> None:
         """Read one document, possibly unfinished or broken; `base` is the offset of the first byte of `data`."""

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from viewer.formats.containers.arrays import ArrayItems, Outcome
-from viewer.formats.containers.documents import BracketCount, JsonDocuments
-from viewer.formats.containers.regular_lines import READ_WITH_CARE
+from viewer.formats.containers.arrays import ArrayDocuments, Items
 from viewer.formats.engine.deltas import DeltaRuns, all_rules
 from viewer.formats.engine.drafts import RecordReading, StreamStep, read_record
 from viewer.formats.engine.history import Conversation
@@ -16,7 +14,7 @@ from viewer.formats.engine.paths import members_of, string_at
 from viewer.formats.engine.repeats import repeated_keys
 from viewer.formats.engine.spans import SpanCollector, TraceSpan
 from viewer.formats.engine.tree import RecordTree
-from viewer.formats.engine.writer import DraftWriter
+from viewer.formats.engine.writing.writer import DraftWriter
 from viewer.formats.json.fields import Source, header_value
 from viewer.formats.json.unread import unread_messages
 from viewer.formats.tables.model import RecordFormat
@@ -28,7 +26,7 @@ from viewer.rules.errors import E_PARSE_HEADER, E_STREAM_TRUNCATED
 from viewer.rules.notes import I_JSON_LENIENT
 from viewer.rules.structure import W_SIBLING_UNREAD, W_THREAD_BROKEN
 from viewer.syntax.json_lines import LazyNode
-from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading, read_rest
+from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading
 
 _NOT_IN_JSON = (b"NaN", b"Infinity", b"-Infinity")
 """Numbers that many programs write although JSON lacks them."""
@@ -111,6 +109,10 @@ class Records:
             return at
         self._writer.grow(step, run, Source(data[run.last_start : run.next], base + run.last_start))
         return run.next
+
+    def read_known(self, data: bytearray, at: int, base: int) -> int:
+        """No shapes of records are known."""
+        return -1
 
     def _grow_tree(self, tree: RecordTree, reading: RecordReading, node: JsonNode, first: int) -> None:
         """Add the record to the tree of the session, and mark the branches that it leaves behind."""
@@ -195,69 +197,18 @@ def _fields(node: JsonNode, source: Source, reading: RecordReading) -> dict[str,
     }
 
 
-class DocumentReader(JsonDocuments):
+class DocumentReader(ArrayDocuments):
     """Reader of whole documents, possibly over several lines."""
 
     def __init__(self, record: Recorder, records: Records) -> None:
         super().__init__(record)
         self._records = records
-        self._items: ArrayItems | None = None
-        """The items of a long array that is being read."""
-        self._rest: BracketCount | None = None
-        """The search for the end of that array, if an irregular item follows."""
-        self._tried = -1
-        """The offset of the last array whose items were tried."""
-        self._is_broken = False
-        """True if the rest of the array is read at the end of the input."""
 
-    def advance(self) -> None:
-        """Read all complete documents, and the complete items of a long array."""
-        while not self._is_broken:
-            if self._items is None:
-                super().advance()
-                if not self._begin_items():
-                    return
-            if not self._read_items():
-                return
+    def begin_items(self, start: int) -> Items:
+        return self._records
 
-    def _begin_items(self) -> bool:
-        """True if a long array has begun, whose items are read one at a time from now on."""
-        start = self.base + self.at
-        is_long = self.waits and len(self.data) - self.at >= READ_WITH_CARE
-        if not is_long or start == self._tried or not self.data.startswith(b"[", self.at):
-            return False
-        self._tried = start
-        self._items = ArrayItems(self._records, start)
-        return True
-
-    def _read_items(self) -> bool:
-        """Read on in the array; False if more bytes are needed."""
-        items = self._items
-        assert items is not None
-        if self._rest is None:
-            outcome, at = items.read(self.data, self.at + (not items.is_begun), self.base)
-            if items.is_begun:
-                self.at = at
-            if outcome is Outcome.MORE:
-                return False
-            if outcome is Outcome.CLOSED:
-                self.skip_to(at)
-            if outcome is Outcome.CLOSED or not items.is_begun:
-                self._items = None
-                return True
-            self._rest = BracketCount(1)
-        end = self._rest.end(self.data, self.at)
-        if end is None:
-            return False
-        data, base = bytes(self.data[self.at : end]), self.base + self.at
-        reading = read_rest(data, base, 0)
-        if reading.node is None or not reading.node.closed or reading.end != self.base + end:
-            self._is_broken = True
-            return False
+    def read_items(self, reading: JsonReading, data: bytes, base: int) -> None:
         self.read_document(reading, data, base)
-        self.skip_to(end)
-        self._items = self._rest = None
-        return True
 
     def read_document(self, reading: JsonReading, data: bytes, base: int) -> None:
         node = reading.node
@@ -294,19 +245,5 @@ class DocumentReader(JsonDocuments):
         self.text_between(data[fault.offset - self.base :], fault.offset)
 
     def close(self) -> None:
-        if self._items is None or not self._items.is_begun or self._close_array(self._items):
-            super().close()
+        super().close()
         self._records.close(self.base)
-
-    def _close_array(self, items: ArrayItems) -> bool:
-        """Read what is left of an array at the end of the input; True if the array ends in it."""
-        data = bytes(self.data)
-        reading = read_rest(data, self.base, self.at)
-        assert reading.node is not None
-        reading.node.start = items.start
-        self.read_document(reading, data, self.base)
-        if not reading.node.closed:
-            self.broken_rest(reading, data)
-            return False
-        self.skip_to(reading.end - self.base)
-        return True

@@ -20,9 +20,10 @@ from viewer.formats.json.fields import (
 )
 from viewer.formats.json.header import ObjectHeader, default_ending, read_object_header
 from viewer.formats.json.parts import is_hidden_type, read_content
+from viewer.formats.json.shapes import KnownMessage, KnownShapes, Report
 from viewer.formats.json.unread import first_text_member, with_inner_message
 from viewer.model.diagnostic import Problem
-from viewer.model.messages import Channel, Coding, Ending, Header, Kind, Piece
+from viewer.model.messages import Channel, Coding, Ending, Header, Kind, Piece, Span
 from viewer.model.visibility import is_header_safe
 from viewer.reading.grammar import CHECKED_TYPES
 from viewer.reading.header import full_tool_name
@@ -43,6 +44,10 @@ _CALL_NAMES = frozenset(
 """Members of a call that its header holds, or that may be empty."""
 
 
+LONGEST_ROW = 8 * 1024 * 1024
+"""A longer transcript on one line is read with care."""
+
+
 class Part(Struct, frozen=True):
     """One message of an object."""
 
@@ -51,16 +56,72 @@ class Part(Struct, frozen=True):
     pieces: list[Piece]
 
 
+class Row(Struct, frozen=True):
+    """A transcript that is one object: the bytes around its messages, and its header."""
+
+    head: bytes
+    between: bytes
+    tail: bytes
+    """With the end of the line."""
+    version: str | None
+    model: str | None
+    header: dict[str, object]
+
+
 class MessageObjects:
     """Writer of message objects to a recorder; it remembers the tool of each call id."""
 
     def __init__(self, record: Recorder) -> None:
         self._record = record
         self._tools: dict[str, str] = {}
+        self._shapes = KnownShapes()
 
     def start(self) -> None:
         """Begin a transcript: call ids do not link across transcripts."""
         self._tools = {}
+
+    def add_known(self, data: bytes | bytearray, at: int, base: int, tail: bytes = b"") -> int:
+        """Add the message at an index if it has a known shape and these bytes follow it; `base` is the offset of the
+        data. Returns the index after it, or -1."""
+        found = self._shapes.read(data, at, base, self._tools)
+        if found is None or not data.startswith(tail, found[0]):
+            return -1
+        end, messages = found
+        _note_tools(messages, self._tools)
+        self._write((base + at, base + end), messages)
+        return end
+
+    def add_known_row(self, data: bytes | bytearray, at: int, base: int, row: Row) -> int:
+        """Add the transcript at an index if it is a row like this one, with messages of known shapes only. Returns the
+        index after it, or -1."""
+        if not data.startswith(row.head, at):
+            return -1
+        first, tools = at, dict[str, str]()
+        read: list[tuple[Span, list[KnownMessage]]] = []
+        at += len(row.head)
+        while True:
+            found = self._shapes.read(data, at, base, tools)
+            if found is None:
+                return -1
+            end, messages = found
+            _note_tools(messages, tools)
+            read.append(((base + at, base + end), messages))
+            if data.startswith(row.tail, end):
+                break
+            if not data.startswith(row.between, end) or end - first > LONGEST_ROW:
+                return -1
+            at = end + len(row.between)
+        self._record.start(base + first, row.version, row.model, dict(row.header))
+        self._tools = tools
+        for span, messages in read:
+            self._write(span, messages)
+        return end + len(row.tail)
+
+    def _write(self, span: Span, messages: list[KnownMessage]) -> None:
+        for message in messages:
+            number = self._record.add_complete(message.header, message.ending, span, (message.piece,))
+            for problem in message.problems:
+                self._record.report(*problem, number)
 
     def add(self, node: JsonNode, source: Source, problems: list[Problem], kind: Kind = Kind.SAID) -> None:
         """Add the messages of one object; `problems` are those of its text."""
@@ -76,6 +137,9 @@ class MessageObjects:
         if any(problem.rule is E_PARSE_HEADER for problem in problems):
             said.header = replace(said.header, malformed=True)
         parts, extra_problems = self._parts(node, source, said)
+        if kind is Kind.SAID and not said.problems and said.ending is None and said.time_ms is None:
+            reports = [Report(at, one) for at, found in extra_problems.items() for one in found]
+            self._shapes.learn(node, [(part.header, part.ending, part.pieces) for part in parts], reports)
         last = len(parts) - 1
         for index, part in enumerate(parts):
             number = self._add(node, said, part, is_open=not node.closed and index == last)
@@ -86,7 +150,8 @@ class MessageObjects:
 
     def _add(self, node: JsonNode, said: ObjectHeader, part: Part, *, is_open: bool) -> int:
         ending = Ending.OPEN if is_open else part.ending
-        return self._record.add(part.header, ending, (node.start, node.end), part.pieces, time_ms=said.time_ms)
+        span = node.start, node.end
+        return self._record.add_complete(part.header, ending, span, part.pieces, time_ms=said.time_ms)
 
     def _truncated(self, node: JsonNode, said: ObjectHeader) -> None:
         reason = "body" if said.header.role else "header"
@@ -195,6 +260,12 @@ class MessageObjects:
             malformed=header.malformed or (not tool and call.closed),
         )
         return Part(called, Ending.CALL, pieces_of(arguments)), problems
+
+
+def _note_tools(messages: list[KnownMessage], tools: dict[str, str]) -> None:
+    for message in messages:
+        if message.tool is not None and message.header.call_id is not None:
+            tools[message.header.call_id] = message.tool
 
 
 def _thoughts(node: JsonNode, source: Source) -> list[Piece]:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
-from viewer.formats.containers.documents import SPACE, JsonDocuments, add_stray
+from viewer.formats.containers.arrays import ArrayDocuments, Items
+from viewer.formats.containers.documents import SPACE, add_stray
+from viewer.formats.containers.regular_lines import READ_WITH_CARE
 from viewer.formats.engine.usage import UsageLedger
 from viewer.formats.hiding import is_flagged, is_in_hidden_phase
 from viewer.formats.json.api_errors import add_error, find_error, is_batch_line
 from viewer.formats.json.fields import Source, header_value, is_message
-from viewer.formats.json.items import MessageObjects
+from viewer.formats.json.items import MessageObjects, Row
+from viewer.formats.json.shapes import LONGEST_SHAPE
 from viewer.formats.json.unread import unread_messages
 from viewer.formats.json.wrappers import Found, MessageFinder, Use
 from viewer.formats.tables.model import MessageTable
@@ -20,6 +23,7 @@ from viewer.reading.recorder import Recorder
 from viewer.rules.errors import E_PARSE_HEADER, E_STREAM_TRUNCATED
 from viewer.rules.notes import I_JSON_LENIENT
 from viewer.rules.structure import W_SIBLING_UNREAD
+from viewer.syntax.json_lines import LazyNode, read_regular
 from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading, read_json
 
 _WITH_USAGE = ("usage", "response", "response_obj")
@@ -36,12 +40,16 @@ class MessageLists:
         self._usage = UsageLedger(record, MESSAGE_TOKENS)
         self._is_empty = False
         """True if the transcript has no message yet."""
+        self._row: Row | None = None
+        """The last object on a line whose messages all had known shapes."""
+        self._unknown_count = 0
+        """The number of messages of the last object that were read with care, or not at all."""
 
     def read_document(self, reading: JsonReading, source: Source) -> None:
         """Read a document as a separate transcript."""
         if reading.node is not None:
             self._begin_document(reading.node, source)
-            self._read_items(reading, source)
+            self._read_items(reading, source, reading.node)
 
     def read_line(self, line: bytes, offset: int, *, is_last: bool) -> None:
         """Read a line, which must be one object."""
@@ -78,8 +86,37 @@ class MessageLists:
         return False
 
     def read_run(self, data: bytes, start: int, at: int, base: int, node: JsonNode) -> int:
-        """Read nothing ahead."""
-        return at
+        """Read the next lines that are messages of a known shape."""
+        while True:
+            end = self._objects.add_known(data, at, base, b"\n") + 1
+            if not end and self._row is not None:
+                end = self._objects.add_known_row(data, at, base, self._row)
+            if end <= 0:
+                return at
+            at = end
+            self._is_empty = False
+
+    def read_known(self, data: bytearray, at: int, base: int) -> int:
+        """Read an item of an array if it is a message of a known shape; returns the index after it, or -1."""
+        end = self._objects.add_known(data, at, base)
+        self._is_empty = self._is_empty and end < 0
+        return end
+
+    def begin_array(self, start: int, first: JsonNode) -> None:
+        """Begin a transcript with an array, given its first item, unless it is an array of transcripts."""
+        self._is_empty = False
+        if not self._finder.is_wrapper(first):
+            self._record.start(start, None, None, {})
+            self._objects.start()
+            self._is_empty = True
+
+    def read_item(self, node: JsonNode, source: Source) -> None:
+        """Read an item of an array that has begun."""
+        self._read_items(JsonReading(node, node.end, None, []), source, None)
+
+    def read_rest(self, reading: JsonReading, source: Source) -> None:
+        """Read the last items of an array that has begun."""
+        self._read_items(reading, source, reading.node)
 
     def end_response(self) -> None:
         """A mark of streams without a meaning here."""
@@ -92,9 +129,25 @@ class MessageLists:
 
     def _read_record(self, node: JsonNode, reading: JsonReading, source: Source) -> None:
         """Read an object on a line. Each wrapper is a transcript."""
-        if self._finder.is_wrapper(node) or not self._record.transcript or is_batch_line(node):
+        is_wrapper = self._finder.is_wrapper(node)
+        if is_wrapper or not self._record.transcript or is_batch_line(node):
             self._start(node, source)
-        self._read_items(reading, source)
+        self._unknown_count = 0
+        self._read_items(reading, source, node)
+        if is_wrapper and type(node) is LazyNode and not self._unknown_count:
+            self._row = self._row_of(node, source) or self._row
+
+    def _row_of(self, node: JsonNode, source: Source) -> Row | None:
+        """The row that all messages of an object were read from, as one for the next objects."""
+        items = self._finder.plain_list(node)
+        if not items or _states_usage(node):
+            return None
+        data, base = source.data, source.base
+        head, tail = data[node.start - base : items[0].start - base], data[items[-1].end - base : node.end - base]
+        if len(head) + len(tail) > LONGEST_SHAPE:
+            return None
+        between = data[items[0].end - base : items[1].start - base] if len(items) > 1 else b", "
+        return Row(head, between, tail + b"\n", *self._facts(node, source))
 
     def _begin_document(self, node: JsonNode, source: Source) -> None:
         """Begin a transcript with a document, unless it is an array of transcripts."""
@@ -104,21 +157,22 @@ class MessageLists:
 
     def _start(self, node: JsonNode, source: Source) -> None:
         """Begin a transcript; the other members of its wrapper are its header."""
-        header = {member.key: header_value(member.value, source) for member in self._finder.header_members(node)}
-        version, model = header.get("version"), header.get("model")
-        self._record.start(
-            node.start,
-            version if isinstance(version, str) else None,
-            model if isinstance(model, str) else None,
-            header,
-        )
+        self._record.start(node.start, *self._facts(node, source))
         self._objects.start()
         self._usage.start()
         self._is_empty = True
 
-    def _read_items(self, reading: JsonReading, source: Source) -> None:
+    def _facts(self, node: JsonNode, source: Source) -> tuple[str | None, str | None, dict[str, object]]:
+        """The version, the model, and the header of the transcript that an object is."""
+        header = {member.key: header_value(member.value, source) for member in self._finder.header_members(node)}
+        version, model = header.get("version"), header.get("model")
+        return version if isinstance(version, str) else None, model if isinstance(model, str) else None, header
+
+    def _read_items(self, reading: JsonReading, source: Source, root: JsonNode | None) -> None:
+        """Read the messages of a value; `root` is the wrapper whose transcript has begun."""
         notes = _Notes(reading)
-        counted = reading.node
+        is_item = root is None and reading.node is not None and not self._finder.is_wrapper(reading.node)
+        counted = None if is_item else reading.node
         """The value whose messages are being read."""
         truncated = bool(reading.faults) and reading.faults[-1].is_truncation
         unfinished = False
@@ -128,8 +182,9 @@ class MessageLists:
                 if item is not reading.node and item.kind is JsonKind.OBJECT:
                     self._count(counted)
                     counted = item
-                self._begin_inner(item, reading.node, source)
+                self._begin_inner(item, root, source)
             elif use is Use.UNREAD:
+                self._unknown_count += 1
                 self._record.report(W_SIBLING_UNREAD, None, item.start, item.end)
             elif item.closed or (truncated and is_message(item)):
                 self._item(found, source, notes)
@@ -144,7 +199,7 @@ class MessageLists:
 
     def _count(self, node: JsonNode | None) -> None:
         """Count the tokens that a response states, after its messages."""
-        if node is not None and any(node.get(key) is not None for key in _WITH_USAGE):
+        if node is not None and _states_usage(node):
             self._usage.take(node, [])
 
     def _begin_inner(self, wrapper: JsonNode, root: JsonNode | None, source: Source) -> None:
@@ -155,6 +210,9 @@ class MessageLists:
     def _item(self, found: Found, source: Source, notes: _Notes) -> None:
         item = found.node
         self._is_empty = False
+        if type(item) is LazyNode and found.use is Use.ITEM and self._is_known(item, source):
+            return
+        self._unknown_count += 1
         if item.kind is JsonKind.OBJECT and is_message(item):
             kind = Kind.UNKNOWN if found.use is Use.REJECTED or _is_hidden(item) else Kind.SAID
             self._objects.add(item, source, notes.inside(item), kind)
@@ -169,10 +227,18 @@ class MessageLists:
         else:
             self._not_a_message((item.start, item.end))
 
+    def _is_known(self, item: LazyNode, source: Source) -> bool:
+        """True for a message of a known shape, which is read then."""
+        return self._objects.add_known(source.data, item.start - source.base, source.base) >= 0
+
     def _not_a_message(self, text: Span) -> None:
         self._record.start_if_none(text[0])
         self._record.report(E_PARSE_HEADER, "not-a-message", *text)
         self._record.stray(*text)
+
+
+def _states_usage(node: JsonNode) -> bool:
+    return any(node.get(key) is not None for key in _WITH_USAGE)
 
 
 def _is_null(node: JsonNode, key: str) -> bool:
@@ -209,12 +275,48 @@ def _is_hidden(message: JsonNode) -> bool:
     return is_in_hidden_phase(message) or (is_flagged(message) and message.get("thought") is None)
 
 
-class MessageDocuments(JsonDocuments):
+class _ArrayMessages:
+    """The items of one array."""
+
+    def __init__(self, lists: MessageLists, start: int) -> None:
+        self._lists = lists
+        self._start: int | None = start
+        """The offset of the array, before its first item."""
+
+    def changes(self, node: JsonNode) -> bool:
+        """No value is replaced."""
+        return False
+
+    def read_known(self, data: bytearray, at: int, base: int) -> int:
+        """Read an item after the first if it is a message of a known shape."""
+        return self._lists.read_known(data, at, base)
+
+    def apply(self, node: JsonNode, name: str | None, lenient: list[Span], source: Source | None = None) -> bool:
+        """Read a regular item."""
+        assert source is not None
+        if self._start is not None:
+            self._lists.begin_array(self._start, node)
+            self._start = None
+        self._lists.read_item(node, source)
+        return True
+
+
+class MessageDocuments(ArrayDocuments):
     """Reader of one document after another."""
 
     def __init__(self, record: Recorder, lists: MessageLists) -> None:
         super().__init__(record)
         self._lists = lists
+
+    def begin_items(self, start: int) -> Items:
+        return _ArrayMessages(self._lists, start)
+
+    def read_items(self, reading: JsonReading, data: bytes, base: int) -> None:
+        self._lists.read_rest(reading, Source(data, base))
+
+    def read_value(self, data: bytes, base: int) -> JsonReading:
+        node = read_regular(data, base) if len(data) >= READ_WITH_CARE else None
+        return super().read_value(data, base) if node is None else JsonReading(node, node.end, None, [])
 
     def read_document(self, reading: JsonReading, data: bytes, base: int) -> None:
         self._lists.read_document(reading, Source(data, base))

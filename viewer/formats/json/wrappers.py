@@ -10,6 +10,7 @@ from msgspec import Struct
 from viewer.formats.json.fields import CONTENT_KEYS, ROLE_KEYS
 from viewer.formats.json.unread import unread_messages
 from viewer.formats.tables.model import MessageTable
+from viewer.syntax.json_lines import LazyNode
 from viewer.syntax.json_text import JsonKind, JsonMember, JsonNode
 
 DEEPEST_EXCHANGE = 3
@@ -43,11 +44,21 @@ class MessageFinder:
         self._table = table
         self._lists = table.lists
         self._exchanges = (*table.requests, *table.responses)
+        self._holders = frozenset((*self._lists, *self._exchanges))
+        """Members without which an object is no wrapper."""
         self._answers = (table.chosen, table.rejected)
 
     def is_wrapper(self, node: JsonNode) -> bool:
         """True if a value contains messages and is not one itself."""
+        if type(node) is LazyNode and type(node.value) is dict and self._holders.isdisjoint(node.value):
+            return False
         return node.kind is JsonKind.ARRAY or self._has_list(node) or any(True for _ in self._exchange(node))
+
+    def plain_list(self, node: JsonNode) -> list[JsonNode]:
+        """The messages of an object whose other members are only its header; empty if there is more to it."""
+        found = [member for member in node.members if member.key in self._holders or member.key in self._answers]
+        is_plain = len(found) == 1 and found[0].key in self._lists[:-1] and found[0].value.kind is JsonKind.ARRAY
+        return found[0].value.items if is_plain else []
 
     def find(self, node: JsonNode | None, use: Use = Use.ITEM) -> Iterator[Found]:
         """The messages of a value in order, each wrapper before its messages."""

@@ -1,0 +1,165 @@
+"""Messages that several records make: the parts of one reply, and records that a later one extends or replaces."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+
+from msgspec import Struct, field
+
+from viewer.formats.engine.conditions import holds
+from viewer.formats.engine.drafts import Draft
+from viewer.formats.engine.writing.arrived import Arrived
+from viewer.formats.engine.writing.messages import DraftMessages, OpenMessage
+from viewer.formats.tables.model import Mode, RecordRule
+from viewer.model.messages import Kind
+from viewer.syntax.json_text import JsonNode
+
+MOST_REPLIES = 4096
+"""Replies whose parts may still be repeated."""
+MOST_OPEN = 4096
+"""Messages that a later record may still replace."""
+
+
+class _Reply(Struct):
+    """The parts of one reply that were read."""
+
+    seen: set[tuple[str, str | int]] = field(default_factory=set)
+    said: OpenMessage | None = None
+
+
+class GrowingMessages:
+    """The messages of one transcript that more than one record makes."""
+
+    def __init__(self, messages: DraftMessages, is_repeated: Callable[[Draft], bool]) -> None:
+        self._messages = messages
+        self._is_repeated = is_repeated
+        """True for a part that another record has."""
+        self._replies: OrderedDict[str, _Reply] = OrderedDict()
+        self._saying: dict[str, _Reply] = {}
+        """The replies whose text may grow."""
+        self._growing: dict[tuple[str, ...], OpenMessage] = {}
+        self._same: dict[tuple[str, ...], dict[tuple[str, ...], None]] = {}
+        """The messages that grow, by rule and key."""
+        self._keyless: dict[tuple[str, ...], None] = {}
+        """Those without a key."""
+
+    def end_others(self, drafts: list[Draft]) -> None:
+        """End the replies of other keys, and texts without a key that the next drafts interrupt."""
+        keys = {draft.key for draft in drafts if draft.rule.merge}
+        ended = [key for key in self._saying if key not in keys]
+        for key in ended if len(ended) < 2 else [key for key in self._replies if key in ended]:
+            self._end_said(key)
+        if self._keyless:
+            now = {_growing_key(draft) for draft in drafts if draft.rule.merge}
+            for one in [one for one in self._keyless if one not in now]:
+                self._growing[one].must_end = False
+                self._end_growing(one)
+
+    def end_same(self, rule: RecordRule, key: str | None, end: int = 0) -> None:
+        """End the messages of a rule with the same key."""
+        for one in [*self._same.get((str(id(rule)), key or ""), ())]:
+            self._finish(one, end)
+
+    def close(self) -> None:
+        """The end of the input or of the transcript: nothing grows anymore."""
+        for key in [*self._replies]:
+            self._end_reply(key)
+        for growing in [*self._growing]:
+            self._end_growing(growing)
+
+    # The parts of one reply.
+
+    def add_part(self, draft: Draft) -> None:
+        """Add a part to its reply, unless the reply has it."""
+        key = draft.key or ""
+        reply = self._replies.setdefault(key, _Reply())
+        while len(self._replies) > MOST_REPLIES:
+            self._end_reply(next(iter(self._replies)))
+        identity = (draft.kind.value, draft.call_id or hash(draft.text))
+        if identity in reply.seen or self._is_repeated(draft):
+            return
+        reply.seen.add(identity)
+        if draft.kind is not Kind.SAID:
+            self._messages.emit(draft)
+            return
+        if reply.said is not None and draft.text.startswith(reply.said.text):
+            reply.said = self._messages.replace(reply.said, draft)
+            return
+        self._end_said(key)
+        if draft.rule.split or self._messages.is_marked(draft):
+            self._messages.emit(draft)
+            return
+        reply.said = self._messages.open(draft)
+        self._saying[key] = reply
+
+    def _end_reply(self, key: str) -> None:
+        self._end_said(key)
+        del self._replies[key]
+
+    def _end_said(self, key: str) -> None:
+        reply = self._saying.pop(key, None)
+        if reply is not None and reply.said is not None:
+            self._messages.end(reply.said)
+            reply.said = None
+
+    # Records that grow.
+
+    def grow(self, draft: Draft, node: JsonNode) -> None:
+        """Add a record to the message of its key, or begin one."""
+        merge = draft.rule.merge
+        assert merge is not None
+        key = _growing_key(draft)
+        known = self._growing.get(key)
+        is_done = merge.done is not None and holds(merge.done, node)
+        if known is None and is_done:
+            self._messages.emit(draft)
+            return
+        if known is None:
+            known = self._begin(key, self._messages.open(draft))
+            known.must_end = merge.done is not None
+            if merge.mode is Mode.APPEND and draft.kind is Kind.SAID and self._messages.source is not None:
+                known.arrived = Arrived()
+                known.arrived.add(draft.pieces, self._messages.read)
+        elif merge.mode is Mode.APPEND:
+            self._messages.append(known, draft)
+        elif draft.pieces or draft.kind in (Kind.CALL, Kind.REPLY):
+            self._growing[key] = self._messages.replace(known, draft)
+        if is_done:
+            self._finish(key, node.end)
+        while len(self._growing) > MOST_OPEN:
+            self._end_growing(next(iter(self._growing)))
+
+    def _begin(self, key: tuple[str, ...], known: OpenMessage) -> OpenMessage:
+        known.pieces = [*known.pieces]
+        self._growing[key] = known
+        self._same.setdefault(key[:2], {})[key] = None
+        if not key[1]:
+            self._keyless[key] = None
+        return known
+
+    def _stop(self, key: tuple[str, ...]) -> OpenMessage:
+        same = self._same[key[:2]]
+        del same[key]
+        if not same:
+            del self._same[key[:2]]
+        self._keyless.pop(key, None)
+        return self._growing.pop(key)
+
+    def _finish(self, key: tuple[str, ...], end: int = 0) -> None:
+        """End a message that is complete; `end` is the end of its last record."""
+        known = self._stop(key)
+        known.must_end = False
+        known.end = max(known.end, end)
+        merge = known.draft.rule.merge if known.draft is not None else None
+        if known.draft is not None and merge is not None and merge.mode is Mode.REPLACE:
+            self._messages.settle(known.number, known.draft)
+        else:
+            self._messages.end(known)
+
+    def _end_growing(self, key: tuple[str, ...]) -> None:
+        self._messages.end(self._stop(key))
+
+
+def _growing_key(draft: Draft) -> tuple[str, ...]:
+    return str(id(draft.rule)), draft.key or "", draft.kind.value, draft.part

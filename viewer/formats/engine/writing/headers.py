@@ -1,0 +1,134 @@
+"""Headers of drafts: the tools of calls, the threads, and the headers that many messages of a transcript share."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from viewer.formats.engine.drafts import Draft
+from viewer.formats.json.content_parts import ContentPart, part_header
+from viewer.model.messages import Channel, Ending, Header, Kind
+from viewer.reading.header import full_tool_name
+
+MOST_HEADERS = 256
+SPOKEN = ("user", "assistant")
+"""The roles of messages that may be said."""
+
+
+class DraftHeaders:
+    """The headers of one transcript after another."""
+
+    def __init__(self, *, preambles: bool) -> None:
+        self._preambles = preambles
+        self._tools: dict[str, str] = {}
+        self._threads: dict[str, int] = {}
+        self._unanswered: dict[str, None] = {}
+        """The ids of calls without a reply."""
+        self._headers: dict[tuple[object, ...], Header] = {}
+        """The headers of messages without a call id, by the facts that make them."""
+
+    def start(self) -> None:
+        """Begin a transcript: ids do not link across transcripts."""
+        self._tools.clear()
+        self._threads.clear()
+        self._unanswered.clear()
+
+    def has_call(self, call_id: str | None) -> bool:
+        """True if a call with this id was read."""
+        return call_id in self._tools
+
+    def take_unanswered(self) -> list[str]:
+        """The ids of the calls without a reply; from now on they do not wait for one."""
+        unanswered = [*self._unanswered]
+        self._unanswered.clear()
+        return unanswered
+
+    def of(self, draft: Draft) -> Header:
+        """The header of the message that a draft becomes."""
+        kind = draft.kind
+        if kind is Kind.CALL:
+            return self._call(draft)
+        if kind is Kind.REPLY:
+            return self._reply(draft)
+        if kind is Kind.SAID and draft.role not in SPOKEN:
+            kind = draft.kind = Kind.UNKNOWN
+        key = (
+            *(kind, draft.role, draft.channel, draft.channel_word, draft.has_unknown_channel, draft.intent),
+            *(draft.outcome, self._thread(draft)),
+        )
+        header = self._headers.get(key)
+        if header is None:
+            if len(self._headers) >= MOST_HEADERS:
+                self._headers.clear()
+            made = replace(self._other(draft), kind=kind, outcome=draft.outcome, thread=self._thread(draft))
+            header = self._headers[key] = made
+        return header
+
+    def of_hidden(self, draft: Draft) -> Header:
+        """The header of a message that stays hidden until it is known what the draft is."""
+        if draft.kind is Kind.REPLY:
+            return self.of(draft)
+        return Header(draft.role, channel=Channel.COMMENTARY, channel_given="commentary", kind=Kind.UNKNOWN)
+
+    def of_marked(self, part: ContentPart, header: Header) -> tuple[Header, Ending]:
+        """The header and the ending of a part between marks of a template."""
+        own, ending = part_header(part, header)
+        if own.role == "tool" and own.name is None:
+            own = replace(own, name=self._tools.get(own.call_id or ""))
+        return own, ending or (Ending.CALL if own.recipient not in (None, "user") else Ending.END)
+
+    def _other(self, draft: Draft) -> Header:
+        """The header of a message that is not a call or a reply."""
+        kind, role = draft.kind, draft.role
+        if kind is Kind.THOUGHT:
+            return Header("assistant", channel=Channel.ANALYSIS, channel_given="analysis", intent=draft.intent)
+        if kind is Kind.INSTRUCTION:
+            return Header("developer" if role == "developer" else "system", channel=Channel.FINAL)
+        if kind is Kind.SAID:
+            return self._said(draft)
+        return Header(role, channel=Channel.COMMENTARY, channel_given="commentary")
+
+    def _said(self, draft: Draft) -> Header:
+        if draft.has_unknown_channel:
+            return Header(draft.role, channel=None, channel_given=draft.channel_word or "")
+        channel = draft.channel or Channel.FINAL
+        given = channel.value if draft.channel_word is not None or channel is not Channel.FINAL else None
+        is_preamble = channel is Channel.COMMENTARY and self._preambles and draft.role == "assistant"
+        return Header(draft.role, channel=channel, channel_given=given, intent="preamble" if is_preamble else None)
+
+    def _reply(self, draft: Draft) -> Header:
+        name = draft.name or self._tools.get(draft.call_id or "")
+        self._unanswered.pop(draft.call_id or "", None)
+        return Header(
+            "tool",
+            full_tool_name(name) if name else None,
+            None,
+            Channel.FINAL,
+            call_id=draft.call_id,
+            kind=draft.kind,
+            outcome=draft.outcome,
+            thread=self._thread(draft),
+        )
+
+    def _call(self, draft: Draft) -> Header:
+        tool = full_tool_name(draft.name) if draft.name else None
+        if tool and draft.call_id:
+            self._tools[draft.call_id] = tool
+        if draft.call_id:
+            self._unanswered[draft.call_id] = None
+        return Header(
+            "assistant",
+            recipient=tool or "functions.unknown",
+            channel=Channel.COMMENTARY,
+            channel_given="commentary",
+            call_id=draft.call_id,
+            content_type=None if draft.is_text else "json",
+            constrained=not draft.is_text,
+            kind=draft.kind,
+            outcome=draft.outcome,
+            thread=self._thread(draft),
+        )
+
+    def _thread(self, draft: Draft) -> int:
+        if draft.kind is Kind.SUBAGENT or draft.thread is not None:
+            return self._threads.setdefault(draft.thread or "", len(self._threads) + 1)
+        return 0

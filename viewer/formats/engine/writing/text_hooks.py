@@ -1,0 +1,77 @@
+"""What the hooks of a format say about a text: its kind, and the runs of it that have another one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from viewer.formats.engine.drafts import Draft
+from viewer.formats.tables.model import RecordFormat
+from viewer.model.diagnostic import Problem
+from viewer.model.messages import Coding, Kind
+from viewer.reading.bodies import Body, read_body
+from viewer.rules.structure import W_PLUGIN
+
+
+class TextHooks:
+    """The hooks of a format, for one input. A hook that fails hides the text."""
+
+    def __init__(self, format: RecordFormat) -> None:
+        self._hooks = format.hooks.renew() if format.hooks.renew else format.hooks
+        self._has_reported_end = False
+        """True if it was reported that a plug-in is disabled."""
+
+    def classify(self, draft: Draft) -> None:
+        """Give a said text its kind."""
+        if not draft.rule.classify or self._hooks.classify is None or draft.kind is not Kind.SAID:
+            return
+        kind = self._hooks.classify(draft.text)
+        draft.kind = Kind.UNKNOWN if kind is None else kind
+        if kind is None:
+            self._report_failure(draft)
+
+    def runs(self, draft: Draft, read: Callable[[int, int], bytes] | None) -> Iterable[Draft]:
+        """The draft, or the runs of its text by kind; `read` reads the record."""
+        answers = self._hooks.split_answer if draft.role == "assistant" else None
+        split = (answers or self._hooks.split) if draft.rule.split else None
+        if split is None or draft.kind is not Kind.SAID or read is None:
+            return [draft]
+        body = None if is_one_text(draft) else read_body(tuple(draft.pieces), read)
+        text = draft.text if body is None else body.text
+        runs = split(text)
+        if runs is None:
+            draft.kind = Kind.UNKNOWN
+            self._report_failure(draft)
+            return [draft]
+        if len(runs) == 1 and runs[0][0] is Kind.SAID and _is_all(text, runs[0][1], runs[0][2]):
+            return [draft]
+        body = body or read_body(tuple(draft.pieces), read)
+        return [_run(draft, body, *run) for run in runs]
+
+    def _report_failure(self, draft: Draft) -> None:
+        """Report that a plug-in failed on this record, and once that it is disabled."""
+        is_disabled = self._hooks.is_disabled()
+        if not (is_disabled and self._has_reported_end):
+            draft.problems.append(Problem(W_PLUGIN, "disabled" if is_disabled else "failed", *draft.span))
+        self._has_reported_end = is_disabled
+
+
+def is_one_text(draft: Draft) -> bool:
+    """True if the text of a draft is the text of its only piece, without a character that may stand for another."""
+    if len(draft.pieces) != 1 or draft.pieces[0].coding not in (Coding.PLAIN, Coding.JSON_STRING):
+        return False
+    return draft.texts == [draft.text] and "\ufffd" not in draft.text
+
+
+def _run(draft: Draft, body: Body, kind: Kind, start: int, end: int) -> Draft:
+    text = body.text
+    first = len(text[:start].encode("utf-8", "replace"))
+    last = first + len(text[start:end].encode("utf-8", "replace"))
+    run = Draft(kind, draft.role, body.pieces(first, last), draft.span, draft.rule, draft.channel)
+    run.text, run.time_ms, run.thread = text[start:end], draft.time_ms, draft.thread
+    run.channel_word, run.has_unknown_channel = draft.channel_word, draft.has_unknown_channel
+    return run
+
+
+def _is_all(text: str, start: int, end: int) -> bool:
+    """True if there is only white space outside this part of a text."""
+    return not text[:start].strip() and not text[end:].strip()

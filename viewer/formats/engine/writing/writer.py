@@ -1,0 +1,254 @@
+"""Write what records gave to the recorder, in relation to the records before: copies, repetitions, merged records."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+
+from viewer.formats.engine.deltas import DeltaRun
+from viewer.formats.engine.drafts import Draft, RecordReading, StreamStep
+from viewer.formats.engine.streams import BlockStreams
+from viewer.formats.engine.usage import UsageLedger
+from viewer.formats.engine.writing.copies import CopyPairs, texts_of
+from viewer.formats.engine.writing.growing import GrowingMessages
+from viewer.formats.engine.writing.headers import DraftHeaders
+from viewer.formats.engine.writing.messages import DraftMessages, OpenMessage
+from viewer.formats.engine.writing.text_hooks import TextHooks
+from viewer.formats.json.fields import Source
+from viewer.formats.tables.model import Mode, Prefill, RecordFormat, RecordRule
+from viewer.model.diagnostic import Problem
+from viewer.model.messages import Kind, Piece, Span
+from viewer.reading.recorder import Recorder
+from viewer.rules.notes import I_RECORD_UNKNOWN, I_STREAM_FINAL_ONLY
+from viewer.rules.structure import W_RECORD_UNKNOWN
+from viewer.syntax.json_text import JsonKind, JsonNode
+
+MOST_SAID = 256
+"""Texts that a later record may repeat."""
+_REPEATING = (Mode.REPEAT, Mode.FINAL)
+_COPIED = frozenset({Kind.SAID, Kind.THOUGHT, Kind.REPLY, Kind.INJECTED, Kind.SUBAGENT, Kind.REPLAYED})
+"""The kinds of messages that other records repeat."""
+_BEFORE = (Kind.INSTRUCTION, Kind.INJECTED, Kind.REPLAYED)
+"""Kinds of messages that may precede the first message."""
+
+
+class DraftWriter:
+    """Owner of what each draft means after the records before it. It decides which writer a draft goes to."""
+
+    def __init__(self, record: Recorder, format: RecordFormat, *, preambles: bool, row_order: bool = False) -> None:
+        self._record = record
+        self._format = format
+        self._at = 0
+        """The number of the record."""
+        self._headers = DraftHeaders(preambles=preambles)
+        self._hooks = TextHooks(format)
+        messages = DraftMessages(record, self._headers, self._hooks, has_order=row_order and format.alternates)
+        self._messages = messages
+        self._copies = CopyPairs(
+            format.alone,
+            messages.open_hidden,
+            messages.settle,
+            messages.emit,
+            messages.report_outcome,
+            messages.report_difference,
+        )
+        self._streams = BlockStreams(record, self._headers.of, messages.emit, messages.report)
+        self._growing = GrowingMessages(messages, self._streams.repeats)
+        self._usage = UsageLedger(record, format.usage)
+        self._once: set[tuple[Kind, str, str]] = set()
+        """The texts that are messages only once."""
+        self._prefill: OpenMessage | None = None
+        """The last message, if it may be the beginning of the next answer."""
+        self._said: OrderedDict[tuple[str, str], None] = OrderedDict()
+        """The last texts of the speakers, if records of the format repeat texts."""
+        self._repeats = any(_repeats(rule) for rule in format.records)
+        self._unknown: set[str] = set()
+        self._is_begun = False
+        """True if the transcript has a message other than those that may precede the first."""
+
+    @property
+    def has_prompt(self) -> bool:
+        """True if the last record held text that the user typed."""
+        return self._messages.has_prompt
+
+    def start(self) -> None:
+        """Begin a transcript: ids and copies do not link across transcripts."""
+        self.close()
+        self._usage.start()
+        self._headers.start()
+        self._messages.start()
+        self._once.clear()
+        self._is_begun = False
+        self._said.clear()
+
+    def close(self) -> None:
+        """The end of the input or of the transcript: nothing grows anymore."""
+        self._copies.close()
+        self._end_prefill()
+        self._usage.settle()
+        self._streams.close()
+        self._growing.close()
+        self._messages.close()
+
+    def add(self, reading: RecordReading, node: JsonNode, source: Source | None, begin: Callable[[int], None]) -> None:
+        """Write what one record gave. `begin` starts another transcript in it."""
+        self._at += 1
+        self._messages.begin_record(source)
+        self._copies.forget_before(self._at)
+        for problem in reading.faults:
+            self._record.start_if_none(node.start)
+            self._record.report(problem.rule, problem.reason, problem.start, problem.end, count=problem.count)
+        if reading.unknown is not None:
+            self._note_unknown(reading.unknown)
+        if not reading.drafts and not reading.steps:
+            self._record.skip()
+        if reading.drafts:
+            self._growing.end_others(reading.drafts)
+        for rule, key in reading.begun:
+            self._growing.end_same(rule, key)
+        taken = self._take_steps(reading, 0, reading.drafts[0].span[0] if reading.drafts else None)
+        placed: list[tuple[Span, int]] = []
+        before = self._record.last_number
+        for index, draft in enumerate(reading.drafts):
+            if taken < len(reading.steps):
+                taken = self._take_steps(reading, taken, draft.span[0])
+            if index and index in reading.begins:
+                begin(draft.span[0])
+            self._write(draft, node)
+            placed.append((draft.span, self._record.last_number))
+        self._take_steps(reading, taken, None)
+        for first, end in reading.left:
+            number = (placed[first - 1][1] if first else before) + 1
+            if placed[end - 1][1] >= number:
+                self._record.supersede(number, placed[end - 1][1])
+        if reading.cancels:
+            for call_id in self._headers.take_unanswered():
+                self._record.cancel_tool(call_id, node.start, node.end)
+        if reading.rewind_turns:
+            self._copies.settle()
+            self._messages.rewind(reading.rewind_turns)
+        for rule, key in reading.done:
+            self._growing.end_same(rule, key, node.end)
+        if self._format.usage:
+            self._usage.take(node, placed)
+
+    def _take_steps(self, reading: RecordReading, first: int, until: int | None) -> int:
+        """Read what a record does to replies, up to a place in it; returns the number of steps so far."""
+        for index in range(first, len(reading.steps)):
+            step = reading.steps[index]
+            if until is not None and step.span[0] > until:
+                return index
+            self._end_prefill()
+            self._streams.take(step)
+        return len(reading.steps)
+
+    def grown_by(self, step: StreamStep) -> Piece | None:
+        """The piece of text that a record added to a reply, if the next records may be read together."""
+        is_plain = self._copies.is_idle and not self._usage.has_stated
+        return self._streams.grown_by(step) if is_plain else None
+
+    def grow(self, step: StreamStep, run: DeltaRun, source: Source) -> None:
+        """Write a run of records after one that `grown_by` names; `source` has the last one."""
+        self._at += run.count
+        self._messages.source = source
+        self._streams.grow(step, run)
+
+    def _note_unknown(self, node: JsonNode) -> None:
+        """Report each type of unknown records without text once."""
+        given = node.get("type")
+        word = given.text if given is not None and given.kind is JsonKind.STRING else ""
+        if word in self._unknown:
+            return
+        self._unknown.add(word)
+        self._record.start_if_none(node.start)
+        self._record.report(I_RECORD_UNKNOWN, None, node.start, node.end)
+
+    # One draft.
+
+    def _write(self, draft: Draft, node: JsonNode) -> None:
+        if draft.rule.orphan is not None and draft.kind is Kind.REPLY and not self._headers.has_call(draft.call_id):
+            draft.kind, draft.role = draft.rule.orphan, ""
+            if not draft.text and sum(piece.end - piece.start for piece in draft.pieces) <= len("{}"):
+                return
+            if draft.kind is Kind.UNKNOWN:
+                draft.problems.append(Problem(W_RECORD_UNKNOWN, None, *draft.span))
+        if draft.rule.later is not None and self._is_begun and draft.kind is Kind.SAID:
+            draft.kind = draft.rule.later
+        self._is_begun = self._is_begun or draft.kind not in _BEFORE
+        self._hooks.classify(draft)
+        if draft.rule.once and self._is_repeated(draft):
+            return
+        if draft.rule.copy is not None and draft.kind in _COPIED:
+            for part in self._messages.runs(draft):
+                self._copies.add(part, self._at)
+            return
+        if draft.rule.prefill is Prefill.GOES_ON and self._goes_on(draft):
+            return
+        self._end_prefill()
+        merge = draft.rule.merge
+        if merge is not None and merge.mode in _REPEATING:
+            self._repeat(draft)
+            return
+        self._note_said(draft)
+        if draft.rule.prefill is Prefill.BEGINS and draft.kind is Kind.SAID and not self._messages.is_marked(draft):
+            self._prefill = self._messages.open(draft)
+        elif merge is None or (merge.key and draft.key is None):
+            if merge is None or merge.mode is not Mode.PARTS or not self._streams.repeats(draft):
+                self._messages.emit(draft)
+        elif merge.mode is Mode.PARTS:
+            self._growing.add_part(draft)
+        elif merge.mode is Mode.APPEND and draft.part and draft.kind in (Kind.CALL, Kind.REPLY):
+            self._growing.end_same(draft.rule, draft.key)
+            self._messages.emit(draft)
+        else:
+            self._growing.grow(draft, node)
+
+    def _is_repeated(self, draft: Draft) -> bool:
+        identity = (draft.kind, draft.role, draft.text)
+        is_known = bool(draft.text) and identity in self._once
+        self._once.add(identity)
+        return is_known
+
+    # Texts that a later record repeats.
+
+    def _note_said(self, draft: Draft) -> None:
+        if not self._repeats or draft.kind is not Kind.SAID:
+            return
+        for text in texts_of(draft):
+            self._said[draft.role, text] = None
+            self._said.move_to_end((draft.role, text))
+        while len(self._said) > MOST_SAID:
+            self._said.popitem(last=False)
+
+    def _repeat(self, draft: Draft) -> None:
+        """Write a text that nothing said before."""
+        merge = draft.rule.merge
+        assert merge is not None
+        is_known = any((draft.role, text) in self._said for text in texts_of(draft))
+        if draft.kind is Kind.SAID and (is_known or self._streams.has_said(draft)):
+            return
+        if draft.kind is Kind.SAID and merge.mode is Mode.FINAL:
+            draft.problems.append(Problem(I_STREAM_FINAL_ONLY, None, *draft.span))
+        self._messages.emit(draft)
+
+    # The answer that a request begins.
+
+    def _goes_on(self, draft: Draft) -> bool:
+        """Add the first text of a response to the beginning in its request; False if there is none."""
+        begun, self._prefill = self._prefill, None
+        if begun is None:
+            return False
+        is_text = draft.kind is Kind.SAID and not self._messages.is_marked(draft)
+        if is_text:
+            begun = self._messages.continue_with(begun, draft)
+        self._messages.end(begun)
+        return is_text
+
+    def _end_prefill(self) -> None:
+        if self._prefill is not None:
+            self._messages.end(self._prefill)
+            self._prefill = None
+
+
+def _repeats(rule: RecordRule) -> bool:
+    return (rule.merge is not None and rule.merge.mode in _REPEATING) or any(_repeats(each) for each in rule.rules)

@@ -1,0 +1,309 @@
+"""Messages of a known shape: their source is that of an earlier message, with other strings in some places.
+
+The careful reader reads the first message of a shape. What it gave is a template for all messages whose bytes differ
+only in their text, their arguments, and their ids: nothing else of these decides how a message is read. Everything
+that may decide, such as an empty string, a mark of a template, or an id with an escape, goes to the careful reader."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from viewer.cache import lazy_regex
+from viewer.formats.json.content_parts import may_be_split, split_content
+from viewer.formats.json.fields import piece_of
+from viewer.model.diagnostic import Problem, Rule
+from viewer.model.messages import Coding, Ending, Header, Piece
+from viewer.model.visibility import is_header_safe
+from viewer.reading.template_marks import MAY_BE_MARK
+from viewer.syntax.json_lines import LazyNode
+from viewer.syntax.json_text import JsonKind, JsonNode, string_body
+
+MOST_SHAPES = 24
+"""Shapes of one input. The oldest one is dropped."""
+MOST_TRIALS = 96
+"""Messages of unknown shapes from which one is made: an input with more of them has no shapes."""
+LONGEST_SHAPE = 4096
+LONGEST_KNOWN = 1024 * 1024
+"""A longer message is read with care."""
+MOST_HOLES = 24
+MOST_HEADERS = 256
+"""Headers of one shape: a reply is named by its call."""
+_KEYS = frozenset(
+    {"role", "content", "name", "tool_calls", "tool_call_id", "refusal", "function_call", "audio", "annotations"}
+)
+"""Members of a message that has a shape."""
+_CALL_KEYS = frozenset({"id", "type", "function", "index"})
+_FUNCTION_KEYS = frozenset({"name", "arguments"})
+_REPLY_ROLES = ("tool", "function")
+"""Roles of a reply that the call names if it does not name its tool itself."""
+_STRING = (
+    rb'"(?!")[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u(?:[0-9a-ce-fA-CE-F][0-9a-fA-F]{3}|[dD][0-7][0-9a-fA-F]{2}'
+    rb'|[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}))[^"\\\x00-\x1f]*+)*+"'
+)
+"""A valid string that is not empty; each surrogate in it has its other half."""
+_ID = rb'"[^"\\\x00-\x1f\x7f-\xff]++"'
+"""An id without escapes, in ASCII."""
+_TURN = lazy_regex(rb"(?:[ ]|\\[nrtbf])*+(?:analysis|commentary|assistant)")
+"""A superset of the beginnings of a text that may be a turn without its control tokens."""
+
+
+class _Hole(Struct, frozen=True):
+    """A place in a shape that another string may take."""
+
+    node: LazyNode
+    is_id: bool
+
+
+class _Said(Struct, frozen=True):
+    """One message of a shape."""
+
+    header: Header
+    """Without a call id."""
+    ending: Ending
+    body: int
+    """The number of the hole with the body."""
+    id: int
+    """The number of the hole with the call id; 0 if there is none."""
+    is_named_by_call: bool
+    is_call: bool
+    is_split: bool
+    """True if marks in the body divide it."""
+    reports: tuple[tuple[Rule, str | None], ...]
+    """Problems whose place is the content."""
+
+
+class _Shape:
+    """A pattern for the bytes, and the messages that they are."""
+
+    def __init__(self, pattern: bytes, messages: list[_Said], reports_at: int) -> None:
+        self.match = re.compile(pattern, re.DOTALL).match
+        self.messages = messages
+        self.reports_at = reports_at
+        """The number of the hole with the content."""
+        self.next = self
+        """The shape that followed it last."""
+        self.headers: dict[str, Header] = {}
+        """The headers of replies, by the tool of their call."""
+
+
+class KnownMessage(Struct, frozen=True):
+    """A message that a template gave."""
+
+    header: Header
+    ending: Ending
+    piece: Piece
+    tool: str | None
+    """The tool that a call names."""
+    problems: tuple[tuple[Rule, str | None, int, int], ...] = ()
+
+
+class KnownShapes:
+    """The shapes of one input."""
+
+    def __init__(self) -> None:
+        self._shapes: list[_Shape] = []
+        """The newest first."""
+        self._last: _Shape | None = None
+        """The shape of the last message."""
+        self._trials = 0
+
+    def read(
+        self, data: bytes | bytearray, at: int, base: int, tools: Mapping[str, str]
+    ) -> tuple[int, list[KnownMessage]] | None:
+        """The end of the object at an index, and its messages; None if the careful reader must read it. `tools` are
+        the tools of the calls so far, by id."""
+        last = self._last
+        if last is None:
+            return None
+        shape, found = last.next, last.next.match(data, at)
+        if found is None:
+            for shape in self._shapes:
+                found = shape.match(data, at)
+                if found is not None:
+                    break
+            else:
+                return None
+        if found.end() - at > LONGEST_KNOWN:
+            return None
+        last.next = self._last = shape
+        messages = _messages(shape, found, base, tools)
+        return (found.end(), messages) if messages else None
+
+    def learn(self, node: JsonNode, messages: list[tuple[Header, Ending, list[Piece]]], reports: list[Report]) -> None:
+        """Make a shape of a regular message, given what the careful reader made of it. `reports` are its problems,
+        each with the place of its message in the list."""
+        if type(node) is not LazyNode or self._trials >= MOST_TRIALS or not messages:
+            return
+        self._trials += 1
+        holes = _holes(node)
+        shape = _made(node, holes, messages, reports) if holes else None
+        if shape is not None:
+            if self._last is not None:
+                self._last.next = shape
+            self._last = shape
+            self._shapes.insert(0, shape)
+            del self._shapes[MOST_SHAPES:]
+
+
+class Report(Struct, frozen=True):
+    """A problem that the careful reader found in one of the messages of an object."""
+
+    message: int
+    problem: Problem
+
+
+def _messages(shape: _Shape, found: re.Match[bytes], base: int, tools: Mapping[str, str]) -> list[KnownMessage] | None:
+    if not found[0].isascii() and not _is_utf8(found[0]):
+        return None
+    messages: list[KnownMessage] = []
+    for said in shape.messages:
+        start, end = found.span(said.body)
+        raw = found[said.body]
+        plain = b"\\" not in raw
+        piece = (
+            Piece(base + start + 1, base + end - 1, Coding.PLAIN)
+            if plain
+            else Piece(base + start, base + end, Coding.JSON_STRING)
+        )
+        if said.is_split and _is_divided(raw, piece, said.header.role):
+            return None
+        header = said.header
+        if said.id:
+            call_id = found[said.id][1:-1].decode()
+            tool = None
+            if said.is_named_by_call:
+                tool = tools.get(call_id)
+                if tool is None:
+                    return None
+                header = _named(shape, header, tool)
+            header = header.with_call_id(call_id)
+        problems = _problems(said, *found.span(shape.reports_at), base) if said.reports else ()
+        messages.append(KnownMessage(header, said.ending, piece, header.recipient if said.is_call else None, problems))
+    return messages
+
+
+def _problems(said: _Said, start: int, end: int, base: int) -> tuple[tuple[Rule, str | None, int, int], ...]:
+    return tuple((rule, reason, base + start, base + end) for rule, reason in said.reports)
+
+
+def _named(shape: _Shape, header: Header, tool: str) -> Header:
+    known = shape.headers.get(tool)
+    if known is None:
+        if len(shape.headers) >= MOST_HEADERS:
+            shape.headers.clear()
+        known = shape.headers[tool] = replace(header, name=tool)
+    return known
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _is_divided(raw: bytes, piece: Piece, role: str) -> bool:
+    """True if marks of a template divide a text."""
+    if b"\\u" in raw or b"\\/" in raw:
+        may_be = may_be_split(string_body(raw).encode("utf-8", "replace"))
+    else:  # the other escapes are for characters that no mark has
+        may_be = MAY_BE_MARK.search(raw) is not None or _TURN.match(raw, 1) is not None
+    if not may_be:
+        return False
+    own = raw[1:-1] if piece.coding is Coding.PLAIN else raw
+    return bool(split_content([piece], lambda start, end: own[start - piece.start : end - piece.start], role))
+
+
+def _holes(node: LazyNode) -> list[_Hole]:
+    """The places of a message where other strings may be; none if other members may decide how it is read."""
+    value = node.value
+    if not _KEYS.issuperset(value) or type(value.get("role")) is not str:
+        return []
+    found: list[_Hole] = []
+    for key, is_id in (("content", False), ("tool_call_id", True)):
+        if type(value.get(key)) is str and value[key]:
+            found += _hole(node, key, is_id=is_id)
+    calls = node.get("tool_calls")
+    if calls is not None and calls.kind is not JsonKind.NULL:
+        if calls.kind is not JsonKind.ARRAY:
+            return []
+        for call in calls.items:
+            assert isinstance(call, LazyNode)
+            if not _is_plain_call(call.value):
+                return []
+            function = call.get("function")
+            assert isinstance(function, LazyNode)
+            found += [*_hole(call, "id", is_id=True), *_hole(function, "arguments", is_id=False)]
+    return sorted(found, key=lambda hole: hole.node.start)
+
+
+def _hole(holder: LazyNode, key: str, *, is_id: bool) -> list[_Hole]:
+    node = holder.get(key)
+    return [_Hole(node, is_id)] if isinstance(node, LazyNode) else []
+
+
+def _is_plain_call(call: object) -> bool:
+    if type(call) is not dict or not _CALL_KEYS.issuperset(call) or not _is_text(call.get("id")):
+        return False
+    function = call.get("function")
+    if type(function) is not dict or not _FUNCTION_KEYS.issuperset(function):
+        return False
+    return _is_text(function.get("arguments")) and _is_text(function.get("name"))
+
+
+def _is_text(value: object) -> bool:
+    return type(value) is str and bool(value)
+
+
+def _made(
+    node: LazyNode, holes: list[_Hole], messages: list[tuple[Header, Ending, list[Piece]]], reports: list[Report]
+) -> _Shape | None:
+    pattern = _pattern(node, holes)
+    bodies = {piece_of(hole.node): number for number, hole in enumerate(holes, 1) if not hole.is_id}
+    ids: dict[str, int] = {}
+    for number, hole in enumerate(holes, 1):
+        if hole.is_id:
+            if hole.node.text in ids:
+                return None
+            ids[hole.node.text] = number
+    content = node.get("content")
+    place = bodies.get(piece_of(content), 0) if content is not None else 0
+    said: list[_Said] = []
+    for at, (header, ending, pieces) in enumerate(messages):
+        body = bodies.get(pieces[0], 0) if len(pieces) == 1 else 0
+        number = ids.get(header.call_id, 0) if header.call_id is not None else 0
+        if not body or (header.call_id is not None and not number):
+            return None
+        own = [report.problem for report in reports if report.message == at]
+        if any(content is None or not place or (each.start, each.end) != (content.start, content.end) for each in own):
+            return None
+        is_named = node.value["role"] in _REPLY_ROLES and node.value.get("name") is None
+        is_call = ending is Ending.CALL and body != place
+        if is_named and not number:
+            return None
+        bare = replace(header, call_id=None, name=None) if is_named else header.with_call_id(None)
+        given = tuple((each.rule, each.reason) for each in own)
+        is_split = body == place and is_header_safe(header)
+        said.append(_Said(bare, ending, body, number, is_named, is_call, is_split, given))
+    is_whole = pattern is not None and len({each.body for each in said}) == len(bodies)
+    return _Shape(pattern, said, place) if pattern is not None and is_whole else None
+
+
+def _pattern(node: LazyNode, holes: list[_Hole]) -> bytes | None:
+    """The bytes of a message with a pattern in each hole."""
+    data, base = node.line.data, node.line.base
+    if len(holes) > MOST_HOLES:
+        return None
+    parts: list[bytes] = []
+    at, size = node.start, 0
+    for hole in holes:
+        parts += [re.escape(data[at - base : hole.node.start - base]), b"(", _ID if hole.is_id else _STRING, b")"]
+        size += hole.node.start - at
+        at = hole.node.end
+    parts.append(re.escape(data[at - base : node.end - base]))
+    return b"".join(parts) if size + node.end - at <= LONGEST_SHAPE else None

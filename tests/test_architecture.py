@@ -249,7 +249,7 @@ MOST_LINES_OF_MAIN_SCREEN = 300
 
 
 def app_modules() -> dict[str, ast.Module]:
-    return {name: tree for name, tree in modules().items() if is_within(name, ("viewer.tui",))}
+    return {name: parsed(name) for name in paths() if is_within(name, ("viewer.tui",))}
 
 
 def assigned(tree: ast.AST) -> Iterator[ast.Attribute]:

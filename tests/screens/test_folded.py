@@ -139,6 +139,14 @@ class TestSubAgents:
                     assert "Found a0" not in drawn(pilot)
                     assert not view(pilot).session.agent
 
+    async def test_side_panes_show_the_open_sub_agent_only(self, tmp_path: Path) -> None:
+        async with running(with_agents(tmp_path / "a.jsonl"), size=ROOMY, keys=("d", "g")) as pilot:
+            await type_in(pilot, ":", "4")
+            await press(pilot, "enter", "|")
+            text = drawn(pilot)
+            assert "Found a1" in text
+            assert "Found b0" not in text
+
     async def test_a_search_in_a_sub_agent_stays_there(self, tmp_path: Path) -> None:
         async with running(with_agents(tmp_path / "a.jsonl"), size=ROOMY, keys=("d", "g")) as pilot:
             await type_in(pilot, ":", "4")

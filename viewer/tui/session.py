@@ -11,6 +11,7 @@ from viewer.document.diagnostics import DiagnosticView
 from viewer.document.document import Document
 from viewer.document.projection import Projection
 from viewer.document.rows import FOLDED_KINDS, Folding, MessageSet, RowKind, Rows
+from viewer.model.visibility import Pane
 from viewer.tui.display_state import DisplayState
 
 LONGEST_KEPT_UNFOLDED = 128 * 1024
@@ -95,6 +96,10 @@ class Session:
         if self.agent:
             return self.projection.rows(only=self._agent_messages)
         return self.projection.rows(folding=Folding(self.unfolded), again=self._reusable_rows)
+
+    def rows_of_pane(self, pane: Pane) -> Rows:
+        """The rows of one of several panes next to each other."""
+        return self.projection.rows(pane, only=self._agent_messages if self.agent else None)
 
     @property
     def message_total(self) -> int:

@@ -128,7 +128,7 @@ class Presenter:
         self._layouts = self._layouts or Layouts(self._request_layout)
         self._facts = self._make_facts(session.rows)
         has_sides = display.debug and display.side_panes and self._host.is_roomy
-        rows = session.projection.rows(Pane.CONVERSATION) if has_sides else session.rows
+        rows = session.rows_of_pane(Pane.CONVERSATION) if has_sides else session.rows
         transcript.show_notes([] if rows.shown_count else empty_notes(session, self._follow.title))
         transcript.show_marks(session.marks)
         self._draw_minimap()
@@ -136,7 +136,7 @@ class Presenter:
         for widget, pane in zip(self._widgets.sides, _SIDE_PANES, strict=True):
             widget.display = has_sides
             if has_sides:
-                widget.show(self._make_blocks(widget.text_width, session.projection.rows(pane)))
+                widget.show(self._make_blocks(widget.text_width, session.rows_of_pane(pane)))
             else:
                 widget.clear()
 

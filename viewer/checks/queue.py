@@ -131,7 +131,7 @@ class CheckQueue:
         self.of_plain_calls = sum(
             1 << number for number, check in enumerate(self.checks) if check.run in (check_calls, check_json)
         )
-        """The bits of the checks that `ToolChecks.link_plain` stands in for."""
+        """The bits of the checks that `ToolChecks.link_plain` replaces."""
         self._plain_kinds: dict[int, PlainKind | None] = {}
         """By header key, for the current transcript."""
         self._of_encoding = sum(1 << number for number, check in enumerate(self.checks) if W_ENCODING in check.rules)

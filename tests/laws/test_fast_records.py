@@ -377,7 +377,7 @@ def conversation(chance: random.Random) -> list[dict[str, object]]:
             {"role": "tool", "tool_call_id": call_id, "name": "find", "content": text},
         ]
         extras: list[dict[str, object]] = [{"ts": 5}, {"name": "n"}, {"thought": True}, {"phase": "analysis"}]
-        extras += [{"note": text}, {"to": "user"}]
+        extras += [{"note": text}, {"to": "user"}, {"refusal": text}, {"annotations": [text]}, {"content": [text]}]
         found.append(chance.choice(choices) | (chance.choice(extras) if odd else {}))
     return found
 

@@ -311,8 +311,9 @@ class Document:
         self._progress = max(self._progress, min(1.0, done / max(1, self._source.size)))
 
     def _take(self, data: bytes) -> None:
-        if self.needs_backend and (len(data) >= WORTH_SCANNING or self.message_count >= MANY):
-            self.load_backend()
+        is_much = len(data) >= WORTH_SCANNING or self.message_count >= MANY
+        if is_much and self._parser.has_frames and self.needs_backend:
+            self.load_backend()  # a format without frames is read as fast without it, in half the memory
         self._read_to += len(data)
         self._places.feed(data, self._backend.columns)
         make_scanner, least = self._backend.make_scanner, 0 if self._forced else WORTH_SCANNING

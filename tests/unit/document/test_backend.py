@@ -42,6 +42,15 @@ def test_many_messages_use_a_faster_backend(monkeypatch: pytest.MonkeyPatch) -> 
     assert not document.needs_backend
 
 
+def test_a_json_format_loads_a_faster_backend_only_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "BIG", 1)
+    document = Document(InMemory(b'{"role":"user","content":"Hello"}\n' * 3))
+    assert document.needs_backend
+    assert backend_of(document.load()) == "plain"
+    document.load_backend()
+    assert backend_of(document) == "numpy"
+
+
 @pytest.mark.share(quick=4)
 @pytest.mark.parametrize(
     ("name", "expected"), [("plain", "plain"), ("numpy", "numpy"), ("native", "numpy"), ("", "plain")]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from types import NoneType
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -36,6 +37,8 @@ _KEYS = frozenset(
     {"role", "content", "name", "tool_calls", "tool_call_id", "refusal", "function_call", "audio", "annotations"}
 )
 """Members of a message that has a shape."""
+_EMPTY_KEYS = ("refusal", "function_call", "audio", "annotations")
+"""Those that must be empty: the patterns of shapes hold no text."""
 _CALL_KEYS = frozenset({"id", "type", "function", "index"})
 _FUNCTION_KEYS = frozenset({"name", "arguments"})
 _REPLY_ROLES = ("tool", "function")
@@ -222,7 +225,9 @@ def _is_divided(raw: bytes, piece: Piece, role: str) -> bool:
 def _holes(node: LazyNode) -> list[_Hole]:
     """The places of a message where other strings may be; none if other members may decide how it is read."""
     value = node.value
-    if not _KEYS.issuperset(value) or type(value.get("role")) is not str:
+    if not _KEYS.issuperset(value) or type(value.get("role")) is not str or any(map(value.get, _EMPTY_KEYS)):
+        return []
+    if type(value.get("content")) not in (str, NoneType):
         return []
     found: list[_Hole] = []
     for key, is_id in (("content", False), ("tool_call_id", True)):

@@ -14,7 +14,6 @@ HEAVY = {"textual", "watchfiles", "numpy", "rich", "asyncio", "difflib", "datacl
 RARELY_NEEDED = {"yaml", "jsonschema_rs", "pathlib", "tempfile", "lzma", "hashlib", "email", "click.shell_completion"}
 """Each takes as long to load as reading a small file takes."""
 NEEDED_BY_FEW = {
-    "typing_extensions",
     *(f"viewer.{name}" for name in ("index.one_transcript", "syntax.times", "syntax.json_lines", "syntax.typescript")),
     *(f"viewer.{name}" for name in ("tools.arguments", "tools.openapi", "tools.schema", "sources.containers.source")),
 }

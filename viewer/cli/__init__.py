@@ -105,17 +105,6 @@ def run(arguments: list[str]) -> int:
     return ended(lambda: int(_program.main(arguments, "ocmlview", standalone_mode=False) or FINE))
 
 
-def _import_msgspec() -> None:
-    """Import msgspec without typing_extensions, which takes longer than the rest; these Pythons have what it is for."""
-    if "typing_extensions" in sys.modules:
-        return
-    sys.modules["typing_extensions"] = None  # type: ignore[assignment]  # an ImportError, and msgspec uses typing
-    try:
-        import_module("msgspec")
-    finally:
-        del sys.modules["typing_extensions"]
-
-
 def _describe_help(option: click.Option | None) -> click.Option | None:
     """Replace the text of click in place: click keeps the option of each command."""
     if option is not None:
@@ -148,8 +137,6 @@ class _Program(click.Group):
         from viewer.signals import interrupt_at_once
 
         with interrupt_at_once():
-            if entry.reads_input:
-                _import_msgspec()
             command: click.Command = import_module(entry.module).command
         _describe_help(command.get_help_option(ctx))
         if entry.reads_input:

@@ -14,7 +14,7 @@ from tests.support.shown import call, message
 from viewer.cli.first_page import view_lines
 from viewer.document.document import open_document
 from viewer.document.projection import Projection
-from viewer.document.rows import RowKind
+from viewer.document.rows import Folding, RowKind, Rows
 from viewer.document.values import ShownMessage
 from viewer.model.visibility import END_USER, EVERYTHING, Audience
 from viewer.render.exports import EXPORTERS
@@ -50,6 +50,12 @@ def heads(projection: Projection) -> list[tuple[int, MessageHead]]:
     return [(row, head_of(item, projection.audience)) for row, item in items if isinstance(item, ShownMessage)]
 
 
+def maker_line(projection: Projection, rows: Rows, row: int) -> str:
+    """The first line of a message as the app shows it."""
+    block = BlockMaker(projection, rows, WIDTH).make(row)
+    return text_of(block.lines[block.first].parts)
+
+
 def exported(projection: Projection) -> list[str]:
     """The speakers of the exported page."""
     page = "".join(EXPORTERS["html"].pieces(projection, "title"))
@@ -63,17 +69,17 @@ def exported(projection: Projection) -> list[str]:
 def test_the_four_ways_to_show_a_message_agree_on_its_head(sample: Sample) -> None:
     projection = open_document(str(sample.path), format=sample.asked).project(END_USER)
     found = heads(projection)
-    maker = BlockMaker(projection, projection.rows(), WIDTH)
-    on_screen = []
-    for row, _ in found:
-        block = maker.make(row)
-        on_screen.append(text_of(block.lines[block.first].parts))
+    on_screen = [maker_line(projection, projection.rows(), row) for row, _ in found]
     expected = [printed(head) for _, head in found]
     assert [speaker(line) for line in on_screen] == expected
     assert exported(projection) == expected
     first_page = [text_of(line) for line in view_lines(projection, WIDTH + 1, Style(wrapped=True), Settings(), True)]
     shown = iter(first_page)
-    assert all(any(line == head for line in shown) for head in on_screen)
+    folded = projection.rows(folding=Folding())
+    unfolded = [
+        maker_line(projection, folded, row) for row in range(len(folded)) if folded.kind(row) is RowKind.MESSAGE
+    ]
+    assert all(any(line == head for line in shown) for head in unfolded)
 
 
 @pytest.mark.parametrize("audience", [END_USER, EVERYTHING], ids=["safe", "debug"])

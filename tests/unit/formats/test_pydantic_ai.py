@@ -71,6 +71,14 @@ def test_the_contents_of_a_prompt_are_shown_by_kind() -> None:
     assert shown(as_lines(request(part("user-prompt", [image]))), NAME) == ["[image/png, 4 B]"]
 
 
+def test_commentary_and_hidden_messages_are_hidden() -> None:
+    for phase in ("commentary", "x"):
+        assert shown(as_lines(response(part("text", "SECRET_", provider_details={"phase": phase}))), NAME) == [], phase
+    assert shown(as_lines(response(part("text", "a", provider_details={"phase": "final_answer"}))), NAME) == ["a"]
+    for flags in ({"isHidden": True}, {"userVisible": False}, {"metadata": {"isHidden": True}}):
+        assert shown(as_lines(response(part("text", "SECRET_"), **flags)), NAME) == [], flags
+
+
 def test_drift_and_other_formats_stay_hidden() -> None:
     assert_drift_is_hidden([CHAT], NAME, lines=False)
     assert_others_are_hidden(NAME)

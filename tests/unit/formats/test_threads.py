@@ -77,6 +77,7 @@ def test_a_stream_grows_one_message() -> None:
     assert found(data, NAME) == []
     assert_hidden(data, NAME)
     assert shown(as_lines(delta(["SECRET_"]), delta({"x": "SECRET_"})), NAME) == []
+    assert shown(as_lines(delta("b"), {**delta("SECRET_"), "isHidden": True}), NAME) == ["b"]
     assert shown(as_lines(message("m1", "user", "a"), message("m2", "user", "a")), NAME) == ["a", "a"]
 
 

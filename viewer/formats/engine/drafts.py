@@ -222,6 +222,8 @@ class _Outer(Struct, frozen=True):
     call_id: str | None = None
     """The call of replies that name none."""
     is_unused: bool = False
+    is_hidden: bool = False
+    """True if a flag of the record hides what is in it."""
 
 
 def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: RecordReading) -> None:
@@ -238,7 +240,8 @@ def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: Reco
         time_ms = _time(node, rule.time) or (outer.time_ms if outer else None)
         calls = path(rule.call_id).all(node) if rule.call_id else []
         is_unused = rule.unused or (outer is not None and outer.is_unused)
-        inner = _Outer(kind, thread, time_ms, calls[0].text if len(calls) == 1 else None, is_unused)
+        is_hidden = (outer is not None and outer.is_hidden) or is_flagged(node)
+        inner = _Outer(kind, thread, time_ms, calls[0].text if len(calls) == 1 else None, is_unused, is_hidden)
         items = path(rule.each).all(node)
         if rule.order:
             items = _in_order(items, rule.order)
@@ -308,6 +311,10 @@ def _step(rule: RecordRule, node: JsonNode, outer: _Outer | None) -> StreamStep:
     bodies = path(rule.body).all(node) if rule.body else []
     reader = _PartReader(rule, base)
     drafts = reader.drafts(bodies) if stream.step is Step.REPLY else reader.drafts_of_one(bodies)
+    said = [draft for draft in drafts if draft.kind is Kind.SAID]
+    if said and _is_hidden_elsewhere(rule, node):
+        for draft in said:
+            draft.kind = Kind.UNKNOWN
     is_whole = False
     if stream.step is Step.OPEN and bodies:
         part = first_rule(rule.parts, bodies[0]) if bodies[0].kind is JsonKind.OBJECT else None
@@ -358,6 +365,8 @@ def _narrow(draft: Draft, outer: _Outer) -> None:
     """A part never widens the kind of the record around it."""
     if outer.kind in _NARROWING and draft.kind is Kind.SAID:
         draft.kind = outer.kind
+    if outer.is_hidden and draft.kind is Kind.SAID:
+        draft.kind = Kind.UNKNOWN
     if outer.is_unused:
         draft.kind = Kind.UNKNOWN if draft.kind is Kind.SAID else draft.kind
         draft.thread = _UNUSED
@@ -616,7 +625,7 @@ class _PartReader:
             self._found.append(self._part(rule.reply, part))
 
     def _add_said(self, rule: PartRule, part: JsonNode) -> None:
-        if is_flagged(part) or _is_on_other_channel(part):
+        if is_flagged(part) or _is_on_other_channel(part) or is_in_hidden_phase(part):
             self._add_unknown(part)
             return
         if rule.label:

@@ -14,6 +14,7 @@ from viewer.formats.tables.model import (
     Signature,
     has,
     is_,
+    is_not,
     lacks,
 )
 from viewer.formats.tables.usage import PYDANTIC_AI_TOKENS
@@ -21,6 +22,8 @@ from viewer.model.messages import Kind
 from viewer.rules.run import W_RUN_ERROR, W_RUN_INCOMPLETE
 
 _KIND = "part_kind"
+_PHASE = "provider_details.phase|phase"
+"""The phase of a text of the Responses API: commentary is no answer."""
 _CONTENT = (
     PartRule((is_("kind", "text-content"),), Kind.SAID, "content"),
     PartRule(
@@ -81,6 +84,7 @@ _ASKED = (
 )
 _ANSWERED = (
     _speech("assistant"),
+    RecordRule((is_(_KIND, "text"), has(_PHASE), is_not(_PHASE, "final_answer")), Kind.UNKNOWN, "assistant", "content"),
     RecordRule((is_(_KIND, "text"),), Kind.SAID, "assistant", "content"),
     RecordRule((is_(_KIND, "thinking"),), Kind.THOUGHT, "assistant", "content"),
     RecordRule((is_(_KIND, "tool-call", "builtin-tool-call"),), Kind.CALL, "assistant", "args", **_TOOL),

@@ -122,11 +122,12 @@ from viewer.tui.app import ViewerApp, ViewOptions
 async def main():
     app = ViewerApp([str(bundled("samples", "tour.ocml"))], ViewOptions(theme="light"))
     async with app.run_test(size=(120, 40)) as pilot:
-        await pilot.pause(0.5)
-        print(app.theme, "umbrella" in app.export_screenshot(simplify=True))
+        while "umbrella" not in app.export_screenshot(simplify=True):
+            await pilot.pause(0.05)
+        print(app.theme)
 asyncio.run(main())
 """
-    assert done(python, "-c", script, cwd=tmp_path).split()[-1] == "True"
+    assert done(python, "-c", script, cwd=tmp_path).split()[-1] == "light"
 
 
 def test_the_version_and_the_man_page_are_installed(program: Path, tmp_path: Path) -> None:

@@ -20,6 +20,19 @@ NO_EVENTS = (
     "import watchfiles; watchfiles.watch = None\nimport os\nwatchfiles.watch = lambda *a, **k: os.stat('/nowhere')\n"
 )
 """Put before the program: the file system tells of nothing, and polling must do."""
+_COUNT_POLLS = """
+import os, viewer.sources.follow as _follow
+def _poll(self, _poll=_follow.FollowSource.poll):
+    try:
+        return _poll(self)
+    finally:
+        try:
+            os.write({descriptor}, b".")
+        except OSError:
+            pass
+_follow.FollowSource.poll = _poll
+"""
+"""Put before the program: each poll of the input writes one byte to a pipe, if the pipe has room."""
 _START = "import sys\nfrom viewer.cli import run\nsys.exit(run(sys.argv[1:]))\n"
 
 
@@ -29,15 +42,21 @@ class Live:
     def __init__(
         self, *arguments: str | Path, prelude: str = "", stdin: int | IO[bytes] = subprocess.DEVNULL, **environment: str
     ) -> None:
+        self._polls, descriptor = os.pipe()
+        for end in (self._polls, descriptor):
+            os.set_blocking(end, False)
+        count_polls = _COUNT_POLLS.format(descriptor=descriptor)
         self.process = subprocess.Popen(
-            [sys.executable, "-c", prelude + _START, *map(str, arguments)],
+            [sys.executable, "-c", prelude + count_polls + _START, *map(str, arguments)],
             stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=ROOT,
             env={**os.environ, **environment},
             preexec_fn=_heed_interrupts,
+            pass_fds=[descriptor],
         )
+        os.close(descriptor)
         self._out, self._err = bytearray(), bytearray()
         assert self.process.stdout and self.process.stderr
         self._threads = [
@@ -53,6 +72,7 @@ class Live:
     def __exit__(self, *_: object) -> None:
         self.process.kill()
         self.process.wait()
+        os.close(self._polls)
 
     @property
     def out(self) -> str:
@@ -88,6 +108,25 @@ class Live:
         while not holds(self):
             assert time.monotonic() < end, (self.out[-2000:], self.err[-2000:])
             time.sleep(0.005)
+
+    def poll_again(self, times: int = 3) -> None:
+        """Wait until the program has polled its input again. By the third poll it has handled all earlier changes."""
+        self._count_polls()
+        count = 0
+
+        def has_polled(_: Live) -> bool:
+            nonlocal count
+            count += self._count_polls()
+            return count >= times
+
+        self.until(has_polled)
+
+    def _count_polls(self) -> int:
+        """The number of polls since the last call, 64 KiB at most."""
+        try:
+            return len(os.read(self._polls, 1 << 16))
+        except BlockingIOError:
+            return 0
 
     def until_bodies(self, *bodies: str) -> None:
         """Wait for these messages since the last reset."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -92,7 +93,7 @@ def followed(path: Path) -> Reader:
     return reader
 
 
-def failing(number: int) -> object:
+def failing(number: int) -> Callable[..., None]:
     def fail(*arguments: object, **options: object) -> None:
         raise OSError(number, os.strerror(number))
 

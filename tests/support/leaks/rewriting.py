@@ -275,7 +275,7 @@ async def viewed(schedule: Schedule, folder: Path, at: int, *, follow: bool) -> 
                 session.look("the end")
             await settled(pilot)
             session.look("the end")
-            for _ in range(500):
+            for _ in range(20_000):
                 shown = _shown_of_followed(app)
                 if NEWEST in shown or not shown:
                     break

@@ -1,4 +1,4 @@
-"""The wheel and the sdist hold all that the program needs: installed alone, away from the checkout, it runs."""
+"""The wheel and the sdist contain everything: installed outside the checkout, the program runs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def program(dist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The command, from the wheel alone; what it depends on is borrowed, so that no network is needed."""
+    """The command, installed from the wheel. Dependencies come from the environment, so that no network is needed."""
 
     def install(home: Path) -> None:
         made = subprocess.run([sys.executable, "-m", "venv", str(home / "venv")], capture_output=True, check=False)

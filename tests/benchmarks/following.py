@@ -106,7 +106,7 @@ def _printed_latency(scale: Scale, report: Report) -> None:
 
 
 class _Writer(threading.Thread):
-    """Appends at a steady rate until it is told to stop."""
+    """Append at a steady rate until stopped."""
 
     def __init__(self, path: Path, block: bytes) -> None:
         super().__init__(daemon=True)

@@ -19,7 +19,7 @@ SHARE_OF_WC = {Kind.CHAT: 1 / 9, Kind.AGENT: 1 / 5}
 MOST_GROWTH = 1.05
 MOST_BYTES_A_MESSAGE = 64
 LEAST_MEMORY = 2.0
-"""Megabytes: what holds less is not told apart from what the process had free."""
+"""Megabytes: smaller amounts are hidden by memory that the process had free before."""
 
 
 def measure(scale: Scale, report: Report) -> None:

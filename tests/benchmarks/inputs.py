@@ -48,7 +48,7 @@ class Input:
 
 
 def generated(kind: Kind, size: int) -> Input:
-    """A transcript of at least so many bytes, from the folder or made now."""
+    """A transcript of at least `size` bytes, from the folder or generated."""
     path = folder() / f"{EDITION}-{size}-{kind.value}"
     if not path.exists():
         unfinished = path.with_suffix(f".{os.getpid()}")
@@ -59,7 +59,7 @@ def generated(kind: Kind, size: int) -> Input:
 
 
 def folder() -> Path:
-    """Ours alone, also where others share the folder for temporary files."""
+    """A private folder, even if other users share the folder for temporary files."""
     folder = Path(tempfile.gettempdir()) / f"ocmlview-bench-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
     if folder.is_symlink() or folder.stat().st_uid != os.getuid():

@@ -1,4 +1,4 @@
-"""What is measured beside ours, where it is installed; variables name what has an environment of its own."""
+"""Peers: programs to compare with, if installed; variables locate those with a separate environment."""
 
 from __future__ import annotations
 

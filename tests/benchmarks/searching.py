@@ -1,4 +1,4 @@
-"""Searching a big file in the app, with all of it shown, beside GNU grep."""
+"""Benchmark a search in the app over a big file, compared with GNU grep."""
 
 from __future__ import annotations
 
@@ -82,14 +82,14 @@ def _grep(scale: Scale, arguments: list[str], path: Path) -> Figure | None:
 
 
 def _counted(command: Sequence[str | Path]) -> float:
-    """Seconds until it has told its count; with nowhere to tell it to, grep ends at the first match."""
+    """Seconds until grep has written its count. Without a pipe to write to, grep ends at the first match."""
     start = time.perf_counter()
     subprocess.run(command, stdout=subprocess.PIPE, env=environment(), check=False)
     return time.perf_counter() - start
 
 
 async def _searches(pilot: Pilot[int], text: str, rounds: int) -> list[Search]:
-    """Several times, or as often as there is time for."""
+    """Search several times, or as often as time allows."""
     searches: list[Search] = []
     while len(searches) < rounds and sum(search.whole for search in searches) < LONGEST:
         searches.append(await _search(pilot, text))
@@ -97,7 +97,7 @@ async def _searches(pilot: Pilot[int], text: str, rounds: int) -> list[Search]:
 
 
 async def _search(pilot: Pilot[int], text: str) -> Search:
-    """As a person has it: typed at the prompt, run beside the screen."""
+    """Search as an operator does: type at the prompt while the search runs in the background."""
     main = view(pilot)
     main.search.stop()
     start, first = time.perf_counter(), None

@@ -65,5 +65,5 @@ def milliseconds(value: float) -> Figure:
 
 
 def percentile(times: Sequence[float], percent: int) -> float:
-    """The time that so many of a hundred stay below."""
+    """The time that this percentage of all times stays below."""
     return quantiles(times, n=100, method="inclusive")[percent - 1] if len(times) > 1 else times[0]

@@ -44,7 +44,7 @@ def asked(line: str, shell: str = "bash") -> tuple[list[str], set[str]]:
 
 
 def offered(line: str) -> list[str]:
-    """The values alone; `file` stands for the files that the shell knows."""
+    """Only the values; `file` represents the files that the shell completes."""
     found = [entry.split(",", 1) for entry in asked(line)[0] if entry]
     return [kind if kind == "file" else value for kind, value in found]
 

@@ -175,7 +175,7 @@ def test_a_full_disk_exits_with_2_and_one_sentence(chat: Path) -> None:
 
 
 def heed_interrupts() -> None:
-    """What a shell starts in the background is told to ignore them."""
+    """Handle interrupts, which a shell makes its background jobs ignore."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 

@@ -46,7 +46,7 @@ main()
 
 
 def first_screen(terminal: Terminal, size: tuple[int, int]) -> list[str]:
-    """What stood there before the app drew anything, at the right trimmed."""
+    """The screen before the app drew anything, without trailing spaces."""
     screen = pyte.Screen(*size)
     pyte.ByteStream(screen).feed(bytes(terminal.written).split(APP)[0])
     return [line.rstrip() for line in screen.display]

@@ -28,7 +28,7 @@ FILES = {
     "logs/a.ocml": CHAT,
     "runs/a.ocml": CHAT,
 }
-"""What stands in the folder where the commands are run."""
+"""The files in the folder where the commands run."""
 
 PROGRAMS = {
     "ocmlview": f'PYTHONPATH="{ROOT}" exec "{sys.executable}" -m viewer "$@"',
@@ -41,7 +41,7 @@ PROGRAMS = {
 grep -h "^ocmlview = viewer.cli:main" "$HOME"/tools/*.dist-info/entry_points.txt || exit
 cd "$HOME/tools" && exec "{sys.executable}" -m viewer --version''',
 }
-"""What the lines call. The installers build and unpack the wheel as the real ones do, but need no network."""
+"""Programs that the lines call. The installers build and unpack the wheel as the real ones do, but need no network."""
 CODES = {"check": 1}
 """The exit codes of commands on `broken.ocml`; all others end with 0."""
 
@@ -58,7 +58,7 @@ class ShellLine(NamedTuple):
 
     @property
     def needs_shell(self) -> bool:
-        """Whether it is more than the program and its arguments."""
+        """True if it is more than the program and its arguments."""
         return bool(re.search(r"[|>;&$]", self.text)) or self.words[0] != "ocmlview"
 
     @property
@@ -68,7 +68,7 @@ class ShellLine(NamedTuple):
 
     @property
     def is_live(self) -> bool:
-        """Whether it goes on until it is interrupted."""
+        """True if it runs until it is interrupted."""
         return bool({"-f", "--live"} & set(self.words))
 
     @property

@@ -171,7 +171,7 @@ def find_places(data: bytes, chance: random.Random) -> None:
 
 
 def follow_it(data: bytes, chance: random.Random) -> None:
-    """A file that is written in pieces, sometimes cut or replaced: what is there in the end is what has been read."""
+    """Write a file in pieces, truncate or replace it at times, and check that the final content was read."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "grows"
         path.write_bytes(b"")

@@ -93,7 +93,7 @@ BEYOND_ELSEWHERE = {
     "copy": "screens/test_clipboard.py::test_nothing_to_copy_and_too_much",
     "marks on a base": "unit/render/test_lines.py::test_a_base_has_at_most_four_marks",
 }
-"""The tests of what happens beyond a cap that stand beside the other tests of its module."""
+"""Tests of behavior beyond a cap that are in the test file of its module."""
 
 
 @pytest.mark.parametrize("name", CAPS)

@@ -112,7 +112,7 @@ def same_in_pieces(document: Document, cuts: list[int]) -> None:
 
 
 def campaign(examples: int) -> Callable[[], None]:
-    """A search through so many random documents."""
+    """A search through this number of random documents."""
 
     @settings(max_examples=examples, deadline=None, database=None, suppress_health_check=list(HealthCheck))
     @given(documents(), st.lists(st.integers(0, 2000), max_size=4))

@@ -130,7 +130,7 @@ SEGMENTS = (
     ("é 東 █│─", True, "? ?? #|-", 0),
     ("e\u0301 ☀\ufe0f.", True, "e ??.", 0),
 )
-"""What is drawn, whether the terminal knows ASCII alone, what leaves, and how many faults are counted."""
+"""The text, whether the terminal supports only ASCII, the output, and the number of faults counted."""
 
 
 def wrong_in_barrier(made: dict[str, ModuleType]) -> Iterator[object]:

@@ -62,7 +62,7 @@ Capture = pytest.CaptureFixture[bytes]
 
 @pytest.fixture(autouse=True)
 def without_vocabulary(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Token ids stand as numbers, whatever is installed."""
+    """Show token ids as numbers, even if a vocabulary is installed."""
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", "")
     load_vocabulary.cache_clear()
     yield

@@ -51,7 +51,7 @@ def part(name: str, number: int) -> dict[str, object]:
 
 
 def json_parts() -> str:
-    """The same with parts of that type, and without a type, beside the text."""
+    """The same with parts of that type, and without a type, in addition to the text."""
     messages: list[object] = []
     for number, name in enumerate(NAMES):
         odd = part(name, number)

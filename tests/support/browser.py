@@ -1,4 +1,4 @@
-"""A headless Chromium driven over a pipe: opens pages, and tells what they asked for, and what is there."""
+"""A headless Chromium driven over a pipe: open pages, list their requests, and read their content."""
 
 from __future__ import annotations
 

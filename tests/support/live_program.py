@@ -19,7 +19,7 @@ LONGEST_WAIT = 120.0
 NO_EVENTS = (
     "import watchfiles; watchfiles.watch = None\nimport os\nwatchfiles.watch = lambda *a, **k: os.stat('/nowhere')\n"
 )
-"""Put before the program: the file system tells of nothing, and polling must do."""
+"""Put before the program: no file system events, so only polling finds changes."""
 _COUNT_POLLS = """
 import os, viewer.sources.follow as _follow
 def _poll(self, _poll=_follow.FollowSource.poll):
@@ -79,7 +79,7 @@ class Live:
         return bytes(self._out).decode("utf-8", "replace")
 
     def ends_with(self, word: str) -> bool:
-        """Whether a word stands near the end of what was written, however much that is."""
+        """True if a word is near the end of the output, without decoding all of it."""
         return word.encode() in self._out[-2000:]
 
     @property
@@ -93,7 +93,7 @@ class Live:
 
     @property
     def bodies(self) -> list[str]:
-        """Those of the messages since the last reset."""
+        """The bodies of the messages since the last reset."""
         lines = self.lines
         last = max((place for place, line in enumerate(lines) if line["kind"] == "reset"), default=-1)
         return [line["body"] for line in lines[last + 1 :] if line["kind"] == "message"]
@@ -103,7 +103,7 @@ class Live:
         return [line["reason"] for line in self.lines if line["kind"] == "reset"]
 
     def until(self, holds: Callable[[Live], object]) -> None:
-        """Wait until something is so."""
+        """Wait for a condition."""
         end = time.monotonic() + LONGEST_WAIT
         while not holds(self):
             assert time.monotonic() < end, (self.out[-2000:], self.err[-2000:])
@@ -133,12 +133,12 @@ class Live:
         self.until(lambda live: live.bodies == list(bodies))
 
     def interrupted(self) -> Result:
-        """What it has done, after ctrl+c."""
+        """Interrupt the program; returns its result."""
         self.process.send_signal(signal.SIGINT)
         return self.ended()
 
     def ended(self) -> Result:
-        """What it has done, when it ends by itself."""
+        """Wait for the program to end; returns its result."""
         code = self.process.wait(LONGEST_WAIT)
         for thread in self._threads:
             thread.join(LONGEST_WAIT)
@@ -151,5 +151,5 @@ def _collect(stream: IO[bytes], into: bytearray) -> None:
 
 
 def _heed_interrupts() -> None:
-    """What a shell starts in the background is told to ignore them."""
+    """Handle interrupts, which a shell makes its background jobs ignore."""
     signal.signal(signal.SIGINT, signal.default_int_handler)

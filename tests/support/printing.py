@@ -19,4 +19,4 @@ WITHOUT_TRANSCRIPT = {"explain", "formats", "sessions", "themes", "config", "com
 
 SURFACES = [[command, *options] for command, lines in PRINTED.items() for options in lines]
 SAFE_SURFACES = [line for line in SURFACES if line[0] != "check"]
-"""Those that an end user may have; `check` tells a developer places, and nothing that was written there."""
+"""The surfaces for an end user. `check` is for developers: it prints places, and no text from there."""

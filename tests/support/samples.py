@@ -23,7 +23,7 @@ _BROKEN = re.compile(r"([EWI]-[A-Z0-9-]+)(?:-([a-z0-9-]+))?(?:\.\d+)?(?:\.as-.*)
 
 @dataclass(frozen=True)
 class Sample:
-    """One input and the file beside it."""
+    """One input and its companion file."""
 
     path: Path
 
@@ -52,7 +52,7 @@ class Sample:
 
     @property
     def asked(self) -> str | None:
-        """The format that must be asked for, since the content does not tell."""
+        """The format to request, if the content does not identify it."""
         found = _ASKED.search(self.base)
         return found[1] if found else None
 

@@ -1,4 +1,4 @@
-"""A source that is followed, and remembers what it told since the last reset."""
+"""A followed source that records its changes since the last reset."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No hidden body can be reached from the safe app, also after debug; header words stand in the index alone."""
+"""No hidden body is reachable from the safe app, even after the debug view; only the index has header words."""
 
 from __future__ import annotations
 

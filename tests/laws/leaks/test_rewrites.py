@@ -17,7 +17,7 @@ SCHEDULES = int(os.environ.get("OCML_LAB_REWRITES", "1000"))
 SEED = int(os.environ.get("OCML_LAB_SEED", "0"))
 SHARES = 4
 LATEST_LIVE = 120
-"""The file is followed for so many steps at most before it is rewritten."""
+"""The maximum number of follow steps before the file is rewritten."""
 
 
 def schedule_of(seed: int) -> Schedule:

@@ -17,7 +17,7 @@ from viewer.tui.main.screen import MainScreen
 from viewer.tui.terminal.key_names import character
 
 REVEALED = ".DEBUG."
-"""Stands in the names of files that were made of the debug view."""
+"""Part of the names of files that were exported from the debug view."""
 LEAVES_SAFE = {"debug"}
 """What reveals on purpose: a session does it only as `DebugAndBack`."""
 ENDS = {"leave", "copy_or_quit", "suspend"}
@@ -37,7 +37,7 @@ class Act:
 
 
 def act_of(number: int, prefixes: Sequence[str] = ()) -> Act:
-    """The act that a number stands for; `prefixes` are beginnings of canaries to search for."""
+    """The act with this number; `prefixes` are beginnings of canaries to search for."""
     chance = Random(number)
     column, row = chance.randrange(120), chance.randrange(40)
     makers: list[Callable[[], Act]] = [

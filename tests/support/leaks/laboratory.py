@@ -31,9 +31,9 @@ UNKNOWABLE = {"only the end of a think block"}
 
 SECURITY.md says so; once the mark has been read, it is gone."""
 SHORTEST_TYPED = 3
-"""So many letters of a canary at least are typed to search for it."""
+"""The minimum number of letters typed to search for a canary."""
 LEAVES = 5
-"""So often a session tries to leave the debug view: what lies over it may take the keys."""
+"""Attempts to leave the debug view: a dialog over it may take the keys."""
 
 
 @dataclass(frozen=True)
@@ -171,8 +171,8 @@ class Session:
                 yield "notices", str(each.widgets.status.notice)
 
     def _hits(self, screen: MainScreen) -> str:
-        """A search for what no shown text has must find nothing: its words count as found where it does. A letter or
-        two may stand in shown text as well."""
+        """The canary of a search with matches: no shown text contains it, so any match is a leak. Shown text may
+        contain a prefix of one or two letters."""
         searcher = screen.search.searcher
         if searcher is None or not len(searcher.matches) or len(searcher.query.text) < SHORTEST_TYPED:
             return ""

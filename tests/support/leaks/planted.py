@@ -24,7 +24,7 @@ class Planted:
     format: str
     text: str
     places: tuple[tuple[str, str], ...]
-    """Each canary, and where it stands."""
+    """Each canary and its place."""
     preambles: bool = False
 
     @property
@@ -447,7 +447,7 @@ class Kind:
     first: Sequence[Part] = (("nothing", ""),)
     last: Sequence[Part] = (("nothing", ""),)
     version: str = ""
-    """What stands first. Without a message before it, text of some formats begins an answer, and is shown."""
+    """The first text. In some formats, text without a preceding message begins an answer, and is shown."""
     joiner: str = ""
     around: tuple[str, str] = ("", "")
     preambles: bool = False

@@ -28,7 +28,7 @@ WIDTH = 60
 
 
 class Written:
-    """What is written while a log grows; a reading that begins anew begins a new page."""
+    """The output while a log grows. A restart begins a new page."""
 
     def __init__(self, log: Log, audience: Audience = END_USER, style: Style = Style()) -> None:  # noqa: B008
         self.log = log
@@ -179,7 +179,7 @@ class TestThoughtsThatAreKnownTooLate:
 
 
 def late_notes(text: str) -> tuple[list[str], list[str]]:
-    """The conversation, and the problems, which may come later than they stand in `show`."""
+    """The conversation and the problems, which may come later than in `show`."""
     lines = text.splitlines()
     is_note = [line.startswith(("✖", "⚠", "ℹ")) for line in lines]
     return [line for line, note in zip(lines, is_note, strict=True) if not note], sorted(

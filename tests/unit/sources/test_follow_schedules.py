@@ -245,7 +245,7 @@ class Schedule(RuleBasedStateMachine):
         data = self.path.read_bytes() if self.path.is_file() else self.sent
         if data is None:
             return
-        waits = not self.path.is_file() and may_be_compressed(data)  # a stream: what it is, the next bytes tell
+        waits = not self.path.is_file() and may_be_compressed(data)  # a stream: the next bytes identify it
         text = b"" if waits else as_text(data)
         assert self.source.text == text
         assert self.document._source.read(0, len(text) + 1) == text

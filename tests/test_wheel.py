@@ -55,7 +55,7 @@ def program(dist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def done(*command: str | Path, cwd: Path, environment: Mapping[str, str] | None = None) -> str:
-    """What a command prints; it must end well. Nothing of the checkout is on its path."""
+    """The output of a command that must exit with 0. Its path excludes the checkout."""
     variables = {name: value for name, value in (environment or os.environ).items() if name != "PYTHONPATH"}
     result = subprocess.run(
         list(map(str, command)), cwd=cwd, env=variables, capture_output=True, text=True, timeout=300, check=False

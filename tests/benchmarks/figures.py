@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 
 class Unit(Enum):
-    """What is counted; the value is how it is written."""
+    """A unit; the value is its notation."""
 
     MILLISECONDS = "ms"
     SECONDS = "s"
@@ -65,7 +65,7 @@ class Bound:
         return ours.value >= limit if self.at_least else ours.value <= limit
 
     def words(self, unit: Unit) -> str:
-        """As the table says it."""
+        """The figure as written in the table."""
         words = "at least" if self.at_least else "at most"
         if not self.peer:
             return f"{words} {self.limit:g} {unit.value}".rstrip()

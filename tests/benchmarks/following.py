@@ -153,7 +153,7 @@ async def _throughput(pilot: Pilot[int], path: Path, scale: Scale, report: Repor
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """What the process holds."""
+    """The memory of the process."""
 
     megabytes: float
     descriptors: int

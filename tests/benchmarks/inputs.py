@@ -31,7 +31,7 @@ HEAD = "---\nversion: 2.2\nmodel: m\n---\n"
 
 
 class Kind(Enum):
-    """What a transcript is like; the value is the ending of its file's name."""
+    """A kind of transcript; the value is the suffix of its file name."""
 
     CHAT = "chat.ocml"
     AGENT = "agent.ocml"
@@ -68,7 +68,7 @@ def folder() -> Path:
 
 
 def _count(path: Path, token: bytes) -> int:
-    """How often it occurs; the file is in memory afterwards, where there is room for it."""
+    """The number of occurrences. Afterwards the file is in the page cache, if there is room."""
     found, rest = 0, b""
     with path.open("rb") as file:
         while block := file.read(8 * MEGABYTE):

@@ -15,7 +15,7 @@ from tests.benchmarks.terminal import Terminal, opened
 from tests.benchmarks.timing import OURS, in_turns, milliseconds
 
 MOUSE = b"\x1b[?1000h"
-"""What Textual asks of the terminal before it draws."""
+"""The first sequence that Textual sends to the terminal, before it draws."""
 WORKING = "Help"
 """In the footer: the app has drawn itself."""
 END = b"\x1b[F"

@@ -36,7 +36,7 @@ SEARCHES: tuple[tuple[str, str, list[str], int], ...] = (
     ("a word in most messages", COMMON, ["-F", "-i", COMMON], 0),
     ("a pattern", rf"/{RARE[:-2]}\w+", ["-E", rf"{RARE[:-2]}\w+"], 0),
 )
-"""What is typed, what grep is given for it, and how many times as long it may take."""
+"""A search as typed, the arguments of grep for it, and the maximum ratio of their times."""
 
 
 @dataclass(frozen=True, slots=True)

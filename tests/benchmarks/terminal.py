@@ -24,7 +24,7 @@ LONGEST = 60.0
 
 
 class TooSlowError(Exception):
-    """What was waited for did not come."""
+    """The expected output never came."""
 
 
 class Terminal:

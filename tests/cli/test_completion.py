@@ -1,4 +1,4 @@
-"""What a shell is offered, asked as the shell asks, and in the shells that are installed."""
+"""Shell completion: the offers for a command line, and the same in the installed shells."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ finally:
 
 
 def asked(line: str, shell: str = "bash") -> tuple[list[str], set[str]]:
-    """What is offered after this line, and the modules that were loaded for it. The last word is being typed."""
+    """The offers for this line, whose last word is incomplete, and the modules loaded for them."""
     words = line.split(" ")
     environment = {
         **os.environ,

@@ -23,7 +23,7 @@ from viewer.sources.head import head_of
 TOUR = ROOT / "samples" / "tour.ocml"
 MINIMAP = " █│✖⚠━"
 APP = b"\x1b[?1000h"
-"""What the app asks of the terminal before it draws."""
+"""The first sequence that the app sends to the terminal, before it draws."""
 NO_SIZE = {"COLUMNS": "", "LINES": ""}
 SIZES = [(120, 40), (100, 24), (80, 24)]
 HOSTILE = "\x1b]0;evil\x07 \x1b[31mred \u202ebidi\u202c \x9b31m \x07 end"

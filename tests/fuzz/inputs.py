@@ -1,4 +1,4 @@
-"""What is tried: mutations of the samples and of cases that were found, hostile shapes, soups of tokens."""
+"""Fuzz inputs: mutations of the samples and of known cases, hostile shapes, and soups of tokens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is done with each input: everything that reads bytes, from the tokens to the commands."""
+"""Targets: everything that reads bytes, from the tokens to the commands."""
 
 from __future__ import annotations
 
@@ -248,4 +248,4 @@ TRIED: dict[str, Target] = {
     **({"scan": scan_it} if HAS_SCANNER else {}),
 }
 LARGE = {"show", "show --json", "export html", "export md", "check --reveal", "check --sarif", "stats", "look at"}
-"""What does more than read once; it is tried on small inputs."""
+"""Targets that do more than one read. They get small inputs only."""

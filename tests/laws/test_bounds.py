@@ -1,4 +1,4 @@
-"""What a hostile input can cost is bounded: every cap in one table, and what happens beyond each."""
+"""Bounds on the cost of hostile input: every cap in one table, and the behavior beyond each."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ CAPS = {
     "objects in a request": ("viewer.formats.json.wrappers", "DEEPEST_EXCHANGE", 3),
     "marks on a base": ("viewer.render.sanitize", "MOST_MARKS", 4),
 }
-"""What is bounded, by what, and how large it may be."""
+"""A bounded quantity, its cap, and the maximum value."""
 
 BEYOND_ELSEWHERE = {
     "old message header": "unit/formats/test_openchatml_0_1.py::test_an_oversized_header_ends_at_the_cap",

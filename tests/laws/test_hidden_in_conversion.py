@@ -34,7 +34,7 @@ HAND_WRITTEN: list[tuple[str, str]] = [
 
 
 def hidden_in(text: str, format: str, target: str) -> tuple[int, list[str]]:
-    """How many hidden messages are shown in what was written, and the losses."""
+    """The number of hidden messages that the written text shows, and the losses."""
     written, losses, messages = convert(text, format, target)
     return count_leaks(written, target, messages), losses
 

@@ -157,7 +157,7 @@ FORMATS: dict[str, tuple[str, Callable[[], str]]] = {
 
 
 FLAGGED = {"events, deltas": 1, "events, chunks": 1}
-"""How many of the shown texts a field named `thought` hides: it flags the text next to it."""
+"""The number of shown texts that a field named `thought` hides: it flags the text next to it."""
 
 
 def test_the_table_is_long_enough() -> None:

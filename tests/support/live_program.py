@@ -110,14 +110,15 @@ class Live:
             time.sleep(0.005)
 
     def poll_again(self, times: int = 3) -> None:
-        """Wait until the program has polled its input again. By the third poll it has handled all earlier changes."""
+        """Wait until the program has polled its input again, or has ended. By the third poll it has handled
+        all earlier changes."""
         self._count_polls()
         count = 0
 
         def has_polled(_: Live) -> bool:
             nonlocal count
             count += self._count_polls()
-            return count >= times
+            return count >= times or self.process.poll() is not None
 
         self.until(has_polled)
 

@@ -15,7 +15,7 @@ PRINTED: dict[str, list[list[str]]] = {
 }
 """The commands that read a transcript."""
 WITHOUT_TRANSCRIPT = {"explain", "formats", "sessions", "themes", "config", "completion", "demo"}
-"""What these print is the same whatever transcripts there are."""
+"""Commands whose output does not depend on transcripts."""
 
 SURFACES = [[command, *options] for command, lines in PRINTED.items() for options in lines]
 SAFE_SURFACES = [line for line in SURFACES if line[0] != "check"]

@@ -67,12 +67,12 @@ class Sample:
 
     @property
     def expected(self) -> list[dict[str, Any]]:
-        """What is printed when everything is revealed."""
+        """The output with everything revealed."""
         return [json.loads(line) for line in self.expected_path.read_text("utf-8").splitlines()]
 
     @property
     def seen(self) -> dict[str, list[str]]:
-        """What the end user saw, what stays hidden, and the errors, by the documentation of the format."""
+        """The shown text, the hidden text, and the errors, according to the documentation of the format."""
         path = self.path.with_name(f"{self.path.name}.seen.json")
         value: dict[str, list[str]] = json.loads(path.read_text("utf-8")) if path.exists() else {}
         return value

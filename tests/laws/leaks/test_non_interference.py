@@ -1,4 +1,4 @@
-"""What is hidden makes no difference: other words in its place, and all that is printed and shown is the same."""
+"""Non-interference: if only hidden words differ, all output and all screens are the same."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class Leak:
     canary: str
     form: str
     piece: str
-    """What was found of it."""
+    """The matched part of it."""
 
 
 class Finder:
@@ -65,7 +65,7 @@ class Finder:
                 self._of_piece.pop(word[start : start + SHORTEST], None)
 
     def leaks(self, data: str | bytes) -> list[Leak]:
-        """What of the canaries is in there, once for each canary."""
+        """The leaked parts of canaries, one for each canary."""
         found: dict[str, Leak] = {}
         for form, text in _forms(data):
             for word, piece in self._in(text):

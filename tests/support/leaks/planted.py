@@ -284,7 +284,7 @@ EMBEDDED: dict[str, str] = {
 
 
 def _quoted(text: str) -> str:
-    """As a JSON string, with its tokens in escapes as well."""
+    """The text as a JSON string, also with its tokens as escapes."""
     return json.dumps(text, ensure_ascii=False)
 
 
@@ -440,7 +440,7 @@ EXPECTED = ("the name of a shown message", "shown text", "the name of a file")
 
 @dataclass(frozen=True)
 class Kind:
-    """How transcripts of a format are put together."""
+    """A template for transcripts of one format."""
 
     shown: Sequence[str]
     hidden: Sequence[Part]

@@ -54,7 +54,7 @@ def reached(root: object, *, beyond_index: bool = True) -> Iterator[tuple[str, s
 
 
 def _parts(thing: object) -> list[object]:
-    """What an object refers to; of a value with `gc=False`, the garbage collector does not know."""
+    """The objects that an object refers to. The garbage collector does not track values with `gc=False`."""
     return [*gc.get_referents(thing), *(astuple(thing) if isinstance(thing, Struct) else ())]
 
 

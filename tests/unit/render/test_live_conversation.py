@@ -1,4 +1,4 @@
-"""What `show -f` writes: nothing that may be taken back, and in the end what `show` prints."""
+"""The output of `show -f`: nothing is ever taken back, and the end result equals that of `show`."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def anew_of(changes: list[LiveChange]) -> list[bool]:
 
 
 def shown(path: Path, format: str | None, audience: Audience = END_USER, style: Style = Style()) -> str:  # noqa: B008
-    """What `show` prints; a boundary without what is not known while the input grows."""
+    """The output of `show`. A boundary lacks the facts that are unknown while the input grows."""
     projection = open_document(str(path), format=format).project(audience)
     if len(projection.transcripts()) > 1:
         projection = Uncounted(projection.audience, projection._analysis, projection._places, projection._vault)
@@ -188,7 +188,7 @@ def late_notes(text: str) -> tuple[list[str], list[str]]:
 
 
 LATE = {"W-CALL-UNANSWERED", "E-TOOL-CANCELLED", "E-TOOL-TIMEOUT", "W-CALL-MIXED"}
-"""What is found only after the message that it is about, perhaps after others that were written already."""
+"""Problems found only after their message, perhaps after later messages were written."""
 
 
 SAMPLES = [*samples("valid"), *(sample for sample in samples("broken") if not sample.is_compressed)]

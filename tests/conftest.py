@@ -20,7 +20,7 @@ from tests.support.cases import marks_of, targets_of
 
 EMPTY = tempfile.TemporaryDirectory(prefix="ocmlview-tests-")
 os.environ["XDG_CONFIG_HOME"] = EMPTY.name
-"""No settings and no themes of the person who runs the tests."""
+"""Ignore the settings and themes of the developer who runs the tests."""
 
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 """The program is started many hundred times; it need not be compiled as often."""
@@ -28,7 +28,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 signal.signal(signal.SIGINT, signal.default_int_handler)
-"""What is started by the tests takes these over: a job in the background, where they are ignored, tests the same."""
+"""Restore the signals that child processes inherit: a background job would ignore some of them."""
 
 settings.register_profile("same", derandomize=True, deadline=None)
 """The same examples in every run; the long campaigns choose others."""

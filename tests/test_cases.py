@@ -1,4 +1,4 @@
-"""Cases of a batch: every value is tested, alone in its fixtures, and a failure names it."""
+"""Cases of a batch: every value is tested with fresh fixtures, and a failure names it."""
 
 from __future__ import annotations
 

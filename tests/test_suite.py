@@ -15,7 +15,7 @@ ROOT = Path(__file__).parent.parent
 MOST_CASES = 6_000
 LIBRARIES = "import hypothesis, pytest, rich.markdown, textual.app, textual.widgets"
 MOST_IMPORTS = 10
-"""Collecting costs at most as much processor time as so many imports of the libraries: 5 s where nothing else runs."""
+"""The maximum processor time of collection, as a multiple of importing the libraries: 5 s on an idle machine."""
 
 
 @pytest.mark.slow

@@ -179,7 +179,7 @@ def test_an_attribute_exists(owner: str, name: str) -> None:
 
 
 def calls_of(name: str, package: ModuleType) -> int:
-    """How often Textual itself calls a method, or hands it over to be called."""
+    """The number of places in which Textual calls a method, or passes it as a callback."""
     assert package.__file__
     texts = (path.read_text("utf-8") for path in Path(package.__file__).parent.rglob("*.py"))
     return sum(len(re.findall(rf"\.{name}\b", text)) for text in texts)

@@ -1,4 +1,4 @@
-"""The wheel and the sdist hold all that the program needs: installed alone, away from the checkout, it runs."""
+"""The wheel and the sdist contain everything: installed outside the checkout, the program runs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def program(dist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The command, from the wheel alone; what it depends on is borrowed, so that no network is needed."""
+    """The command, installed from the wheel. Dependencies come from the environment, so that no network is needed."""
 
     def install(home: Path) -> None:
         made = subprocess.run([sys.executable, "-m", "venv", str(home / "venv")], capture_output=True, check=False)
@@ -55,7 +55,7 @@ def program(dist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def done(*command: str | Path, cwd: Path, environment: Mapping[str, str] | None = None) -> str:
-    """What a command prints; it must end well. Nothing of the checkout is on its path."""
+    """The output of a command that must exit with 0. Its path excludes the checkout."""
     variables = {name: value for name, value in (environment or os.environ).items() if name != "PYTHONPATH"}
     result = subprocess.run(
         list(map(str, command)), cwd=cwd, env=variables, capture_output=True, text=True, timeout=300, check=False
@@ -122,11 +122,12 @@ from viewer.tui.app import ViewerApp, ViewOptions
 async def main():
     app = ViewerApp([str(bundled("samples", "tour.ocml"))], ViewOptions(theme="light"))
     async with app.run_test(size=(120, 40)) as pilot:
-        await pilot.pause(0.5)
-        print(app.theme, "umbrella" in app.export_screenshot(simplify=True))
+        while "umbrella" not in app.export_screenshot(simplify=True):
+            await pilot.pause(0.05)
+        print(app.theme)
 asyncio.run(main())
 """
-    assert done(python, "-c", script, cwd=tmp_path).split()[-1] == "True"
+    assert done(python, "-c", script, cwd=tmp_path).split()[-1] == "light"
 
 
 def test_the_version_and_the_man_page_are_installed(program: Path, tmp_path: Path) -> None:

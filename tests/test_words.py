@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import io
 import re
+import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -54,7 +56,7 @@ SEARCHED = {
     "signal, Ctrl-C": ["cli/interruption.py"],
     "atomic write": ["atomic_file.py"],
 }
-"""What an engineer searches for, and the files that must be found: by their path or by their first line."""
+"""Search words, and the files that must match them by their path or their first line."""
 
 
 def pages() -> list[Path]:
@@ -70,6 +72,35 @@ def found_in(name: str, text: str) -> Iterator[str]:
 
 def test_no_page_and_no_module_has_a_banned_word() -> None:
     assert [each for page in pages() for each in found_in(str(page.relative_to(ROOT)), page.read_text("utf-8"))] == []
+
+
+def prose_of(source: str) -> Iterator[tuple[int, str]]:
+    """The comments and docstrings of a module, with their line numbers. Other literals may be parts of transcripts."""
+    is_start = True
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT or (token.type == tokenize.STRING and is_start):
+            yield token.start[0], token.string
+        if token.type not in (tokenize.COMMENT, tokenize.NL):
+            is_start = token.type in (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
+
+
+def test_no_docstring_and_no_comment_of_a_test_has_a_banned_word() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {word[0]}: {text[:100]}"
+        for path in sorted((ROOT / "tests").rglob("*.py"))
+        for number, text in prose_of(path.read_text("utf-8"))
+        if (word := _NEVER.search(text))
+    ]
+    assert found == []
+
+
+def test_a_banned_word_is_found_in_prose_and_not_in_data() -> None:
+    source = (
+        '"""Stands."""\nNAMES = [\n    "told",  # nor\n]\n"""Beside."""\n\n\ndef mend() -> None:\n    """Anew."""\n'
+    )
+    assert [(line, bool(_NEVER.search(text))) for line, text in prose_of(source)] == [
+        (1, True), (3, True), (5, True), (9, True)
+    ]  # fmt: skip
 
 
 def test_no_help_text_has_a_banned_word() -> None:

@@ -1,4 +1,4 @@
-"""`make bench`: measures group by group beside what else is installed, and prints one table."""
+"""`make bench`: measure each group, compare it with installed peers, and print one table."""
 
 from __future__ import annotations
 

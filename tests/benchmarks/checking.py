@@ -1,4 +1,4 @@
-"""`check`, with all that it checks, beside the reference library of Harmony, which encodes and parses the same text."""
+"""Benchmark `check` against the reference library of Harmony, which encodes and parses the same text."""
 
 from __future__ import annotations
 

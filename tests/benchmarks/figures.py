@@ -1,4 +1,4 @@
-"""What a measurement says: a row of figures, those of others beside it, and what is to be reached."""
+"""Figures: one row per measurement, with the figures of the peers and the bounds to meet."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 
 class Unit(Enum):
-    """What is counted; the value is how it is written."""
+    """A unit; the value is its notation."""
 
     MILLISECONDS = "ms"
     SECONDS = "s"
@@ -48,7 +48,7 @@ def number(value: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """What is to be reached: so much, or so many times what a peer has."""
+    """A bound: an absolute value, or a multiple of the figure of a peer."""
 
     limit: float
     peer: str = ""
@@ -65,7 +65,7 @@ class Bound:
         return ours.value >= limit if self.at_least else ours.value <= limit
 
     def words(self, unit: Unit) -> str:
-        """As the table says it."""
+        """The figure as written in the table."""
         words = "at least" if self.at_least else "at most"
         if not self.peer:
             return f"{words} {self.limit:g} {unit.value}".rstrip()
@@ -88,12 +88,12 @@ class Row:
     """The peers; None is one that is not installed."""
     bounds: tuple[Bound, ...] = ()
     is_headline: bool = False
-    """It stands in the short table too."""
+    """True if the row is in the short table too."""
     remark: str = ""
 
     @property
     def met(self) -> str:
-        """Whether what is to be reached has been reached; empty where there is nothing to say."""
+        """Whether the bounds are met, as a word; empty without bounds."""
         if not self.bounds:
             return ""
         if self.ours is None:
@@ -107,7 +107,7 @@ class Row:
         return "not measured" if True not in each else f"yes, {each.count(True)} of {len(each)}"
 
     def cells(self) -> list[str]:
-        """What stands in the columns of the table."""
+        """The cells of the table row."""
         ours = "–" if self.ours is None else str(self.ours)
         said = f"{ours} ({self.remark})" if self.remark else ours
         beside = " · ".join(self._peer(name, figure) for name, figure in self.beside)

@@ -106,7 +106,7 @@ def _printed_latency(scale: Scale, report: Report) -> None:
 
 
 class _Writer(threading.Thread):
-    """Appends at a steady rate until it is told to stop."""
+    """Append at a steady rate until stopped."""
 
     def __init__(self, path: Path, block: bytes) -> None:
         super().__init__(daemon=True)
@@ -153,7 +153,7 @@ async def _throughput(pilot: Pilot[int], path: Path, scale: Scale, report: Repor
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """What the process holds."""
+    """The memory of the process."""
 
     megabytes: float
     descriptors: int

@@ -21,7 +21,7 @@ LEAST = 150
 MOST_GROWTH = 1.05
 MOST_BYTES_A_MESSAGE = 64
 LEAST_MEMORY = 2.0
-"""Megabytes: what holds less is not told apart from what the process had free."""
+"""Megabytes: smaller amounts are hidden by memory that the process had free before."""
 
 
 def measure(scale: Scale, report: Report) -> None:

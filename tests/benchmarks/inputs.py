@@ -84,7 +84,7 @@ anything that is no control token of the format. 0 is never."""
 
 
 def generated(name: str, size: int) -> Input:
-    """A corpus of at least so many bytes, from the folder or made now. A file appears only when it is complete."""
+    """A corpus of at least `size` bytes, from the folder or generated. A file appears only when it is complete."""
     version = f"{sys.version_info.major}.{sys.version_info.minor}"  # its library is the text
     path = folder() / f"{EDITION}-{version}-{name}-{size}.{CORPORA[name].ending}"
     if not path.exists():

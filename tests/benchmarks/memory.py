@@ -1,4 +1,4 @@
-"""Memory of the whole app when it has read and checked everything, beside others that show the same file."""
+"""Memory of the whole app after reading and checking everything, compared with other programs on the same file."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _peers(path: Path, longest: float) -> tuple[tuple[str, Figure | None], ...]:
 
 
 def _held(command: list[str], longest: float, word: str = FIRST) -> Figure | None:
-    """When it rests; nothing where it does not, or the system does not tell."""
+    """The memory at rest; None if the program does not rest, or the system has no figure."""
     try:
         with opened(command, word) as terminal:
             terminal.work_off(longest)

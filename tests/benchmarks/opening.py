@@ -15,7 +15,7 @@ from tests.benchmarks.terminal import Terminal, opened
 from tests.benchmarks.timing import OURS, in_turns, milliseconds
 
 MOUSE = b"\x1b[?1000h"
-"""What Textual asks of the terminal before it draws."""
+"""The first sequence that Textual sends to the terminal, before it draws."""
 WORKING = "Help"
 """In the footer: the app has drawn itself."""
 END = b"\x1b[F"
@@ -65,7 +65,7 @@ def _until_content(command: Sequence[str | Path], word: str) -> Callable[[], flo
 
 
 def _until_app(path: Path, contents: list[float]) -> float:
-    """Until the footer stands there that only the app draws, behind what may be printed before it."""
+    """Seconds until the footer of the app is drawn. Earlier output does not count."""
     with Terminal([*OURS, path]) as terminal:
         contents.append(terminal.time_of(FIRST))
         terminal.wait_for(MOUSE)

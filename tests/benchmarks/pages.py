@@ -12,17 +12,17 @@ from tests.benchmarks.figures import Row, table
 
 ROOT = Path(__file__).parents[2]
 PAGES = {"all": ROOT / "docs" / "performance.md", "short": ROOT / "README.md"}
-"""Which table stands where: `<!-- measured: all -->` … `<!-- end -->`."""
+"""The page of each table, which is between `<!-- measured: all -->` and `<!-- end -->`."""
 _MARKED = r"(?<=<!-- measured: {} -->\n).*?(?=<!-- end -->)"
 
 
 def has_marks(name: str) -> bool:
-    """Whether there is one place for this table."""
+    """True if the page has exactly one place for this table."""
     return len(re.findall(_MARKED.format(name), PAGES[name].read_text("utf-8"), re.DOTALL)) == 1
 
 
 def write(rows: Sequence[Row]) -> None:
-    """Both pages anew."""
+    """Rewrite the tables of both pages."""
     for name, shown in (("all", rows), ("short", [row for row in rows if row.is_headline])):
         page = PAGES[name].read_text("utf-8")
         PAGES[name].write_text(put(page, name, f"{table(shown)}\n{machine()}\n"), "utf-8")

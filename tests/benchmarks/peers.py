@@ -1,4 +1,4 @@
-"""What is measured beside ours, where it is installed; variables name what has an environment of its own."""
+"""Peers: programs to compare with, if installed; variables locate those with a separate environment."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PAGERS = {"less": "less", "lnav": "lnav", "toolong": os.environ.get("OCML_BENCH_
 SHOWN_FIRST = {"toolong": LAST, "lnav": LAST}
 """The word that is on its screen when a program is open, of those that do not begin at the top."""
 REMEMBERS = {"lnav"}
-"""What opens a file where it was left the last time, unless its home is empty."""
+"""Programs that restore the last position in a file, unless their home is empty."""
 HARMONY_PYTHON = os.environ.get("OCML_BENCH_HARMONY_PYTHON", sys.executable)
 """A Python that has openai-harmony."""
 
@@ -39,7 +39,7 @@ def minimal_app(path: Path) -> list[str]:
 
 
 def harmony_seconds(path: Path) -> float | None:
-    """How long the reference library takes to encode and parse a text; None where it is not there, with its words."""
+    """The time of the reference library to encode and parse a text; None with the reason if it is not installed."""
     try:
         done = subprocess.run(
             [HARMONY_PYTHON, "-c", _ENCODE_AND_PARSE, str(path)], capture_output=True, text=True, timeout=300

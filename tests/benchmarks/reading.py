@@ -16,7 +16,7 @@ from viewer.sources.files import open_source
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What it took."""
+    """The cost of the run."""
 
     index_seconds: float
     check_seconds: float

@@ -54,7 +54,7 @@ def measure(scale: Scale, report: Report) -> None:
 
 
 def generated(kind: str, size: int) -> Path:
-    """A file of at least so many bytes, from the folder or made now."""
+    """A file of at least `size` bytes, from the folder or generated."""
     path = folder() / f"{EDITION}-{size}-{kind}"
     if not path.exists():
         unfinished = path.with_suffix(f".{os.getpid()}")
@@ -65,7 +65,7 @@ def generated(kind: str, size: int) -> Path:
 
 
 def parts(rows: Iterator[str], is_array: bool, size: int) -> Iterator[str]:
-    """Rows of at least so many bytes."""
+    """Rows of at least `size` bytes."""
     length, between = 0, "[" if is_array else ""
     while length < size:
         row = between + (next(rows).strip() if is_array else next(rows))

@@ -1,4 +1,4 @@
-"""How much is measured: the whole, or what a minute allows."""
+"""The scale of a run: full, or limited to one minute."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Searching a big file in the app, with all of it shown, beside GNU grep."""
+"""Benchmark a search in the app over a big file, compared with GNU grep."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SEARCHES: tuple[tuple[str, str, list[str], int], ...] = (
     ("a word in most messages", COMMON, ["-F", "-i", COMMON], 0),
     ("a pattern", rf"/{RARE[:-2]}\w+", ["-E", rf"{RARE[:-2]}\w+"], 0),
 )
-"""What is typed, what grep is given for it, and how many times as long it may take."""
+"""A search as typed, the arguments of grep for it, and the maximum ratio of their times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +80,14 @@ def _grep(scale: Scale, arguments: list[str], path: Path) -> Figure | None:
 
 
 def _counted(command: Sequence[str | Path]) -> float:
-    """Seconds until it has told its count; with nowhere to tell it to, grep ends at the first match."""
+    """Seconds until grep has written its count. Without a pipe to write to, grep ends at the first match."""
     start = time.perf_counter()
     subprocess.run(command, stdout=subprocess.PIPE, env=environment(), check=False)
     return time.perf_counter() - start
 
 
 async def _searches(pilot: Pilot[int], text: str, rounds: int) -> list[Search]:
-    """Several times, or as often as there is time for."""
+    """Search several times, or as often as time allows."""
     searches: list[Search] = []
     while len(searches) < rounds and sum(search.whole for search in searches) < LONGEST:
         searches.append(await _search(pilot, text))
@@ -95,7 +95,7 @@ async def _searches(pilot: Pilot[int], text: str, rounds: int) -> list[Search]:
 
 
 async def _search(pilot: Pilot[int], text: str) -> Search:
-    """As a person has it: typed at the prompt, run beside the screen."""
+    """Search as an operator does: type at the prompt while the search runs in the background."""
     main = view(pilot)
     main.search.stop()
     start, first = time.perf_counter(), None

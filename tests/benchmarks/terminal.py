@@ -24,7 +24,7 @@ LONGEST = 60.0
 
 
 class TooSlowError(Exception):
-    """What was waited for did not come."""
+    """The expected output never came."""
 
 
 class Terminal:
@@ -47,7 +47,7 @@ class Terminal:
             os._exit(127)
 
     def resize(self, size: tuple[int, int]) -> None:
-        """Columns and lines; the program is told."""
+        """Resize the terminal to columns and lines, and signal the program."""
         fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
 
     def press(self, key: bytes) -> None:
@@ -55,7 +55,7 @@ class Terminal:
         os.write(self._master, key)
 
     def wait_for(self, word: bytes, after: int = 0, longest: float = LONGEST) -> float:
-        """Until it is among the bytes behind the first so many; the time when it was."""
+        """Wait until the word is written after this offset; returns the time."""
         end = time.monotonic() + longest
         while self.written.find(word, after) < 0:
             if time.monotonic() > end or not self._read(end - time.monotonic()):
@@ -63,13 +63,13 @@ class Terminal:
         return time.perf_counter()
 
     def rest(self, quiet: float = 0.3, longest: float = 10) -> None:
-        """Until nothing has been drawn for a moment."""
+        """Wait until nothing has been drawn for a moment."""
         end = time.monotonic() + longest
         while time.monotonic() < end and self._read(quiet):
             pass
 
     def work_off(self, longest: float, most: float = 0.05) -> None:
-        """Until the program has used less than so many seconds of a core in half a second."""
+        """Wait until the program uses less than `most` CPU seconds in half a second."""
         end, before = time.monotonic() + longest, -1.0
         while time.monotonic() < end:
             self.rest(0.5, 0.5)
@@ -80,14 +80,14 @@ class Terminal:
         raise TooSlowError("the program is still at work")
 
     def time_of(self, word: str, after: int = 0, longest: float = LONGEST) -> float:
-        """Seconds from the start until this word is there; a time without end where it does not come."""
+        """Seconds from the start until this word is written; infinite if it never is."""
         try:
             return self.wait_for(word.encode(), after, longest) - self.started
         except TooSlowError:
             return NEVER
 
     def anonymous_megabytes(self) -> float | None:
-        """Memory of its own, with that of its children; None where the system does not tell."""
+        """Private memory of the process and its children; None if the system has no figure."""
         held = [anonymous_megabytes(pid) for pid in _family(self.pid)]
         return None if None in held or not held else sum(each or 0 for each in held)
 

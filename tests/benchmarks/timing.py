@@ -20,14 +20,14 @@ LEFT_OUT = ("NO_COLOR", "LESS", "LESSOPEN", "PYTHONDONTWRITEBYTECODE", "PYTHONUN
 
 
 def environment() -> dict[str, str]:
-    """Of every program that is measured: no settings of the person who measures; what was compiled once stays so."""
+    """Environment of every measured program: no personal settings; what was compiled once stays compiled."""
     kept = {name: value for name, value in os.environ.items() if name not in LEFT_OUT}
     nowhere = {"XDG_CONFIG_HOME": os.devnull, "PYTHONPATH": str(ROOT), "LC_ALL": "C.UTF-8"}
     return {**kept, **nowhere, "TERM": "xterm-256color", "COLORTERM": "truecolor"}
 
 
 def seconds(command: Sequence[str | Path]) -> float:
-    """How long a command takes, from its start to its end."""
+    """The time of a command from start to end."""
     start = time.perf_counter()
     subprocess.run(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment(), cwd=ROOT, check=False
@@ -65,5 +65,5 @@ def milliseconds(value: float) -> Figure:
 
 
 def percentile(times: Sequence[float], percent: int) -> float:
-    """The time that so many of a hundred stay below."""
+    """The time that this percentage of all times stays below."""
     return quantiles(times, n=100, method="inclusive")[percent - 1] if len(times) > 1 else times[0]

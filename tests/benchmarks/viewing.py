@@ -26,7 +26,7 @@ HERTZ = 60
 LONGEST = 10.0
 MOST_DRAWINGS = 5
 HOPS = 20
-"""So often the loop goes round until what follows from an action, or a drawing, has come to those whom it concerns."""
+"""The rounds of the event loop in which the effects of an action, or of a redraw, reach their widgets."""
 
 
 @asynccontextmanager

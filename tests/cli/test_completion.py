@@ -1,4 +1,4 @@
-"""What a shell is offered, asked as the shell asks, and in the shells that are installed."""
+"""Shell completion: the offers for a command line, and the same in the installed shells."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ finally:
 
 
 def asked(line: str, shell: str = "bash") -> tuple[list[str], set[str]]:
-    """What is offered after this line, and the modules that were loaded for it. The last word is being typed."""
+    """The offers for this line, whose last word is incomplete, and the modules loaded for them."""
     words = line.split(" ")
     environment = {
         **os.environ,
@@ -47,7 +47,7 @@ def asked(line: str, shell: str = "bash") -> tuple[list[str], set[str]]:
 
 
 def offered(line: str) -> list[str]:
-    """The values alone; `file` stands for the files that the shell knows."""
+    """Only the values; `file` represents the files that the shell completes."""
     found = [entry.split(",", 1) for entry in asked(line)[0] if entry]
     return [kind if kind == "file" else value for kind, value in found]
 

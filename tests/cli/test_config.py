@@ -1,4 +1,4 @@
-"""`ocmlview config`: where the settings are, what is in force and who said so; nothing in them reveals anything."""
+"""`ocmlview config`: the settings file, each effective value and its source. No setting reveals hidden content."""
 
 from __future__ import annotations
 

@@ -8,11 +8,11 @@ import pty
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
+from tests.support.idle import wait_until_idle
 from tests.support.program import BROKEN, CHAT, ROOT, Result, run
 from viewer.cli import run as run_here
 from viewer.cli.exits import complain
@@ -161,7 +161,7 @@ def test_a_closed_pipe_exits_with_141_silently(tmp_path: Path, arguments: list[s
             process.stdout.read(10)
         process.stdout.close()
         assert process.stderr.read() == b""
-        process.wait(30)
+        process.wait(60)
     assert process.returncode == 141
 
 
@@ -175,7 +175,7 @@ def test_a_full_disk_exits_with_2_and_one_sentence(chat: Path) -> None:
 
 
 def heed_interrupts() -> None:
-    """What a shell starts in the background is told to ignore them."""
+    """Handle interrupts, which a shell makes its background jobs ignore."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
@@ -188,9 +188,9 @@ def test_an_interrupt_exits_with_130() -> None:
         assert process.stdin
         process.stdin.write(b"x" * 300_000)  # more than a pipe holds: it has been read from
         process.stdin.flush()
-        time.sleep(0.5)  # it waits for more
+        wait_until_idle(process.pid)  # it waits for more
         process.send_signal(signal.SIGINT)
-        assert process.wait(30) == 130
+        assert process.wait(60) == 130
         assert process.stderr
         assert b"Traceback" not in process.stderr.read()
 

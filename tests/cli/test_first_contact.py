@@ -1,4 +1,4 @@
-"""What someone meets who tries the program for the first time, on the terminal that they have."""
+"""First contact: the output for a new user, on any terminal."""
 
 from __future__ import annotations
 

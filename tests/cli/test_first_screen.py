@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import termios
-import time
 from pathlib import Path
 
 import pyte
@@ -24,7 +23,7 @@ from viewer.sources.head import head_of
 TOUR = ROOT / "samples" / "tour.ocml"
 MINIMAP = " █│✖⚠━"
 APP = b"\x1b[?1000h"
-"""What the app asks of the terminal before it draws."""
+"""The first sequence that the app sends to the terminal, before it draws."""
 NO_SIZE = {"COLUMNS": "", "LINES": ""}
 SIZES = [(120, 40), (100, 24), (80, 24)]
 HOSTILE = "\x1b]0;evil\x07 \x1b[31mred \u202ebidi\u202c \x9b31m \x07 end"
@@ -33,7 +32,7 @@ import sys, time
 class Stall:
     def find_spec(self, name, path=None, target=None):
         if name == "viewer.tui.app":
-            time.sleep(30)
+            time.sleep(600)
 sys.meta_path.insert(0, Stall())
 from viewer.cli import main
 main()
@@ -47,7 +46,7 @@ main()
 
 
 def first_screen(terminal: Terminal, size: tuple[int, int]) -> list[str]:
-    """What stood there before the app drew anything, at the right trimmed."""
+    """The screen before the app drew anything, without trailing spaces."""
     screen = pyte.Screen(*size)
     pyte.ByteStream(screen).feed(bytes(terminal.written).split(APP)[0])
     return [line.rstrip() for line in screen.display]
@@ -133,7 +132,6 @@ def test_a_signal_before_the_app_runs_restores_the_terminal(number: signal.Signa
     terminal.rest()
     assert not shown & termios.ECHO
     os.write(terminal.master, key.encode())
-    time.sleep(0.1)
     terminal_is = os.dup(terminal.master)
     assert terminal.end(number) == code
     assert left_behind(bytes(terminal.written)) == []

@@ -6,12 +6,12 @@ import gzip
 import json
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from tests.support.cli_following import ANSWER, HEAD, SECRET, append, json_of, said
+from tests.support.idle import wait_until_idle
 from tests.support.live_program import Live
 from tests.support.program import CHAT, ROOT, run
 
@@ -72,10 +72,10 @@ class TestShow:
             assert process.stdout
             process.stdout.read(10)
             for _ in range(2):
-                time.sleep(0.3)
+                wait_until_idle(process.pid)
                 process.send_signal(2)
             process.stdout.close()
-            assert process.wait(30) in (130, 141)
+            assert process.wait(60) in (130, 141)
 
     @pytest.mark.slow
     def test_a_closed_pipe_is_noticed_while_waiting(self, path: Path) -> None:
@@ -84,7 +84,7 @@ class TestShow:
             assert process.stdout and process.stderr
             process.stdout.read(10)
             process.stdout.close()
-            assert process.wait(30) == 141
+            assert process.wait(60) == 141
             assert process.stderr.read() == b""
 
     @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ class TestCheck:
             live.until(lambda live: "E-PARSE-HEADER/channel-unknown" in live.out)
             assert "run.ocml:3:30: error" in live.out
             append(path, "<|end|>\n")
-            time.sleep(0.2)
+            live.poll_again()
             result = live.interrupted()
         assert (result.code, result.err) == (130, "")
         assert result.out == run("check", path).out

@@ -191,7 +191,7 @@ class TestFaults:
         )
         with json_of(path, prelude=prelude) as live:
             live.until(lambda live: sentence in live.err)
-            time.sleep(0.3)
+            live.poll_again()
             assert live.err.count(sentence) == 1
             trouble.unlink()
             live.until_bodies("one")
@@ -201,11 +201,11 @@ class TestFaults:
         path = tmp_path / "fifo"
         os.mkfifo(path)
         with json_of(path) as live:
-            for bodies in (["one"], ["one", "two"]):
+            for bodies in (["one"], ["one", "two"], ["one", "two", "three"]):
                 with path.open("wb") as writer:
                     writer.write(((HEAD if len(bodies) == 1 else "") + said(bodies[-1])).encode())
                 live.until_bodies(*bodies)
-            time.sleep(0.2)
+            live.poll_again()
             assert live.process.poll() is None
 
     def test_paused_in_the_middle_of_a_message(self, path: Path) -> None:
@@ -213,7 +213,7 @@ class TestFaults:
             live.until_bodies("one")
             append(path, ANSWER + "It is")
             live.until(lambda live: "stalled" in live.err)
-            time.sleep(0.5)
+            live.poll_again(10)
             assert live.err.count("stalled: no data for") == 1
             append(path, " warm.<|return|>")
             live.until_bodies("one", "It is warm.")
@@ -226,7 +226,7 @@ class TestFaults:
             live.until_bodies("one")
             os.utime(path, (1, 1))
             path.touch()
-            time.sleep(0.3)
+            live.poll_again()
             append(path, said("two"))
             live.until_bodies("one", "two")
             assert (live.resets, live.err) == ([], "")
@@ -271,7 +271,7 @@ class TestFaults:
                 append(path, data[at : at + max(1, len(data) // 50)])
                 time.sleep(0.002)
             live.until_bodies(*bodies)
-            time.sleep(0.2)
+            live.poll_again()
             result = live.interrupted()
         if bodies:
             assert result.out == run("show", "--json", path).out

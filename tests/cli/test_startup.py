@@ -1,4 +1,4 @@
-"""What a command does not need is not loaded: start-up time is felt at every call."""
+"""A command loads only what it needs: start-up time matters at every call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a terminal gets that a pipe does not: lines that fit, colours, nothing that it would obey."""
+"""Output to a terminal: wrapped lines, colors, and no control sequences."""
 
 from __future__ import annotations
 

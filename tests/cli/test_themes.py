@@ -1,4 +1,4 @@
-"""`ocmlview themes`: what there is, in words or in its own colours, and what is wrong with a theme of one's own."""
+"""`ocmlview themes`: the list in words or in colors, and the mistakes in a custom theme."""
 
 from __future__ import annotations
 

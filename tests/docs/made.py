@@ -111,7 +111,7 @@ def _code(words: str) -> str:
 
 
 def _cell(words: str) -> str:
-    """Plain words in a table; what stands in angle brackets is no HTML."""
+    """Plain text for a table cell: angle brackets are no HTML."""
     parts = re.split(r"(`[^`]*`)", words)
     return "".join(_bar(part if part.startswith("`") else re.sub(r"([<*_\[\]])", r"\\\1", part)) for part in parts)
 

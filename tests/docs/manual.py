@@ -15,7 +15,7 @@ from viewer.cli import COMMANDS, exits
 from viewer.tui.keys import ACTIONS, Group
 
 SHARED_BY = 3
-"""An option of so many commands is described once."""
+"""An option of at least this number of commands is described once."""
 EXITS = {
     exits.FINE: "Fine.",
     exits.FINDINGS: "Findings: check found errors, or convert refused a message.",

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-import select
 import shlex
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.support.idle import wait_until_idle
 from tests.support.live_program import LONGEST_WAIT
 from tests.support.program import BROKEN, CHAT, ROOT, Result
 
@@ -29,7 +28,7 @@ FILES = {
     "logs/a.ocml": CHAT,
     "runs/a.ocml": CHAT,
 }
-"""What stands in the folder where the commands are run."""
+"""The files in the folder where the commands run."""
 
 PROGRAMS = {
     "ocmlview": f'PYTHONPATH="{ROOT}" exec "{sys.executable}" -m viewer "$@"',
@@ -42,12 +41,9 @@ PROGRAMS = {
 grep -h "^ocmlview = viewer.cli:main" "$HOME"/tools/*.dist-info/entry_points.txt || exit
 cd "$HOME/tools" && exec "{sys.executable}" -m viewer --version''',
 }
-"""What the lines call. The installers build and unpack the wheel as the real ones do, but need no network."""
+"""Programs that the lines call. The installers build and unpack the wheel as the real ones do, but need no network."""
 CODES = {"check": 1}
 """The exit codes of commands on `broken.ocml`; all others end with 0."""
-
-LONGEST_SILENCE = 2.0
-"""What follows and finds nothing to say is interrupted after so many seconds."""
 
 
 class ShellLine(NamedTuple):
@@ -62,7 +58,7 @@ class ShellLine(NamedTuple):
 
     @property
     def needs_shell(self) -> bool:
-        """Whether it is more than the program and its arguments."""
+        """True if it is more than the program and its arguments."""
         return bool(re.search(r"[|>;&$]", self.text)) or self.words[0] != "ocmlview"
 
     @property
@@ -72,7 +68,7 @@ class ShellLine(NamedTuple):
 
     @property
     def is_live(self) -> bool:
-        """Whether it goes on until it is interrupted."""
+        """True if it runs until it is interrupted."""
         return bool({"-f", "--live"} & set(self.words))
 
     @property
@@ -110,7 +106,7 @@ def prepare(folder: Path) -> dict[str, str]:
 
 
 def run_in_shell(line: str, folder: Path, environment: dict[str, str], *, live: bool) -> Result:
-    """A command in a shell; one that is live is interrupted when it has written something."""
+    """A command in a shell; one that is live is interrupted when it waits for its input."""
     with subprocess.Popen(
         ["bash", "-c", line],
         cwd=folder,
@@ -123,14 +119,8 @@ def run_in_shell(line: str, folder: Path, environment: dict[str, str], *, live: 
     ) as process:
         assert process.stdout and process.stderr
         if live:
-            select.select([process.stdout], [], [], LONGEST_SILENCE)
-            _interrupt(process)
+            wait_until_idle(process.pid)
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGINT)
         out, err = process.communicate(timeout=LONGEST_WAIT)
     return Result(process.returncode, out.decode(), err.decode())
-
-
-def _interrupt(process: subprocess.Popen[bytes]) -> None:
-    """ctrl+c reaches all of them, some time after the first that is written."""
-    time.sleep(0.2)
-    if process.poll() is None:
-        os.killpg(process.pid, signal.SIGINT)

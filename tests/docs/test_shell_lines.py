@@ -1,4 +1,4 @@
-"""Every command that README and docs show is run, in a folder that has the files they speak of."""
+"""Run every command in the README and docs, in a folder with the files that they name."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from tests.docs.shell_lines import CODES, ShellLine, prepare, run_in_shell, shel
 from tests.support.program import ROOT, run
 
 NOT_RUN = {
-    'eval "$(ocmlview completion zsh)"': "zsh alone can; tests/cli/test_completion.py asks it, where there is one",
+    'eval "$(ocmlview completion zsh)"': "needs zsh; tests/cli/test_completion.py runs it if installed",
 }
-"""What is shown and not run, and why; of `make` it is looked up that there is such a rule."""
+"""Commands that are shown but not run, with the reason. For `make`, the rule must exist."""
 QUIET = (
     "ocmlview convert --to json -o",
     "ocmlview export",
@@ -22,7 +22,7 @@ QUIET = (
     "eval",
     "ocmlview check -f",
 )
-"""They write a file, or nothing at all, or have nothing to say about a sound transcript."""
+"""Commands without output: they write a file, or find no problem."""
 
 LINES = [line for line in shell_lines() if line.text not in NOT_RUN and line.words[0] != "make"]
 PLAIN = [line for line in LINES if not line.needs_shell and not line.is_live]

@@ -11,7 +11,7 @@ DOCS = ROOT / "docs"
 
 
 def is_as_made(path: Path, made: str) -> bool:
-    """Whether a file is what the code makes of it today; `make docs` sees to that."""
+    """Compare a generated file with the output of the code; `make docs` updates it."""
     if os.environ.get("OCML_UPDATE"):
         path.write_text(made, "utf-8")
     return path.read_text("utf-8") == made

@@ -24,7 +24,7 @@ class HangError(AssertionError):
 
 @dataclass(frozen=True)
 class Campaign:
-    """What was done."""
+    """The result of a campaign."""
 
     inputs: int
     runs: int

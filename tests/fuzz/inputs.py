@@ -1,4 +1,4 @@
-"""What is tried: mutations of the samples and of cases that were found, hostile shapes, soups of tokens."""
+"""Fuzz inputs: mutations of the samples and of known cases, hostile shapes, and soups of tokens."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.support.hostile import SHAPES
 ROOT = Path(__file__).parents[2]
 CORPUS = Path(__file__).parent / "corpus"
 ON_TRIAL = "new-"
-"""What a campaign calls the input that it is trying, as long as that takes; another one leaves it alone."""
+"""Prefix of an input while a campaign tries it. Other campaigns skip such files."""
 """Inputs that once broke something, and small ones of every kind; all of them are replayed."""
 LARGEST = 64 * 1024
 

@@ -1,4 +1,4 @@
-"""What is done with each input: everything that reads bytes, from the tokens to the commands."""
+"""Targets: everything that reads bytes, from the tokens to the commands."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def find_places(data: bytes, chance: random.Random) -> None:
 
 
 def follow_it(data: bytes, chance: random.Random) -> None:
-    """A file that is written in pieces, sometimes cut or replaced: what is there in the end is what has been read."""
+    """Write a file in pieces, truncate or replace it at times, and check that the final content was read."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "grows"
         path.write_bytes(b"")
@@ -248,4 +248,4 @@ TRIED: dict[str, Target] = {
     **({"scan": scan_it} if HAS_SCANNER else {}),
 }
 LARGE = {"show", "show --json", "export html", "export md", "check --reveal", "check --sarif", "stats", "look at"}
-"""What does more than read once; it is tried on small inputs."""
+"""Targets that do more than one read. They get small inputs only."""

@@ -55,7 +55,7 @@ for line in sys.stdin:
 
 
 def library(*documents: object) -> list[dict[str, Any]]:
-    """What the library makes of some documents. It refuses those that are not valid."""
+    """The result of the library for some documents. It rejects invalid ones."""
     python = os.environ.get("OCML_ATIF_PYTHON", sys.executable)
     found = subprocess.run([python, "-c", "import atif"], capture_output=True, check=False)
     if found.returncode:
@@ -145,7 +145,7 @@ def what_is_read(path: Path) -> dict[str, Any]:
 
 
 def read_again(path: Path) -> list[tuple[Any, ...]]:
-    """What a conversion must keep of every message. The parts of a text are one text."""
+    """The parts of every message that a conversion must keep. The parts of a text count as one text."""
     records = [
         json.loads(line) for line in run("show", "--json", "--reveal", "all", "--threads", "all", path).out.splitlines()
     ]

@@ -1,4 +1,4 @@
-"""What a hostile input can cost is bounded: every cap in one table, and what happens beyond each."""
+"""Bounds on the cost of hostile input: every cap in one table, and the behavior beyond each."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ CAPS = {
     "objects in a request": ("viewer.formats.json.wrappers", "DEEPEST_EXCHANGE", 3),
     "marks on a base": ("viewer.render.sanitize", "MOST_MARKS", 4),
 }
-"""What is bounded, by what, and how large it may be."""
+"""A bounded quantity, its cap, and the maximum value."""
 
 BEYOND_ELSEWHERE = {
     "old message header": "unit/formats/test_openchatml_0_1.py::test_an_oversized_header_ends_at_the_cap",
@@ -93,7 +93,7 @@ BEYOND_ELSEWHERE = {
     "copy": "screens/test_clipboard.py::test_nothing_to_copy_and_too_much",
     "marks on a base": "unit/render/test_lines.py::test_a_base_has_at_most_four_marks",
 }
-"""The tests of what happens beyond a cap that stand beside the other tests of its module."""
+"""Tests of behavior beyond a cap that are in the test file of its module."""
 
 
 @pytest.mark.parametrize("name", CAPS)

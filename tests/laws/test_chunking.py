@@ -1,4 +1,4 @@
-"""How an input was cut never shows: every sample, and random documents of every format, give the same in pieces."""
+"""Chunk boundaries are invisible: every sample, and random documents of every format, read the same in pieces."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ SMALL = 4096
 """Up to this size a sample is cut at every byte."""
 NEAR = 32
 SHARE = 400
-"""How many cuts one test makes at most, so that the work can be shared out."""
+"""The maximum number of cuts per test, so that processes can share the work."""
 BATCH = 20_000
-"""How many documents are made up between two fresh beginnings, so that memory stays bounded."""
+"""The number of documents generated between two resets, so that memory stays bounded."""
 
 _TOKEN = re.compile(rb"<\|[a-z_0-9]+\|>|\[[BE]OS\]")
 
@@ -112,7 +112,7 @@ def same_in_pieces(document: Document, cuts: list[int]) -> None:
 
 
 def campaign(examples: int) -> Callable[[], None]:
-    """A search through so many random documents."""
+    """A search through this number of random documents."""
 
     @settings(max_examples=examples, deadline=None, database=None, suppress_health_check=list(HealthCheck))
     @given(documents(), st.lists(st.integers(0, 2000), max_size=4))

@@ -55,7 +55,7 @@ NAMES = [
 
 @cache
 def expected(name: str) -> dict[str, list[str]]:
-    """What the end user saw, and what stays hidden."""
+    """The text that the end user saw, and the hidden text."""
     place = path_of(name)
     value: dict[str, list[str]] = json.loads(place.with_name(f"{place.name}.seen.json").read_text("utf-8"))
     return value

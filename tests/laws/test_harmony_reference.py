@@ -1,4 +1,4 @@
-"""Cases made with the Harmony reference library: what it accepts is read the same, what it refuses is told and kept."""
+"""Cases made with the Harmony reference library: we read what it accepts alike, and report and keep what it rejects."""
 
 from __future__ import annotations
 

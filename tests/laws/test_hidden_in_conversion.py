@@ -1,4 +1,4 @@
-"""What is hidden stays hidden when it is written in another format, or it is told."""
+"""Hidden content stays hidden when converted to another format, or the conversion reports it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ HAND_WRITTEN: list[tuple[str, str]] = [
 
 
 def hidden_in(text: str, format: str, target: str) -> tuple[int, list[str]]:
-    """How many hidden messages are shown in what was written, and the losses."""
+    """The number of hidden messages that the written text shows, and the losses."""
     written, losses, messages = convert(text, format, target)
     return count_leaks(written, target, messages), losses
 
@@ -97,7 +97,7 @@ def test_messages_that_resemble_shown_ones_stay_hidden(format: str, text: str, t
 @pytest.mark.share(quick=144)
 @pytest.mark.parametrize("examples", [25, pytest.param(150, marks=pytest.mark.lab)])
 def test_no_safe_conversion_contains_hidden_text(examples: int) -> None:
-    """Whatever template, carrier, and target: neither the text that is written nor what a reader makes of it."""
+    """For every template, carrier, and target, check the written text and its safe view after reading it."""
 
     @settings(max_examples=examples)
     @given(

@@ -63,7 +63,7 @@ def messages_of(model: Any, tool: Any, chance: random.Random) -> list[Any]:
 
 
 def said_by(messages: list[Any]) -> list[tuple[str, str]]:
-    """What each speaker said, without white space, as far as it is text."""
+    """The text of each speaker, without white space."""
     said = []
     for message in messages:
         if message.role in TAGS:

@@ -35,7 +35,7 @@ def seen(projection: Projection) -> dict[int, tuple[str, str]]:
 
 
 def withdrawn(data: bytes, format: str | None = None, size: int = 1) -> list[str]:
-    """What the user saw while the input grew, and did not see afterwards."""
+    """Text that was shown while the input grew, and not afterwards."""
     with tempfile.TemporaryDirectory() as folder:
         log = Log(Path(folder) / "run.log", format)
         try:

@@ -27,7 +27,7 @@ _ENDS = [plane + last for plane in range(0x20000, 0x110000, 0x10000) for last in
 EVERY = " ".join(map(chr, [*range(0x20000), *range(0xE0000, 0xF0000), *_ENDS]))
 """All code points of the planes that have any with a mark, and the last two of each other plane."""
 MARKED = {"␡": 2, "␤": 3, "⇢": 5, "⇠": 6, "⇄": 4, "·": 4195, "\ufffd": 2147}
-"""How many of them are shown as each mark, itself among them."""
+"""The number of characters shown as each mark, including the mark."""
 PICTOGRAPHS = 1595
 """Code points below U+20000 that a selector makes an emoji of."""
 
@@ -130,7 +130,7 @@ SEGMENTS = (
     ("é 東 █│─", True, "? ?? #|-", 0),
     ("e\u0301 ☀\ufe0f.", True, "e ??.", 0),
 )
-"""What is drawn, whether the terminal knows ASCII alone, what leaves, and how many faults are counted."""
+"""The text, whether the terminal supports only ASCII, the output, and the number of faults counted."""
 
 
 def wrong_in_barrier(made: dict[str, ModuleType]) -> Iterator[object]:
@@ -167,7 +167,7 @@ def mutants_of(module: str) -> list[Mutant]:
 
 
 def is_caught(mutant: Mutant) -> bool:
-    """Whether one row is wrong, or the module cannot be used at all."""
+    """True if one row is wrong, or the module is unusable."""
     look, users = GUARDED[mutant.module]
     try:
         with standing_for(mutant, *users) as made:

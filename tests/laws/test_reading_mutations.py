@@ -94,7 +94,7 @@ _EXTRAS += [{"thought": flag} for flag in (True, False, None, 1, "x")]
 
 
 def in_parts(made: Made) -> Iterator[object]:
-    """What the sorter gives for each content in each role."""
+    """The result of the sorter for each content in each role."""
     for role in ("user", "assistant", "tool", "system", "developer"):
         for content in _CONTENTS:
             yield from _sorted(made[PARTS], json.dumps({"content": content}), role)
@@ -173,7 +173,7 @@ BODIES = list(_bodies())
 
 
 def in_thoughts(made: Made) -> Iterator[object]:
-    """What is left of each text, whole and while it grows."""
+    """The visible rest of each text, whole and while it grows."""
     module = made[THOUGHTS]
     for body in BODIES:
         yield module.thought_spans(body), module.thought_blocks(body), module.quoted_tags(body)
@@ -257,7 +257,7 @@ HARMLESS: dict[str, str] = {
     "MAY_BE_MARK.search(body.data) is not None or may_be_stripped(body.data): always": "the cheap look, refusing less",
     "shown_text: blocks: always": "without blocks the body is copied as it is",
 }
-"""What changes nothing, and why."""
+"""Mutations without effect, each with the reason."""
 
 NOT_CAUGHT = {
     "forget_from: self.marks and self.marks[-1].start >= start: never",
@@ -279,14 +279,14 @@ NOT_CAUGHT = {
 
 @cache
 def expected(module: str) -> list[str]:
-    """What the program gives."""
+    """The results of the program."""
     look, users = GUARDED[module]
     with standing_for(unchanged(module), *users) as made:
         return [repr(row) for row in look(made)]
 
 
 def is_caught(mutant: Mutant) -> bool:
-    """Whether one row is another one, or the module cannot be used at all."""
+    """True if one row differs, or the module is unusable."""
     look, users = GUARDED[mutant.module]
     rows = iter(expected(mutant.module))
     try:

@@ -1,4 +1,4 @@
-"""What is written is read again as the same, and what a format cannot say is told."""
+"""Written text is read back unchanged, and everything that a format cannot express is reported."""
 
 from __future__ import annotations
 

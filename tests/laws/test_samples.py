@@ -39,7 +39,7 @@ NOT_IN_A_FILE = {
     ("W-PLUGIN", "failed"): "a plug-in is no file: tests/unit/formats/test_plugins.py",
     ("W-PLUGIN", "disabled"): "the same",
 }
-"""What no sample can have, and why."""
+"""Things that no sample can have, each with the reason."""
 
 SURFACES = (
     ("show",),
@@ -55,14 +55,14 @@ SURFACES = (
 )
 SHORTEST_HIDDEN = 6
 OWN_WORDS = "\n".join([*map(repr, RULES.values()), '"properties": {', *map(own_words, EXPORTERS)])
-"""What the program itself says; a hidden line of such words proves nothing."""
+"""Words of the program itself: a hidden line of such words proves nothing."""
 
 Capture = pytest.CaptureFixture[bytes]
 
 
 @pytest.fixture(autouse=True)
 def without_vocabulary(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Token ids stand as numbers, whatever is installed."""
+    """Show token ids as numbers, even if a vocabulary is installed."""
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", "")
     load_vocabulary.cache_clear()
     yield
@@ -139,7 +139,7 @@ def hidden_lines(sample: Sample) -> set[str]:
 
 
 def without_thoughts(pieces: tuple[object, ...], text: bytes) -> tuple[str, list[str]]:
-    """What is left of a body, and what is cut out of it."""
+    """The visible rest of a body, and the parts cut out of it."""
     body = read_body(pieces, lambda start, end: text[start:end], body_of_ids)  # type: ignore[arg-type]
     kept, cut, at = b"", [], 0
     for start, end in thought_spans(body):

@@ -141,7 +141,7 @@ ODD: dict[str, bytes] = {
 
 
 def assert_same(text: bytes, format: str, steps: Iterable[int], slice_size: int = 1) -> None:
-    """Read by the parser alone, and with the scanner in blocks of these sizes."""
+    """Read with the parser only, and with the scanner in blocks of these sizes."""
     expected = read(text, format)
     for step in steps:
         assert read_scanned(text, format, range(step, len(text), step), slice_size) == expected, (format, step)
@@ -311,7 +311,7 @@ def test_a_hostile_shape_scans_as_it_parses(shape: Shape) -> None:
 
 
 def campaign(examples: int) -> Callable[[], None]:
-    """A search through so many random documents."""
+    """A search through this number of random documents."""
 
     @settings(max_examples=examples, deadline=None, database=None, suppress_health_check=list(HealthCheck))
     @given(text_documents(), st.lists(st.integers(0, 2000), max_size=4), st.sampled_from([0, 1, 300, 10_000]))

@@ -117,7 +117,7 @@ class TestEveryMessageWithAFindingIsSelected:
 
 @pytest.mark.slow
 def test_a_check_reports_the_rules_of_its_row() -> None:
-    """For the scope CALLS, those that the ledger reports are known from the rows of the table alone."""
+    """For the scope CALLS, the table rows list the rules that the ledger reports."""
     for check in CHECKS:
         others = [replace(one, trigger=AnyOf()) for one in CHECKS if one is not check]
         without = {found.code for found in parsed(generated(b"version: 2.2\n"), "openchatml-2.2", others)}
@@ -151,7 +151,7 @@ def moved(found: Diagnostic, place: int, size: int, count: int) -> Diagnostic:
 
 
 def missed(filler: bytes, size: int, checks: Sequence[Check]) -> list[str]:
-    """The examples that have other diagnostics among plain messages than alone."""
+    """The examples whose diagnostics differ if plain messages surround them."""
     chance, names = Random(f"filler {size}"), []
     for name, text, format in examples():
         place = text.find(b"<|start|>")

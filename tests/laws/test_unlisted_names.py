@@ -51,7 +51,7 @@ def part(name: str, number: int) -> dict[str, object]:
 
 
 def json_parts() -> str:
-    """The same with parts of that type, and without a type, beside the text."""
+    """The same with parts of that type, and without a type, in addition to the text."""
     messages: list[object] = []
     for number, name in enumerate(NAMES):
         odd = part(name, number)
@@ -157,7 +157,7 @@ FORMATS: dict[str, tuple[str, Callable[[], str]]] = {
 
 
 FLAGGED = {"events, deltas": 1, "events, chunks": 1}
-"""How many of the shown texts a field named `thought` hides: it flags the text next to it."""
+"""The number of shown texts that a field named `thought` hides: it flags the text next to it."""
 
 
 def test_the_table_is_long_enough() -> None:

@@ -1,4 +1,4 @@
-"""What an end user may see: every row, against every surface that prints."""
+"""The visibility table: every row, checked on every surface that prints."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.support.program import Result, run
 from tests.support.visibility_rows import ROWS, SECRET, Row
 
 NOT_IN_A_BODY = {"delta after a cancel", "header cut off"}
-"""What was cancelled is in no message; words of a header that was cut off are in no body in every format."""
+"""In every format, cancelled text is in no message, and words of a truncated header are in no body."""
 NEVER_TEXT = {"check", "stats"}
 
 

@@ -11,6 +11,7 @@ from textual.message import Message
 from textual.pilot import Pilot
 from textual.screen import Screen
 
+from tests.support.running import until
 from viewer.model.visibility import Reveal
 from viewer.render.style import Part, Style, StyleRole, trusted
 from viewer.render.title import FollowState, TitleFacts
@@ -269,8 +270,7 @@ class TestNotice:
             status.show_notice("debug view only: press d", seconds=0.05)
             assert text(status, 80) == " debug view only: press d"
             assert status.has_class("-notice")
-            await pilot.pause(0.2)
-            assert text(status, 80).startswith(" SAFE view:")
+            await until(lambda: text(status, 80).startswith(" SAFE view:"))
             assert not status.has_class("-notice")
 
     async def test_it_is_sanitized_and_forgotten(self) -> None:
@@ -386,10 +386,9 @@ class TestPalette:
             pilot.app.action_command_palette()
             await pilot.pause()
             await pilot.press(*"next err")
-            await pilot.pause(0.5)
+            await until(lambda: any("Next error" in row for row in rows(pilot)))
             await pilot.press("enter", "enter")
-            await pilot.pause(0.5)
-            assert ("next_error",) in bars(pilot).heard
+            await until(lambda: ("next_error",) in bars(pilot).heard)
 
 
 @pytest.mark.share(quick=2)

@@ -14,12 +14,12 @@ from textual.css.query import NoMatches
 
 from tests.screens.test_terminal_bytes import assert_nothing_is_left
 from tests.support.running import running
-from tests.support.terminal import Terminal, foreign, left_behind
+from tests.support.terminal import LONGEST, Terminal, foreign, left_behind
 from viewer.tui.app import ViewerApp
 
 ROOT = Path(__file__).parents[2]
 SHELL = """
-import os, signal, sys, time
+import os, signal, sys
 signal.signal(signal.SIGTTOU, signal.SIG_IGN)
 child = os.fork()
 if child == 0:
@@ -30,7 +30,7 @@ if child == 0:
 _, status = os.waitpid(child, os.WUNTRACED)
 os.tcsetpgrp(0, os.getpid())
 print("STOPPED" if os.WIFSTOPPED(status) else "ENDED", flush=True)
-time.sleep(1)
+os.read(0, 1)
 os.tcsetpgrp(0, child)
 os.kill(child, signal.SIGCONT)
 _, status = os.waitpid(child, 0)
@@ -69,7 +69,9 @@ def test_suspending_restores_the_terminal_and_resuming_takes_it_again(stops: str
     stopped = bytes(terminal.written).partition(b"STOPPED")[0]
     assert left_behind(stopped) == []
     assert_nothing_is_left(stopped)
-    terminal.wait_for("[SAFE]")
+    os.write(terminal.master, b"\r")
+    terminal.wait_until(lambda: b"[SAFE]" in bytes(terminal.written).partition(b"STOPPED")[2])
+    terminal.rest()
     terminal.press("q")
     assert terminal.end() == 0
     assert left_behind(bytes(terminal.written)) == []
@@ -104,7 +106,7 @@ def test_closing_the_terminal_ends_the_program(after: float) -> None:
         while (left := close - time.monotonic()) > 0:
             terminal._read(left)
     os.close(terminal.master)
-    end = time.monotonic() + 20
+    end = time.monotonic() + LONGEST
     done, status = 0, 0
     while not done and time.monotonic() < end:
         time.sleep(0.05)
@@ -122,7 +124,7 @@ def test_a_terminal_that_closes_without_a_signal_ends_the_program_too() -> None:
     child = child_of(terminal.pid)
     os.close(terminal.master)
     os.waitpid(terminal.pid, 0)
-    end = time.monotonic() + 20
+    end = time.monotonic() + LONGEST
     while is_alive(child) and time.monotonic() < end:
         time.sleep(0.05)
     assert not is_alive(child)
@@ -143,7 +145,7 @@ def test_resuming_without_a_stop_takes_the_terminal_again() -> None:
     threads = threads_of(terminal.pid)
     for _ in range(3):
         os.kill(terminal.pid, signal.SIGCONT)
-        terminal.rest(0.3)
+        terminal.rest()
     assert threads_of(terminal.pid) == threads
     assert "[SAFE]" in terminal.text()
     terminal.press("d")

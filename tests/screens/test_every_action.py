@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from textual.command import CommandPalette
+from textual.command import CommandList, CommandPalette
 
 from tests.screens.test_folded import ONE_AGENT
-from tests.support.running import TOUR, drawn, press, running, said, settled, type_in, view
+from tests.support.running import TOUR, drawn, press, running, said, settled, type_in, until, view
 from viewer.model.visibility import Reveal
 from viewer.tui.dialogs.help import HelpScreen
 from viewer.tui.keys import ACTIONS, DEBUG_ONLY, by_id
@@ -393,9 +392,9 @@ async def test_follow_and_freeze() -> None:
 async def test_palette_and_help() -> None:
     async with running(keys=["ctrl+p"]) as pilot:
         assert isinstance(pilot.app.screen, CommandPalette)
-        await press(pilot, *"outline", "enter")
-        await asyncio.sleep(0.2)
-        await settled(pilot)
+        await press(pilot, *"outline")
+        await until(lambda: pilot.app.screen.query_one(CommandList).highlighted is not None)
+        await press(pilot, "enter")
         if isinstance(pilot.app.screen, CommandPalette):
             await press(pilot, "enter")
         assert view(pilot).widgets.outline.display

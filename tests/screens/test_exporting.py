@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import stat
 from collections.abc import Iterator
@@ -11,7 +10,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from tests.support.running import SMALL, drawn, press, running, said, type_in, view
+from tests.support.running import SMALL, drawn, press, running, said, type_in, until, view
 from viewer.render.exports import EXPORTERS
 from viewer.tui.bars.prompt import SafeInput
 
@@ -141,20 +140,14 @@ async def test_a_long_export_shows_its_progress_and_stops_on_escape(
         main.export.ask()
         main.widgets.prompt.close()
         main.export.export_to("tour.safe.html")
-        for _ in range(200):
-            await asyncio.sleep(0.01)
-            if "Press esc to cancel." in said(pilot):
-                break
+        await until(lambda: "Press esc to cancel." in said(pilot))
         assert "Exporting tour.safe.html: " in said(pilot)
         assert len(files(folder)) == 1
         await press(pilot, "j")
-        for _ in range(200):
-            await asyncio.sleep(0.01)
-            if "Press esc to cancel." in said(pilot):
-                break
+        await until(lambda: "Press esc to cancel." in said(pilot))
         assert "Press esc to cancel." in said(pilot)
         await press(pilot, "escape")
-        assert "Export cancelled" in said(pilot)
+        await until(lambda: "Export cancelled" in said(pilot))
         await press(pilot, "j")
         assert said(pilot) == ""
         assert main.navigator.focused_number
@@ -172,7 +165,7 @@ async def test_leaving_while_it_writes_leaves_nothing(folder: Path, monkeypatch:
     async with running() as pilot:
         view(pilot).export.ask()
         view(pilot).export.export_to("tour.safe.html")
-        await asyncio.sleep(0.05)
+        await until(lambda: any(path.stat().st_size for path in folder.iterdir()))
         pilot.app.exit()
     assert files(folder) == []
 

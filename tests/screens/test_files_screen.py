@@ -58,11 +58,11 @@ def rows(app: App[None]) -> list[str]:
 
 
 async def settled(pilot: Pilot[None], app: Chooser) -> None:
-    for _ in range(200):
+    for _ in range(2000):
         await pilot.pause(0.02)
         if app.table.is_listed and all(map(app.table.is_counted, app.table.files)):
             break
-    await pilot.pause(0.05)
+    await pilot.pause()
 
 
 class TestTable:
@@ -185,7 +185,7 @@ class TestScreen:
             (runs / "a.ocml").write_text(CHAT)
             app.table.list_again()
             await settled(pilot, app)
-            for _ in range(100):
+            for _ in range(2000):
                 if "4 files" in rows(app)[0]:
                     break
                 await pilot.pause(0.02)

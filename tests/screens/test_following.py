@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
 import re
 import weakref
@@ -229,7 +228,7 @@ class TestFreezing:
             assert "■ frozen" in app.title
             app.append(QUESTION * 2 + "<|start|>assistant<|message|>Broken")
             await app.until(lambda: app.main.session.document.message_count == 9)
-            await asyncio.sleep(0.2)
+            await app.rest()
             assert drawn(app.pilot) == before
             shown = await app.press("=")
             assert "Broken" in shown and "▶ LIVE" in app.title
@@ -253,9 +252,10 @@ class TestWords:
             assert "▶ LIVE" in app.title
 
     @pytest.mark.slow
-    async def test_a_file_at_rest_is_not_stalled(self, path: Path) -> None:
+    async def test_a_file_at_rest_is_not_stalled(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         async with live(path, chat(1), options=replace(FOLLOW, stall_after=0.1)) as app:
-            await asyncio.sleep(0.3)
+            monkeypatch.setattr("viewer.document.live.LiveDocument.quiet_for", 60.0)
+            await app.write(QUESTION)
             assert "▶ LIVE" in app.title
 
     async def test_gone_and_back(self, path: Path) -> None:
@@ -440,7 +440,7 @@ class TestSwitching:
             shown = await app.press("F")
             assert "LIVE" not in app.title and said(app.pilot) == "Stopped following. Press F to resume."
             app.append(QUESTION)
-            await asyncio.sleep(0.2)
+            await app.rest()
             assert drawn(app.pilot).count("umbrella") == shown.count("umbrella")
             await app.press("F")
             assert "▶ LIVE" in await app.shows("msg 4/4")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.program import ROOT
-from viewer.tui.app import ViewerApp
+from tests.support.running import running
 from viewer.tui.terminal.picture import picture
 
 PICTURES = {
@@ -25,14 +25,8 @@ async def test_pictures_show_the_current_code(name: str, monkeypatch: pytest.Mon
     monkeypatch.chdir(ROOT)
     monkeypatch.delenv("NO_COLOR", raising=False)
     size, keys = PICTURES[name]
-    app = ViewerApp(["samples/tour.ocml"])
-    async with app.run_test(size=size) as pilot:
-        await pilot.pause(0.2)
-        for key in keys:
-            await pilot.press(key)
-            await pilot.pause(0.05)
-        await pilot.pause(0.2)
-        drawn = picture(app)
+    async with running("samples/tour.ocml", size=size, keys=keys) as pilot:
+        drawn = picture(pilot.app)
     file = ROOT / "docs" / "pictures" / f"{name}.svg"
     if os.environ.get("OCML_UPDATE"):
         file.parent.mkdir(parents=True, exist_ok=True)

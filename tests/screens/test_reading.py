@@ -36,10 +36,10 @@ def slowly(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def until(pilot: Pilot[int], holds: Callable[[], bool]) -> None:
-    for _ in range(5000):
+    for look in range(20_000):
         if holds():
             return
-        await asyncio.sleep(0)
+        await asyncio.sleep(0 if look < 1000 else 0.001)
     raise AssertionError(drawn(pilot))
 
 

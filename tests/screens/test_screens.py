@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.app_following import Live
-from tests.support.running import drawn, press, running, settled
+from tests.support.running import drawn, press, running
 from viewer.model.visibility import Reveal
 from viewer.render.sanitize import SafeText
 from viewer.render.width import cells
@@ -116,12 +115,8 @@ async def taken(look: Look, folder: Path, monkeypatch: pytest.MonkeyPatch) -> st
     async with running(look.file, size=look.size, options=look.options) as pilot:
         for key in look.keys:
             await press(pilot, key)
-            await asyncio.sleep(0.1)
-            await settled(pilot)
         if look.then:
             await Live(pilot, folder / look.file).write(look.then)
-            await asyncio.sleep(0.3)
-            await settled(pilot)
         return drawn(pilot)
 
 

@@ -1,4 +1,4 @@
-"""Search: over what is shown alone, in slices, resumable, and never stuck in a pattern."""
+"""Search: only over shown text, in slices, resumable, and never stuck in a pattern."""
 
 from __future__ import annotations
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 import pytest
 from textual.command import CommandPalette
 
-from tests.support.running import TOUR, drawn, press, running, said, settled, type_in, view
+from tests.support.running import TOUR, drawn, press, running, said, settled, type_in, until, view
 from viewer.render.theme import load_theme
 from viewer.tui.app import ViewOptions
 from viewer.tui.dialogs.help import HelpScreen
@@ -90,9 +89,7 @@ class TestKeysOfOnesOwn:
             await press(pilot, "f8")
             assert isinstance(pilot.app.screen, CommandPalette)
             await press(pilot, *"searc")
-            await asyncio.sleep(0.3)
-            await settled(pilot)
-            assert "Search  ctrl+f" in drawn(pilot)
+            await until(lambda: "Search  ctrl+f" in drawn(pilot))
 
     @pytest.mark.slow
     async def test_are_on_the_sheet_of_the_inspector(self) -> None:
@@ -227,14 +224,6 @@ class TestThemes:
             assert said(pilot).endswith("Did you mean like?")
             file.write_text("like: light\n")
             await until(lambda: pilot.app.theme == "viewer-mine")
-
-
-async def until(holds) -> None:  # type: ignore[no-untyped-def]
-    for _ in range(500):
-        if holds():
-            return
-        await asyncio.sleep(0.02)
-    assert holds()
 
 
 def colors(app) -> set[str]:  # type: ignore[no-untyped-def]

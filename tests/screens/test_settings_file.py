@@ -1,4 +1,4 @@
-"""The settings file: what it may say, and how mistakes in it are told and left out."""
+"""The settings file: its keys, and how mistakes are reported and skipped."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_a_mistake_affects_only_its_own_setting(tmp_path: Path) -> None:
 
 
 def test_a_key_without_an_action_cannot_clash_silently(tmp_path: Path) -> None:
-    """`x` would be free if export moved; where that entry is wrong, both are told and neither holds."""
+    """`x` would be free if export moved. If that entry is wrong, both are reported and neither applies."""
     settings = read("keymap:\n  search: x\n  export: 5\n", tmp_path)
     assert settings.keymap == {}
     assert len(settings.problems_found) == 2

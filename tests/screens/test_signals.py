@@ -142,7 +142,7 @@ def test_a_second_signal_ends_an_app_that_does_not_react() -> None:
     os.write(terminal.master, b"q")
     terminal.wait_for("STUCK")
     os.kill(terminal.pid, signal.SIGTERM)
-    terminal.rest(0.3)
+    terminal.rest()
     assert terminal.end(signal.SIGQUIT) == 131
     assert termios.tcgetattr(keyboard)[3] & termios.ECHO
     os.close(keyboard)

@@ -75,7 +75,7 @@ TEXTS = (
 
 
 class Places:
-    """Where a search finds something."""
+    """The matches of a search."""
 
     def __init__(self, document: Document, audience: Audience, query: Query, start: int = 0) -> None:
         projection = document.project(audience)

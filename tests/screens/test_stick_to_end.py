@@ -41,7 +41,7 @@ class FakeViewport:
         self.place = END
 
     def scroll(self, place: tuple[int, int], number: int) -> None:
-        """What the operator does."""
+        """An action of the operator."""
         self.place, self.cursor = place, Cursor(number)
 
     def resize(self) -> None:

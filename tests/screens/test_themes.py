@@ -1,4 +1,4 @@
-"""Themes are complete, readable, and read strictly; a bad one is told and replaced."""
+"""Themes are complete, readable, and parsed strictly; a bad one is reported and replaced."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def times(matrix: list[tuple[float, float, float]], vector: list[float]) -> list
 
 
 def difference(one: str, other: str, seen: str) -> float:
-    """How far apart two colours are in CIE Lab: 2.3 is just noticeable, 10 is told at a glance."""
+    """The distance of two colors in CIE Lab: 2.3 is just noticeable, 10 is obvious at a glance."""
     labs = []
     for color in (one, other):
         xyz = times(TO_XYZ, times(SEEN[seen], linear(color)))

@@ -1,1 +1,1 @@
-"""What tests share: no test is in here."""
+"""Support code shared by the tests. It contains no tests."""

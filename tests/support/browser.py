@@ -1,4 +1,4 @@
-"""A headless Chromium driven over a pipe: opens pages, and tells what they asked for, and what is there."""
+"""A headless Chromium driven over a pipe: open pages, list their requests, and read their content."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def found() -> str | None:
 
 @dataclass
 class Seen:
-    """What became of one page."""
+    """The result of loading one page."""
 
     requests: list[str] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
@@ -68,7 +68,7 @@ class Browser:
         return self._seen
 
     def value(self, expression: str) -> Any:
-        """What an expression is in the page."""
+        """The value of an expression in the page."""
         return self.ask("Runtime.evaluate", expression=expression, returnByValue=True)["result"].get("value")
 
     def ask(self, method: str, **parameters: Any) -> dict[str, Any]:

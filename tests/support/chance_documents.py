@@ -68,7 +68,7 @@ def _body_part(chance: Random) -> bytes:
 
 
 def _slipped(text: bytes, chance: Random) -> bytes:
-    """Some bytes are missing, stand there twice, or are others."""
+    """Remove, repeat, or change some bytes."""
     start = chance.randrange(len(text) + 1)
     end = min(len(text), start + chance.choice((1, 1, 2, 5, 20)))
     between = chance.choice([b"", text[start:end] * 2, chance.choice(MARKS).encode(), bytes([chance.randrange(256)])])

@@ -39,7 +39,7 @@ def lines(format: str) -> dict[str, list[Any]]:
 
 
 def seen_and_hidden(format: str, name: str) -> tuple[list[str], list[str]]:
-    """What a sample shows and hides."""
+    """The shown and hidden words of a sample."""
     [path] = (ROOT / "valid" / format).glob(f"{name}*.seen.json")
     value = json.loads(path.read_text("utf-8"))
     return value["seen"], value["hidden"]

@@ -8,7 +8,7 @@ from viewer.tools.declarations import Declarations
 
 
 def declared(text: str) -> Declarations:
-    """What a body declares."""
+    """The declarations in a body."""
     declarations = Declarations()
     declarations.read(text)
     return declarations

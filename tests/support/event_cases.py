@@ -28,11 +28,11 @@ def settled(chunks: list[bytes]) -> list[Event]:
 
 
 MOST_CUTS = 64
-"""How many places a stream is cut at where `make lab` cuts it everywhere."""
+"""The number of cuts of a stream. `make lab` cuts it everywhere."""
 
 
 def told(data: bytes) -> list[str]:
-    """What is recorded, one line an item; the same if the input is cut in some places, and after every byte."""
+    """The events, one line each. They must be the same if the input is cut in some places, and after every byte."""
     whole = settled([data])
     assert_same_in_two(data, sorted(range(len(data) + 1), key=lambda cut: crc32(b"%d" % cut))[:MOST_CUTS])
     assert settled([data[at : at + 1] for at in range(len(data))]) == whole

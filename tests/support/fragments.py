@@ -1,4 +1,4 @@
-"""Random documents of every format, made of what their readers have to tell apart."""
+"""Random documents of every format, made of the fragments that their readers must distinguish."""
 
 from __future__ import annotations
 

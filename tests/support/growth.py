@@ -1,4 +1,4 @@
-"""What more work may cost, told by the processor's time of the best of several runs."""
+"""Growth of cost with input size, in processor time, best of several runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NOTHING = 0.02
 
 
 def assert_growth(work: Callable[[T], object], small: T, large: T, most: float, nothing: float = NOTHING) -> None:
-    """The large work takes at most so many times as long; as few runs as need be, since other programs disturb."""
+    """The large work costs at most `most` times the small work. Repeat only while other programs disturb."""
     little = much = inf
     for _ in range(TRIES):
         little = min(little, _seconds(work, small))

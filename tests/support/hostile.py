@@ -33,7 +33,7 @@ class Shape:
 
     @property
     def is_named(self) -> bool:
-        """Whether it is one of those that must be read at 16 MB."""
+        """True if the shape must be readable at 16 MB."""
         return self.name in NAMED.get(self.format, ())
 
     def text(self, size: int) -> bytes:
@@ -396,7 +396,7 @@ NAMED = {
 
 
 def peak_of(shape: Shape, size: int) -> tuple[int, int]:
-    """How many bytes the text has, and how many more the process needed to read it."""
+    """The size of the text, and the extra memory for reading it, in bytes."""
     text = shape.text(size)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     examine(pieces(text, 64 * 1024), text, shape.format)

@@ -36,7 +36,7 @@ def messages(events: list[Event]) -> list[Message]:
 
 
 def body(message: Message, text: str | bytes) -> str:
-    """What the author meant."""
+    """The decoded text."""
     data = text.encode() if isinstance(text, str) else text
     return read_body(message.pieces, lambda start, end: data[start:end]).text
 

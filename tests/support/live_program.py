@@ -19,7 +19,20 @@ LONGEST_WAIT = 120.0
 NO_EVENTS = (
     "import watchfiles; watchfiles.watch = None\nimport os\nwatchfiles.watch = lambda *a, **k: os.stat('/nowhere')\n"
 )
-"""Put before the program: the file system tells of nothing, and polling must do."""
+"""Put before the program: no file system events, so only polling finds changes."""
+_COUNT_POLLS = """
+import os, viewer.sources.follow as _follow
+def _poll(self, _poll=_follow.FollowSource.poll):
+    try:
+        return _poll(self)
+    finally:
+        try:
+            os.write({descriptor}, b".")
+        except OSError:
+            pass
+_follow.FollowSource.poll = _poll
+"""
+"""Put before the program: each poll of the input writes one byte to a pipe, if the pipe has room."""
 _START = "import sys\nfrom viewer.cli import run\nsys.exit(run(sys.argv[1:]))\n"
 
 
@@ -29,15 +42,21 @@ class Live:
     def __init__(
         self, *arguments: str | Path, prelude: str = "", stdin: int | IO[bytes] = subprocess.DEVNULL, **environment: str
     ) -> None:
+        self._polls, descriptor = os.pipe()
+        for end in (self._polls, descriptor):
+            os.set_blocking(end, False)
+        count_polls = _COUNT_POLLS.format(descriptor=descriptor)
         self.process = subprocess.Popen(
-            [sys.executable, "-c", prelude + _START, *map(str, arguments)],
+            [sys.executable, "-c", prelude + count_polls + _START, *map(str, arguments)],
             stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=ROOT,
             env={**os.environ, **environment},
             preexec_fn=_heed_interrupts,
+            pass_fds=[descriptor],
         )
+        os.close(descriptor)
         self._out, self._err = bytearray(), bytearray()
         assert self.process.stdout and self.process.stderr
         self._threads = [
@@ -53,13 +72,14 @@ class Live:
     def __exit__(self, *_: object) -> None:
         self.process.kill()
         self.process.wait()
+        os.close(self._polls)
 
     @property
     def out(self) -> str:
         return bytes(self._out).decode("utf-8", "replace")
 
     def ends_with(self, word: str) -> bool:
-        """Whether a word stands near the end of what was written, however much that is."""
+        """True if a word is near the end of the output, without decoding all of it."""
         return word.encode() in self._out[-2000:]
 
     @property
@@ -73,7 +93,7 @@ class Live:
 
     @property
     def bodies(self) -> list[str]:
-        """Those of the messages since the last reset."""
+        """The bodies of the messages since the last reset."""
         lines = self.lines
         last = max((place for place, line in enumerate(lines) if line["kind"] == "reset"), default=-1)
         return [line["body"] for line in lines[last + 1 :] if line["kind"] == "message"]
@@ -83,23 +103,43 @@ class Live:
         return [line["reason"] for line in self.lines if line["kind"] == "reset"]
 
     def until(self, holds: Callable[[Live], object]) -> None:
-        """Wait until something is so."""
+        """Wait for a condition."""
         end = time.monotonic() + LONGEST_WAIT
         while not holds(self):
             assert time.monotonic() < end, (self.out[-2000:], self.err[-2000:])
             time.sleep(0.005)
+
+    def poll_again(self, times: int = 3) -> None:
+        """Wait until the program has polled its input again, or has ended. By the third poll it has handled
+        all earlier changes."""
+        self._count_polls()
+        count = 0
+
+        def has_polled(_: Live) -> bool:
+            nonlocal count
+            count += self._count_polls()
+            return count >= times or self.process.poll() is not None
+
+        self.until(has_polled)
+
+    def _count_polls(self) -> int:
+        """The number of polls since the last call, 64 KiB at most."""
+        try:
+            return len(os.read(self._polls, 1 << 16))
+        except BlockingIOError:
+            return 0
 
     def until_bodies(self, *bodies: str) -> None:
         """Wait for these messages since the last reset."""
         self.until(lambda live: live.bodies == list(bodies))
 
     def interrupted(self) -> Result:
-        """What it has done, after ctrl+c."""
+        """Interrupt the program; returns its result."""
         self.process.send_signal(signal.SIGINT)
         return self.ended()
 
     def ended(self) -> Result:
-        """What it has done, when it ends by itself."""
+        """Wait for the program to end; returns its result."""
         code = self.process.wait(LONGEST_WAIT)
         for thread in self._threads:
             thread.join(LONGEST_WAIT)
@@ -112,5 +152,5 @@ def _collect(stream: IO[bytes], into: bytearray) -> None:
 
 
 def _heed_interrupts() -> None:
-    """What a shell starts in the background is told to ignore them."""
+    """Handle interrupts, which a shell makes its background jobs ignore."""
     signal.signal(signal.SIGINT, signal.default_int_handler)

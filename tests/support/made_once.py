@@ -1,4 +1,4 @@
-"""What is dear to make is made by one of the processes that share the tests, for all of them."""
+"""Expensive inputs, made once by one test process and shared with the others."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ class Mutant:
 
 @contextmanager
 def standing_for(mutant: Mutant, *users: str) -> Iterator[dict[str, ModuleType]]:
-    """The changed module, and modules made anew upon it; those of the program are back when the block ends."""
+    """Reload a changed module and the modules that use it. The end of the block restores the originals."""
     names = [mutant.module, *users]
     kept = {name: import_module(name) for name in names}
     codes = {name: mutant.compile() if name == mutant.module else _compiled(name) for name in names}

@@ -64,7 +64,7 @@ def settled(events: list[Event]) -> list[Event]:
 
 
 def check_growth(events: list[Event]) -> None:
-    """Whoever looked while it grew saw a beginning of what it became, and nothing that turned out to be hidden."""
+    """Check that each partial view was a prefix of the final text, and showed nothing that turned out to be hidden."""
     final = {event.message.number: event.message for event in events if isinstance(event, Closed)}
     known: dict[int, Message] = {}
     for event in events:

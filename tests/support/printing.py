@@ -15,8 +15,8 @@ PRINTED: dict[str, list[list[str]]] = {
 }
 """The commands that read a transcript."""
 WITHOUT_TRANSCRIPT = {"explain", "formats", "sessions", "themes", "config", "completion", "demo"}
-"""What these print is the same whatever transcripts there are."""
+"""Commands whose output does not depend on transcripts."""
 
 SURFACES = [[command, *options] for command, lines in PRINTED.items() for options in lines]
 SAFE_SURFACES = [line for line in SURFACES if line[0] != "check"]
-"""Those that an end user may have; `check` tells a developer places, and nothing that was written there."""
+"""The surfaces for an end user. `check` is for developers: it prints places, and no text from there."""

@@ -72,7 +72,7 @@ def read_scanned(text: bytes, format: str, cuts: Iterable[int] = (), slice_size:
 
 
 def describe(analysis: Analysis, text: bytes) -> Reading:
-    """What was read, as values that can be compared."""
+    """The events as comparable values."""
     messages = list(analysis.index)
     return Reading(
         transcripts=tuple(analysis.transcripts),

@@ -38,7 +38,7 @@ def hidden(data: bytes | object, format: str) -> list[tuple[str, str]]:
 
 
 def reading(data: bytes | object, format: str) -> Reading:
-    """What is read from bytes, or from one JSON document."""
+    """The messages read from bytes, or from one JSON document."""
     return read(data if isinstance(data, bytes) else json.dumps(data).encode(), format)
 
 
@@ -48,7 +48,7 @@ def problems(data: bytes | object, format: str) -> list[str]:
 
 
 def outcomes(data: bytes | object, format: str) -> list[str | None]:
-    """What the replies state about their calls."""
+    """The statements of the replies about their calls."""
     replies = [each.header for each in reading(data, format).messages if each.header.kind.value == "reply"]  # type: ignore[attr-defined]
     return [header.outcome.value if header.outcome else None for header in replies]
 

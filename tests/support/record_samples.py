@@ -32,7 +32,7 @@ def seen(events: list[Event], data: bytes) -> list[str]:
 
 
 def told(value: object, name: str) -> tuple[list[str], list[tuple[str, str]], list[str]]:
-    """What is seen of a value, what is hidden with its kind, and the codes."""
+    """The visible text of a value, the hidden parts with their kinds, and the codes."""
     data = value if isinstance(value, bytes) else json.dumps(value).encode()
     events = events_of(name, data)
     codes = [event.code + (f"/{event.reason}" if event.reason else "") for event in events if isinstance(event, Found)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -24,6 +24,7 @@ TOUR = str(Path(__file__).parents[2] / "samples" / "tour.ocml")
 ROOMY, SMALL = (120, 40), (80, 24)
 LONGEST = 30.0
 """Longest wait for the app to settle, in seconds."""
+MOST_ROUNDS = 30_000
 
 share_parsed_rules()
 
@@ -118,6 +119,15 @@ async def press(pilot: Pilot[int], *keys: str) -> None:
         driver.send_message(event)
         await _handled(pilot)
     await settled(pilot)
+
+
+async def until(holds: Callable[[], object]) -> None:
+    """Wait for a condition. Give up after a number of rounds of the event loop, however long they take."""
+    for _ in range(MOST_ROUNDS):
+        if holds():
+            return
+        await asyncio.sleep(0.001)
+    raise AssertionError("it never happens")
 
 
 async def type_in(pilot: Pilot[int], prefix: str, text: str) -> None:

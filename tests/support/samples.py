@@ -23,7 +23,7 @@ _BROKEN = re.compile(r"([EWI]-[A-Z0-9-]+)(?:-([a-z0-9-]+))?(?:\.\d+)?(?:\.as-.*)
 
 @dataclass(frozen=True)
 class Sample:
-    """One input and the file beside it."""
+    """One input and its companion file."""
 
     path: Path
 
@@ -52,7 +52,7 @@ class Sample:
 
     @property
     def asked(self) -> str | None:
-        """The format that must be asked for, since the content does not tell."""
+        """The format to request, if the content does not identify it."""
         found = _ASKED.search(self.base)
         return found[1] if found else None
 
@@ -67,12 +67,12 @@ class Sample:
 
     @property
     def expected(self) -> list[dict[str, Any]]:
-        """What is printed when everything is revealed."""
+        """The output with everything revealed."""
         return [json.loads(line) for line in self.expected_path.read_text("utf-8").splitlines()]
 
     @property
     def seen(self) -> dict[str, list[str]]:
-        """What the end user saw, what stays hidden, and the errors, by the documentation of the format."""
+        """The shown text, the hidden text, and the errors, according to the documentation of the format."""
         path = self.path.with_name(f"{self.path.name}.seen.json")
         value: dict[str, list[str]] = json.loads(path.read_text("utf-8")) if path.exists() else {}
         return value

@@ -1,8 +1,9 @@
-"""A source that is followed, and remembers what it told since the last reset."""
+"""A followed source that records its changes since the last reset."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -92,7 +93,7 @@ def followed(path: Path) -> Reader:
     return reader
 
 
-def failing(number: int) -> object:
+def failing(number: int) -> Callable[..., None]:
     def fail(*arguments: object, **options: object) -> None:
         raise OSError(number, os.strerror(number))
 

@@ -22,7 +22,7 @@ class Turns:
     after_replies: str
     """The answer after the replies."""
     prompt: str
-    """What ends a prompt."""
+    """The end of a prompt."""
 
     @property
     def whole(self) -> str:

@@ -13,10 +13,12 @@ import struct
 import sys
 import termios
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pyte
+
+from tests.support.idle import is_idle
 
 QUIET, BETWEEN_KEYS = 0.15, 0.04
 LONGEST = 60.0
@@ -72,24 +74,28 @@ class Terminal:
 
     def wait_for(self, text: str) -> None:
         """Wait until the screen contains this."""
-        end = time.monotonic() + LONGEST
-        while text not in self.text() and time.monotonic() < end and self.code is None:
-            self._read(0.05)
-        assert text in self.text(), self.text()
+        self.wait_until(lambda: text in self.text())
         self.rest()
+
+    def wait_until(self, holds: Callable[[], object]) -> None:
+        """Wait until what was written satisfies a condition."""
+        end = time.monotonic() + LONGEST
+        while not holds():
+            assert time.monotonic() < end and self.code is None, self.text()
+            self._read(0.05)
 
     def press(self, *keys: str) -> None:
         """Type, and wait until nothing more is drawn."""
         for key in keys:
             os.write(self.master, KEYS.get(key, key).encode())
-            if self._read(QUIET):
+            if self._read(QUIET) or not is_idle(self.pid):
                 self.rest(QUIET if key == "escape" else BETWEEN_KEYS)  # a key close behind escape is one with alt
         self.rest()
 
     def rest(self, quiet: float = QUIET) -> None:
-        """Wait until nothing has been written for a moment."""
+        """Wait until the program is idle and has written nothing for a moment."""
         end = time.monotonic() + LONGEST
-        while self._read(quiet) and time.monotonic() < end:
+        while (self._read(quiet) or not is_idle(self.pid)) and time.monotonic() < end:
             pass
 
     def end(self, number: int | None = None) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from tests.support.visibility_json_rows import CHATML, EVENTS, HARMONY_PREAMBLES, JSON, OLD
 
 SECRET = "zebra-7f3a"
-"""Stands in the body that is shown or hidden; nothing else spells it."""
+"""The word in the body that is shown or hidden. No other text contains it."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Row:
 
 
 def _text(format: str) -> str:
-    """What must stand before the messages, so that the format is as in real use."""
+    """The text before the messages that makes the format as in real use."""
     return {
         "openchatml-2.2": "version: 2.2\n",
         "openchatml-2.0": "version: 2.0\n",

@@ -1,4 +1,4 @@
-"""What is remembered while reading is forgotten on request; memory that is free goes back to the system."""
+"""Caches filled during reading can be cleared, and free memory is returned to the system."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the finder finds, and what it leaves alone."""
+"""The leak finder: what it reports, and what it ignores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever is done to the safe app, nothing that is hidden leaves it."""
+"""No action in the safe app leaks hidden content."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def prefixes_of(planted: Planted) -> list[str]:
 
 
 async def escaped_from(planted: Planted, acts: Sequence[Act], **options: Any) -> tuple[list[Escaped], int]:
-    """What was found, and how often was looked."""
+    """The leaks found, and the number of looks."""
     with tempfile.TemporaryDirectory() as folder:
         async with session(planted, Path(folder), **options) as run:
             for act in acts:

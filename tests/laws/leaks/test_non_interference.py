@@ -1,4 +1,4 @@
-"""What is hidden makes no difference: other words in its place, and all that is printed and shown is the same."""
+"""Non-interference: if only hidden words differ, all output and all screens are the same."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def pairs(draw: st.DrawFn) -> Pair:
 
 
 def diagnostics(planted: Planted) -> list[object]:
-    """What an end user is told to be wrong: the promise is made for bodies that change none of it."""
+    """The problems that an end user sees. Only bodies with the same problems must be indistinguishable."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "chat"
         path.write_bytes(planted.data)
@@ -51,14 +51,14 @@ def diagnostics(planted: Planted) -> list[object]:
 
 
 async def seen(planted: Planted, acts: Sequence[Act]) -> list[object]:
-    """Everything that a person has after each act, and the files in the end."""
+    """Everything observable after each act, and the files at the end."""
     found: list[object] = []
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
         patched.setattr(
             StatusLine.show_notice, "__defaults__", (Notice.NOTE, 3600.0)
         )  # how long a notice stays is no matter
-        patched.setattr(ViewerApp, "CLICK_CHAIN_TIME_THRESHOLD", 3600.0)  # nor how soon one click follows another
-        patched.setattr(CommandPalette, "_NO_MATCHES_COUNTDOWN", 3600.0)  # nor how soon the palette says so
+        patched.setattr(ViewerApp, "CLICK_CHAIN_TIME_THRESHOLD", 3600.0)  # the same for the time between clicks
+        patched.setattr(CommandPalette, "_NO_MATCHES_COUNTDOWN", 3600.0)  # the same for the delay of the palette
         async with session(planted, Path(folder)) as run:
             found.append(snapshot(run))
             for act in acts:
@@ -69,7 +69,7 @@ async def seen(planted: Planted, acts: Sequence[Act]) -> list[object]:
 
 
 def snapshot(run: Session) -> tuple[str, ...]:
-    """The settled screen, and what does not stand on it."""
+    """The settled screen, and the observable state outside it."""
     if run.app._exit:
         return ()
     screen = run.app.screen

@@ -23,7 +23,7 @@ SEED = int(os.environ.get("OCML_LAB_SEED", "0"))
 
 
 def printed(planted: Planted, file: Path, line: list[str]) -> Result:
-    """What a command says of this transcript."""
+    """The output of a command for this transcript."""
     command, *options = line
     return run(command, *options, "--format", planted.format, file)
 

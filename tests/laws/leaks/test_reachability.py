@@ -1,4 +1,4 @@
-"""No hidden body can be reached from the safe app, also after debug; header words stand in the index alone."""
+"""No hidden body is reachable from the safe app, even after the debug view; only the index has header words."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WHEN = ["after loading", "after debug", "after use"]
 
 
 def held(planted: Planted, when: str, folder: Path) -> list[str]:
-    """Where the process holds a canary, and of what kind it is."""
+    """The place of a canary in the process, and its kind."""
     (folder / "chat").write_bytes(planted.data)
     (folder / "canaries").write_text(" ".join(planted.canaries), "utf-8")
     asked = ["tests.support.leaks.reaching", str(folder / "chat"), planted.format, str(folder / "canaries"), when]

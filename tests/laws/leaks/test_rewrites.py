@@ -1,4 +1,4 @@
-"""However a file is rewritten while it is read, nothing that is hidden in its old or its new content gets out."""
+"""Hidden parts of the old and the new content do not leak if a file is rewritten while it is read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SCHEDULES = int(os.environ.get("OCML_LAB_REWRITES", "1000"))
 SEED = int(os.environ.get("OCML_LAB_SEED", "0"))
 SHARES = 4
 LATEST_LIVE = 120
-"""The file is followed for so many steps at most before it is rewritten."""
+"""The maximum number of follow steps before the file is rewritten."""
 
 
 def schedule_of(seed: int) -> Schedule:
@@ -26,7 +26,7 @@ def schedule_of(seed: int) -> Schedule:
 
 
 def try_schedule(seed: int) -> bool:
-    """Whether the file was rewritten while it was read."""
+    """True if the file was rewritten while it was read."""
     schedule, chance = schedule_of(seed), Random(seed)
     live = "-f" in schedule.command
     steps = LATEST_LIVE if live else max(1, outcome_of(schedule, -1).steps)

@@ -1,4 +1,4 @@
-"""What a person may do to the app, as data: chosen by chance, and done to it without the rests of a person."""
+"""Random actions of an operator, as data, and a function that performs them without pauses."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from viewer.tui.main.screen import MainScreen
 from viewer.tui.terminal.key_names import character
 
 REVEALED = ".DEBUG."
-"""Stands in the names of files that were made of the debug view."""
+"""Part of the names of files that were exported from the debug view."""
 LEAVES_SAFE = {"debug"}
-"""What reveals on purpose: a session does it only as `DebugAndBack`."""
+"""Actions that reveal on purpose: a session uses them only as `DebugAndBack`."""
 ENDS = {"leave", "copy_or_quit", "suspend"}
-"""What may end the app, or hand over a terminal that the tests do not have."""
+"""Actions that may end the app, or need a real terminal."""
 KEYS = [key for action in ACTIONS if action.id not in LEAVES_SAFE | ENDS for key in action.keys]
 SIZES = [(120, 40), (80, 24), (100, 30), (60, 16), (40, 12), (200, 50)]
 PLACES = ["1", "9999", "t1", "t2", "x2", "50%", "L3", "B40", "x"]
@@ -37,7 +37,7 @@ class Act:
 
 
 def act_of(number: int, prefixes: Sequence[str] = ()) -> Act:
-    """The act that a number stands for; `prefixes` are beginnings of canaries to search for."""
+    """The act with this number; `prefixes` are beginnings of canaries to search for."""
     chance = Random(number)
     column, row = chance.randrange(120), chance.randrange(40)
     makers: list[Callable[[], Act]] = [
@@ -106,7 +106,7 @@ async def perform(pilot: Pilot[int], act: Act) -> AsyncIterator[None]:
 
 
 def is_debug(pilot: Pilot[int]) -> bool:
-    """Whether what is hidden may be on the screen."""
+    """True if hidden content may be on the screen."""
     return any(isinstance(screen, MainScreen) and screen.session.display.debug for screen in pilot.app.screen_stack)
 
 

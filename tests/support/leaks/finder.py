@@ -15,7 +15,7 @@ LETTERS = "jkqvwxz"
 """Canaries are made of these: six of them in a row are no word."""
 LENGTH = 14
 SHORTEST = 6
-"""So many letters of a canary in a row are a leak."""
+"""The number of consecutive letters of a canary that counts as a leak."""
 
 _SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[PX^_][^\x1b]*\x1b\\|[ -/]*[0-~])")
 _RUN = re.compile(f"[{LETTERS}]{{{SHORTEST},}}")
@@ -39,11 +39,11 @@ class Leak:
     canary: str
     form: str
     piece: str
-    """What was found of it."""
+    """The matched part of it."""
 
 
 class Finder:
-    """Looks for these canaries, and for numbers that stand for one."""
+    """Finds these canaries, and numbers that encode one."""
 
     def __init__(self, canaries: Iterable[str]) -> None:
         self._of_piece = {
@@ -65,7 +65,7 @@ class Finder:
                 self._of_piece.pop(word[start : start + SHORTEST], None)
 
     def leaks(self, data: str | bytes) -> list[Leak]:
-        """What of the canaries is in there, once for each canary."""
+        """The leaked parts of canaries, one for each canary."""
         found: dict[str, Leak] = {}
         for form, text in _forms(data):
             for word, piece in self._in(text):
@@ -73,7 +73,7 @@ class Finder:
         return list(found.values())
 
     def plain(self, text: str) -> list[Leak]:
-        """The same for a screen, which is drawn too often for every form: as it stands, and over ends of lines."""
+        """The same for a screen, which is drawn too often to try every encoding: unchanged, and across line ends."""
         found: dict[str, Leak] = {}
         for form, view in (("plain", text.casefold()), ("spread", _NO_LETTER.sub("", text.casefold()))):
             for word, piece in self._in(view):

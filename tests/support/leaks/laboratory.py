@@ -31,9 +31,9 @@ UNKNOWABLE = {"only the end of a think block"}
 
 SECURITY.md says so; once the mark has been read, it is gone."""
 SHORTEST_TYPED = 3
-"""So many letters of a canary at least are typed to search for it."""
+"""The minimum number of letters typed to search for a canary."""
 LEAVES = 5
-"""So often a session tries to leave the debug view: what lies over it may take the keys."""
+"""Attempts to leave the debug view: a dialog over it may take the keys."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Session:
     looks: int = 0
     _seen: str = ""
     _read: dict[str, str] = field(default_factory=dict)
-    """What each surface said when it was looked at last: the same words are not looked at again."""
+    """The last text of each surface. An unchanged text is not searched again."""
 
     def __post_init__(self) -> None:
         self._finder = self.planted.finder
@@ -102,7 +102,7 @@ class Session:
 
     @property
     def has_read(self) -> bool:
-        """Whether all of the input has been read."""
+        """True if all of the input has been read."""
         return any(
             isinstance(screen, MainScreen) and screen.session.document.is_complete for screen in self.app.screen_stack
         )
@@ -138,7 +138,7 @@ class Session:
             self.look("all was written")
 
     def look(self, after: str) -> None:
-        """All that the app shows and has sent since the last look; what the person was shown in debug is no leak."""
+        """Everything that the app shows and has sent since the last look; content shown in the debug view is no leak."""
         if self.app._exit or is_debug(self.pilot):
             self.app.sent.clear()
             return
@@ -159,7 +159,7 @@ class Session:
         self.escaped += [each for each in found if after != _WRITING or each.place not in UNKNOWABLE]
 
     def _words(self) -> Iterator[tuple[str, str]]:
-        """What is known without being drawn."""
+        """Observable state that is not drawn."""
         app, screen = self.app, self.app.screen
         yield "app title", f"{app.title}\n{app.sub_title}"
         yield "app clipboard", app.clipboard
@@ -171,15 +171,15 @@ class Session:
                 yield "notices", str(each.widgets.status.notice)
 
     def _hits(self, screen: MainScreen) -> str:
-        """A search for what no shown text has must find nothing: its words count as found where it does. A letter or
-        two may stand in shown text as well."""
+        """The canary of a search with matches: no shown text contains it, so any match is a leak. Shown text may
+        contain a prefix of one or two letters."""
         searcher = screen.search.searcher
         if searcher is None or not len(searcher.matches) or len(searcher.query.text) < SHORTEST_TYPED:
             return ""
         return next((word for word in self.planted.canaries if word.startswith(searcher.query.text)), "")
 
     def _regions(self) -> Iterator[tuple[str, str]]:
-        """What is drawn, by the widgets that drew it."""
+        """The drawn text of each widget."""
         screen = self.app.screen
         strips = screen._compositor.render_strips()
         for widget in screen.walk_children(Widget):
@@ -194,7 +194,7 @@ class Session:
         yield "screen", "\n".join(strip.text for strip in strips)
 
     def files(self) -> None:
-        """What lies in the folder in the end, other than what was put there."""
+        """New files in the folder at the end."""
         for path in sorted(self.folder.rglob("*")):
             if path.is_file() and "input" not in path.relative_to(self.folder).parts and REVEALED not in path.name:
                 surface = "screenshots" if path.suffix == ".svg" else "files"

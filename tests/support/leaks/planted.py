@@ -24,7 +24,7 @@ class Planted:
     format: str
     text: str
     places: tuple[tuple[str, str], ...]
-    """Each canary, and where it stands."""
+    """Each canary and its place."""
     preambles: bool = False
 
     @property
@@ -284,7 +284,7 @@ EMBEDDED: dict[str, str] = {
 
 
 def _quoted(text: str) -> str:
-    """As a JSON string, with its tokens in escapes as well."""
+    """The text as a JSON string, also with its tokens as escapes."""
     return json.dumps(text, ensure_ascii=False)
 
 
@@ -440,14 +440,14 @@ EXPECTED = ("the name of a shown message", "shown text", "the name of a file")
 
 @dataclass(frozen=True)
 class Kind:
-    """How transcripts of a format are put together."""
+    """A template for transcripts of one format."""
 
     shown: Sequence[str]
     hidden: Sequence[Part]
     first: Sequence[Part] = (("nothing", ""),)
     last: Sequence[Part] = (("nothing", ""),)
     version: str = ""
-    """What stands first. Without a message before it, text of some formats begins an answer, and is shown."""
+    """The first text. In some formats, text without a preceding message begins an answer, and is shown."""
     joiner: str = ""
     around: tuple[str, str] = ("", "")
     preambles: bool = False

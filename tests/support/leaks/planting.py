@@ -52,7 +52,7 @@ class Surface:
     plant: Plant
     """Puts the leak into the code that fills it."""
     acts: Sequence[Act] = ()
-    """What must be done for it to be filled."""
+    """The steps that fill it."""
     as_folder: bool = False
     found_on: str = ""
     """The surface that shows the leak, if it has another name."""

@@ -29,7 +29,7 @@ from viewer.model.messages import Transcript
 from viewer.tui.app import ViewerApp, ViewOptions
 
 INDEX = (MessageIndex, CallLedger, Transcript)
-"""Where header words of hidden messages may stand; what only these reach is not looked at."""
+"""Objects that may hold header words of hidden messages. Objects reachable only from them are skipped."""
 DEBUG_KEYS = ["d", "s", "g", "J", "i", "C", "r", "r", "vertical_line", "y", "r", "G", "g", "e", "enter"]
 TEXT = (str, bytes, bytearray, memoryview, array)
 Chain = tuple["Chain | None", str]
@@ -54,7 +54,7 @@ def reached(root: object, *, beyond_index: bool = True) -> Iterator[tuple[str, s
 
 
 def _parts(thing: object) -> list[object]:
-    """What an object refers to; of a value with `gc=False`, the garbage collector does not know."""
+    """The objects that an object refers to. The garbage collector does not track values with `gc=False`."""
     return [*gc.get_referents(thing), *(astuple(thing) if isinstance(thing, Struct) else ())]
 
 
@@ -87,7 +87,7 @@ def everything_alive(app: object) -> list[object]:
 
 
 async def main(file: str, format: str, canaries: str, when: str) -> None:
-    """Run, gather, and tell."""
+    """Run the app, collect the reachable texts, and print them."""
     app = ViewerApp([file], ViewOptions(format=format))
     async with app.run_test(size=(120, 40)) as pilot:
         await settled(pilot)

@@ -111,7 +111,7 @@ class Schedule:
 
     @property
     def canaries(self) -> Planted:
-        """What must not be seen of either."""
+        """The canaries of both contents."""
         return Planted(self.format, "", (*self.old.places, *self.new.places))
 
     @property
@@ -124,7 +124,7 @@ class Schedule:
 
     @property
     def shows_end(self) -> bool:
-        """Whether the end of the new content is shown when it is read from its start."""
+        """True if a fresh read shows the end of the new content."""
         return self.format != "harmony-tokens" and self.way != "grow" and self.new_data.startswith(self.new.data)
 
     def rewrite(self, path: Path) -> None:
@@ -256,7 +256,7 @@ LATEST_IN_VIEWER = 500
 
 
 async def viewed(schedule: Schedule, folder: Path, at: int, *, follow: bool) -> tuple[list[Escaped], str]:
-    """What escaped from a session in the viewer; what is shown in the end."""
+    """The leaks of a session in the viewer, and the text shown at the end."""
     path = folder / "input" / "chat.ocml"
     path.parent.mkdir()
     chance, shown = Random(f"viewer {schedule.seed}"), ""
@@ -275,7 +275,7 @@ async def viewed(schedule: Schedule, folder: Path, at: int, *, follow: bool) -> 
                 session.look("the end")
             await settled(pilot)
             session.look("the end")
-            for _ in range(500):
+            for _ in range(20_000):
                 shown = _shown_of_followed(app)
                 if NEWEST in shown or not shown:
                     break
@@ -286,7 +286,7 @@ async def viewed(schedule: Schedule, folder: Path, at: int, *, follow: bool) -> 
 
 
 def _shown_of_followed(app: Recorded) -> str:
-    """What the end user is shown, if the file is still followed: an action may have ended that."""
+    """The safe view, if the file is still followed: an action may have stopped it."""
     main = next((each for each in app.screen_stack if isinstance(each, MainScreen)), None)
     if main is None or main.follow.live is None:
         return ""
@@ -305,7 +305,7 @@ def tick(folder: Path) -> None:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a schedule brought."""
+    """The result of a schedule."""
 
     leaks: list[Leak]
     was_rewritten: bool

@@ -1,4 +1,4 @@
-"""Where the words of a message stand when several messages share one object."""
+"""Positions of header words if several messages share one object."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.support.reading import examine
 
 
 def places(text: bytes, format: str, code: str) -> list[str]:
-    """The bytes before which, or on which, each of these diagnostics stands."""
+    """The bytes of each of these diagnostics, with the offset."""
     found = examine([text], text, format).findings.by_position()
     return [text[d.start : d.end].decode() + "@" + str(d.start) for d in found if d.code == code]
 

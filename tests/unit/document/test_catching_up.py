@@ -29,7 +29,7 @@ QUESTION = "<|start|>user<|message|>Hi<|end|>\n"
 
 @pytest.fixture(autouse=True)
 def _sooner(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is big is smaller than it is, so that the tests are quick."""
+    """Lower the threshold for big files, so that the tests are quick."""
     for module in (live_module, document_module):
         monkeypatch.setattr(module, "BIG", BIG)
 

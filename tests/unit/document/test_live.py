@@ -27,7 +27,7 @@ ANSWER = "<|start|>assistant<|channel|>final<|message|>"
 CALL = "<|start|>assistant to=functions.f call_id=c<|channel|>commentary<|constrain|>json<|message|>"
 REPLY = '<|start|>tool name=functions.f call_id=c to=assistant<|channel|>commentary<|message|>{"ok": true}<|end|>'
 NOT_KNOWN_BEFORE = {"only the closing think tag"}
-"""That these texts were thoughts is told by what follows them."""
+"""These texts turn out to be thoughts only after later text."""
 
 
 class Log:

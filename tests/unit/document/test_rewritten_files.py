@@ -1,4 +1,4 @@
-"""What is read of a file that changes: the bytes that were indexed, or nothing."""
+"""Reading a file that changes: the bytes that were indexed, or nothing."""
 
 from __future__ import annotations
 

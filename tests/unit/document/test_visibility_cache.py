@@ -1,4 +1,4 @@
-"""Which messages an audience sees is the same whether they are asked for one by one, in runs, or here and there."""
+"""The visible messages of an audience do not depend on the order and size of queries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which format an input is in, judged by its beginning."""
+"""Detect the format of an input from its beginning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What later events say of a message, what no rule maps, and what only closing events hold."""
+"""Facts about a message in later events, unmapped events, and content that only closing events have."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ HIDDEN = [
 
 
 def verdicts(text: str, *, preambles: bool) -> list[list[bool]]:
-    """Whole, byte by byte, and as the completion of a prompt."""
+    """The input whole, byte by byte, and as the completion of a prompt."""
     found = []
     for start in ("<|start|>", "<|start|>user<|message|>q<|end|><|start|>"):
         data = (start + text).encode()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import textwrap
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -192,11 +193,16 @@ def test_after_sixteen_failures_the_hook_is_not_called_again(install: Install, t
 def test_a_hook_that_never_returns_is_abandoned(
     install: Install, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    returns = threading.Event()
     monkeypatch.setattr("viewer.plugins.hooks.LONGEST_WAIT", 0.05)
-    install(MODULE.replace("while True:\n                pass", "import time\n            time.sleep(0.3)"))
+    monkeypatch.setattr("viewer.plugins.hooks.returns", returns, raising=False)
+    install(
+        MODULE.replace("while True:\n                pass", "from viewer.plugins import hooks; hooks.returns.wait()")
+    )
     path = tmp_path / "two.jsonl"
     path.write_text(lines({"acme": 1, "who": "human", "words": "long"}, *RECORDS))
     assert bodies(path) == ["Hi."]
+    returns.set()
 
 
 @pytest.mark.slow

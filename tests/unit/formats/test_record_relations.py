@@ -1,4 +1,4 @@
-"""What one record changes for the next ones: narrowing, repeated texts, ended calls, and rewound turns."""
+"""Relations between records: narrowing, repeated texts, ended calls, and rewound turns."""
 
 from __future__ import annotations
 

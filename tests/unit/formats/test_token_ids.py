@@ -54,7 +54,7 @@ def read(format: FormatTraits, chunks: list[bytes]) -> list[Event]:
 
 
 def told(format: FormatTraits, data: bytes, ids: Callable[[bytes], str] | None = None) -> list[str]:
-    """What is recorded, one line an item; the same however the input is cut."""
+    """The events, one line each. They must be the same for every cut of the input."""
     whole = read(format, [data])
     settled = [event for event in whole if not isinstance(event, Opened)]
     for cut in range(len(data) + 1):
@@ -236,7 +236,7 @@ def encoded(text: bytes) -> bytes:
 
 
 def gist(format: FormatTraits, data: bytes, ids: Callable[[bytes], str] | None = None) -> list[object]:
-    """What is read, without places."""
+    """The parsed messages, without positions."""
     gists: list[object] = []
     for event in read(format, [data]):
         if isinstance(event, Closed):

@@ -1,4 +1,4 @@
-"""Findings: equal neighbors are one with a count, and at most so many of a code are kept."""
+"""Findings: equal neighbors become one with a count, and the number per code is capped."""
 
 from __future__ import annotations
 

@@ -149,7 +149,7 @@ MESSAGE_KINDS = [
         "call",
     ),
 ]
-"""What machine output calls each of them."""
+"""The name of each in machine output."""
 MORE_KINDS = [
     (message(Header("assistant:example_answer", channel=Channel.FINAL)), "instruction"),
     (message(FINAL, Ending.CALL), "said"),

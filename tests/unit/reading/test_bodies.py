@@ -1,4 +1,4 @@
-"""What the author of a body meant, and the way back to the bytes of the input."""
+"""Decoded bodies, and the map back to the bytes of the input."""
 
 from __future__ import annotations
 

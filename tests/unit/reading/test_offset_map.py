@@ -1,4 +1,4 @@
-"""Where bytes of the input stand in the text that a body means."""
+"""Offset maps: from bytes of the input to positions in the decoded text of a body."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_text_outside_the_body_has_no_position() -> None:
 
 
 def one_by_one(body: Body, span: tuple[int, int]) -> tuple[int, int] | None:
-    """The definition: look through all runs, and decode all that stands before."""
+    """The definition: scan all runs, and decode everything before."""
     meant = []
     for source in span:
         runs = [run for run in body.runs if run.source <= source <= run.source + run.source_length]

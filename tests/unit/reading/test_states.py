@@ -45,7 +45,7 @@ CASES: dict[State, tuple[str, bytes]] = {
 }
 """For each state, an input that is read in it more than once."""
 LEADS = {State.STRIPPED: b"analysisSome thoughtassistantfinal" + b"a" * LONGEST_HEADER}
-"""What precedes the input, in one piece: text without tokens is recognized by its first 64 KiB."""
+"""A prefix of the input, in one piece: text without tokens is recognized by its first 64 KiB."""
 
 
 def visited(pieces: Iterable[bytes], format: str) -> tuple[list[Event], set[State]]:

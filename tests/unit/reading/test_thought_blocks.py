@@ -39,7 +39,7 @@ def body_of(text: str) -> Body:
 
 
 def model(text: str) -> tuple[str, bool]:
-    """What is left of the text, character by character, and whether a mark that closes nothing hid text before it."""
+    """The visible rest of the text, and whether a closing mark without an opening one hid earlier text."""
     hidden = [False] * len(text)
     hidden_to, before = 0, 0
     withdrawn = False

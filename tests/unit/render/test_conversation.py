@@ -1,4 +1,4 @@
-"""`show` as text: what stands where, for the end user and for a developer."""
+"""`show` as text: the layout for the end user and for a developer."""
 
 from __future__ import annotations
 

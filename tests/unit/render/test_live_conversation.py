@@ -1,4 +1,4 @@
-"""What `show -f` writes: nothing that may be taken back, and in the end what `show` prints."""
+"""The output of `show -f`: nothing is ever taken back, and the end result equals that of `show`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WIDTH = 60
 
 
 class Written:
-    """What is written while a log grows; a reading that begins anew begins a new page."""
+    """The output while a log grows. A restart begins a new page."""
 
     def __init__(self, log: Log, audience: Audience = END_USER, style: Style = Style()) -> None:  # noqa: B008
         self.log = log
@@ -60,7 +60,7 @@ def anew_of(changes: list[LiveChange]) -> list[bool]:
 
 
 def shown(path: Path, format: str | None, audience: Audience = END_USER, style: Style = Style()) -> str:  # noqa: B008
-    """What `show` prints; a boundary without what is not known while the input grows."""
+    """The output of `show`. A boundary lacks the facts that are unknown while the input grows."""
     projection = open_document(str(path), format=format).project(audience)
     if len(projection.transcripts()) > 1:
         projection = Uncounted(projection.audience, projection._analysis, projection._places, projection._vault)
@@ -179,7 +179,7 @@ class TestThoughtsThatAreKnownTooLate:
 
 
 def late_notes(text: str) -> tuple[list[str], list[str]]:
-    """The conversation, and the problems, which may come later than they stand in `show`."""
+    """The conversation and the problems, which may come later than in `show`."""
     lines = text.splitlines()
     is_note = [line.startswith(("✖", "⚠", "ℹ")) for line in lines]
     return [line for line, note in zip(lines, is_note, strict=True) if not note], sorted(
@@ -188,7 +188,7 @@ def late_notes(text: str) -> tuple[list[str], list[str]]:
 
 
 LATE = {"W-CALL-UNANSWERED", "E-TOOL-CANCELLED", "E-TOOL-TIMEOUT", "W-CALL-MIXED"}
-"""What is found only after the message that it is about, perhaps after others that were written already."""
+"""Problems found only after their message, perhaps after later messages were written."""
 
 
 SAMPLES = [*samples("valid"), *(sample for sample in samples("broken") if not sample.is_compressed)]

@@ -16,7 +16,7 @@ START = "<|start|>assistant<|channel|>final<|message|>"
 
 
 class Page:
-    """What `show -f` writes over several readings of one input."""
+    """The output of `show -f` over several readings of one input."""
 
     def __init__(self, path: Path, audience: Audience = END_USER) -> None:
         self.log = Log(path)

@@ -1,4 +1,4 @@
-"""Compressed files: what is in them, how it is told, and what is wrong with some."""
+"""Compressed files: their content, their notes, and damaged ones."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ from viewer.sources.compressed import compression_of, may_be_compressed
 from viewer.sources.revision import UTF_16
 
 CAMPAIGN = "OCMLVIEW_SCHEDULES"
-"""How many schedules the long campaign runs."""
+"""The number of schedules in the long campaign."""
 
 PARTS = (
     "version: 2.2\n",
@@ -64,7 +64,7 @@ def has_writers(schedule: Schedule) -> bool:
 
 
 class Schedule(RuleBasedStateMachine):
-    """What programs do to a log, and a document that follows it."""
+    """A log with the actions of programs on it, and a document that follows it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -72,7 +72,7 @@ class Schedule(RuleBasedStateMachine):
         self.path = self.folder / "run.log"
         self.count = 0
         self.sent: bytes | None = None
-        """What was written to the FIFO since it was made."""
+        """The bytes written to the FIFO since its creation."""
         self.writers: list[IO[bytes]] = []
         self.clock = Clock()
         self.source = Recorded(self.path, self.clock)
@@ -245,7 +245,7 @@ class Schedule(RuleBasedStateMachine):
         data = self.path.read_bytes() if self.path.is_file() else self.sent
         if data is None:
             return
-        waits = not self.path.is_file() and may_be_compressed(data)  # a stream: what it is, the next bytes tell
+        waits = not self.path.is_file() and may_be_compressed(data)  # a stream: the next bytes identify it
         text = b"" if waits else as_text(data)
         assert self.source.text == text
         assert self.document._source.read(0, len(text) + 1) == text
@@ -266,7 +266,7 @@ class Schedule(RuleBasedStateMachine):
 
 
 def goes_unnoticed(old: bytes, new: bytes) -> bool:
-    """Whether nothing by which a rewrite is noticed is another in the new text."""
+    """True if the new text has the same fingerprint, so that the rewrite cannot be detected."""
     end = len(old)
     guards_hold = new[: min(1024, end)] == old[:1024] and new[max(0, end - 256) : end] == old[-256:]
     return len(new) >= end and guards_hold and not new.startswith(old)
@@ -280,7 +280,7 @@ def as_text(data: bytes) -> bytes:
 
 
 def read_so_far(text: bytes, format: str, converted: bool) -> Reading:
-    """What is known of a text that may go on."""
+    """The known facts about a text that may go on."""
     parser = Parser(FORMATS[format])
     analysis = Analysis(lambda start, end: text[start:end], FORMATS, body_of_ids)
     if converted:

@@ -86,5 +86,5 @@ class TestStreams:
         process = subprocess.Popen(
             [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
-        out, _ = process.communicate("some text", timeout=20)
+        out, _ = process.communicate("some text", timeout=60)
         assert out == "<stdin> some text\n"

@@ -1,4 +1,4 @@
-"""What is not seen is found in bytes, one span for each run of a kind; whole emoji hide nothing."""
+"""Invisible characters in bytes: one span for each run of a kind; whole emoji hide nothing."""
 
 import re
 import time

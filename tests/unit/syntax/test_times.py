@@ -1,4 +1,4 @@
-"""Times that a transcript gives, and how they are told."""
+"""Times in a transcript, and their display."""
 
 from __future__ import annotations
 

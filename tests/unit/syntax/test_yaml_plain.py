@@ -135,7 +135,7 @@ LINES = st.tuples(
 
 
 def agrees(text: str) -> None:
-    """Where the text is taken, the library takes it too, and gives the same, at the same place."""
+    """Accepted text is also accepted by the library, with the same value and end."""
     data = text.encode("utf-8", "replace")
     plain = read_plain(data)
     if plain is None:

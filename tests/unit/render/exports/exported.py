@@ -47,7 +47,7 @@ def project_text(path: Path, text: str, audience: Audience, format: str = "openc
 
 @cache
 def own_words(form: str) -> str:
-    """What every export of a form has in it: the words and marks of the program itself."""
+    """The text in every export of a format: words and marks of the program itself."""
     with NamedTemporaryFile(suffix=".ocml") as file:
         return "".join(export(project_text(Path(file.name), "", audience), form, "") for audience in AUDIENCES.values())
 

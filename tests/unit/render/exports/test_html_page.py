@@ -1,4 +1,4 @@
-"""The HTML page: made of a few tags alone, asks for nothing, says what it is, and keeps text as text."""
+"""The HTML page: only a few tags, no requests, a title that names the view, and escaped text."""
 
 from __future__ import annotations
 

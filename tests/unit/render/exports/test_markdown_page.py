@@ -33,7 +33,7 @@ def tokens(text: str) -> list[Token]:
 
 
 def foreign(text: str) -> list[str]:
-    """What stands in it that the exporter does not write."""
+    """Tokens in the page that the exporter never writes."""
     found: list[str] = []
     for token in tokens(text):
         found += [token.type] if token.type not in BLOCKS else []

@@ -138,7 +138,7 @@ class Session:
             self.look("all was written")
 
     def look(self, after: str) -> None:
-        """Everything that the app shows and has sent since the last look; content shown in the debug view is no leak."""
+        """What the app shows and has sent since the last look; content shown in the debug view is no leak."""
         if self.app._exit or is_debug(self.pilot):
             self.app.sent.clear()
             return

@@ -9,7 +9,8 @@ from viewer.columns.numpy_backend import column_of
 from viewer.index.batch import MessageBatch
 from viewer.index.messages import MessageIndex
 from viewer.reading.grammar import SPACE, TextGrammar
-from viewer.scan.blocks import ENDINGS, MESSAGE_LENGTH, Frames, find_frames
+from viewer.scan.blocks import ENDINGS, MESSAGE_LENGTH, Frames
+from viewer.scan.frames import scan_frames
 from viewer.scan.headers import HeaderKind, HeaderMemo, ReadHeaders
 
 _ENDING_COUNT = len(ENDINGS)
@@ -39,7 +40,7 @@ class BlockFrames:
 
     def __init__(self, data: bytes) -> None:
         self.data = data
-        self.frames = find_frames(data)
+        self.frames = scan_frames(data)
 
     def next_start(self, at: int, step: int) -> int:
         """The start of the frame that is `step` frames ahead; the end of the block if there is none."""

@@ -33,7 +33,8 @@ _KINDS = {
 }
 """The bytes after `<|`, as far as eight bytes identify them. Header words are read exactly, so more is not needed."""
 _ENDINGS = {_END: Ending.END, _RETURN: Ending.RETURN, _CALL: Ending.CALL}
-_STOP_LENGTHS = np.array([0, 0, 0, 0, len(b"<|end|>"), len(b"<|return|>"), len(b"<|call|>")])
+STOP_LENGTHS = np.array([len(b"<|end|>"), len(b"<|return|>"), len(b"<|call|>")])
+"""By the codes in `Frames.endings`."""
 _TAIL = re.compile(rb"<\|(?:(start\|>|message\||channel\||constrai|end\|>|return\|>|call\|>))?")
 _IS_SPACE = np.zeros(256, bool)
 _IS_SPACE[list(SPACE)] = True
@@ -60,6 +61,21 @@ for _spelling, _kind in _KINDS.items():
     _KIND_OF[_place] = _kind
 
 
+class HeaderColumns(Struct, frozen=True):
+    """The headers of frames by their words without the call id and an example of each kind."""
+
+    kinds: Positions
+    """The number of an example, or IRREGULAR."""
+    firsts: list[int]
+    example_id_starts: list[int]
+    example_id_ends: list[int]
+    lasts: list[int]
+    """Where the words of each example begin and end, and its call id in them."""
+    id_starts: Positions
+    id_ends: Positions
+    """Both are 0 if there is no call id."""
+
+
 class Frames(Struct, frozen=True):
     """Plain frames in block order; positions are indexes into the block."""
 
@@ -71,6 +87,8 @@ class Frames(Struct, frozen=True):
     endings: NDArray[np.int64]
     follows: NDArray[np.bool_]
     """True if only whitespace separates this frame from the next one."""
+    headers: HeaderColumns | None = None
+    """The headers, if they were read with the frames."""
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -91,13 +109,13 @@ def find_frames(data: bytes) -> Frames:
     stops = kind[2:]
     whole = (kind[:-2] == _START) & (kind[1:-1] == _MESSAGE) & (stops >= _END) & (outer[2:] - outer[1:-1] == 1)
     first = np.flatnonzero(whole)
-    endings = kind[first + 2].astype(np.int64)
+    endings = kind[first + 2].astype(np.int64) - _END
     starts, stop = at[outer[first]], at[outer[first + 2]]
-    ends = stop + _STOP_LENGTHS[endings]
+    ends = stop + STOP_LENGTHS[endings]
     follows = np.zeros(len(first), bool)
     if len(first) > 1:
         follows[:-1] = _only_space(data, block, ends[:-1], starts[1:])
-    return Frames(starts, at[outer[first + 1]], stop, ends, endings - _END, follows)
+    return Frames(starts, at[outer[first + 1]], stop, ends, endings, follows)
 
 
 def _marks(data: bytes, block: Bytes) -> tuple[Positions, Bytes]:

@@ -1,0 +1,52 @@
+"""Frames and headers of a block by the native accelerator: the columns that NumPy makes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from viewer.native import Native
+from viewer.scan.blocks import START_LENGTH, STOP_LENGTHS, Frames, HeaderColumns
+
+ROW = np.dtype(
+    [
+        *((name, np.int64) for name in ("start", "message", "stop", "id_start")),
+        *((name, np.int32) for name in ("id_length", "kind")),
+        ("flags", np.uint32),
+        *((name, np.uint8) for name in ("ending", "follows")),
+        ("unused", np.uint16),
+    ]
+)
+"""A row of `Native.frames`."""
+MARK_IN_BODY = 1
+"""A flag: a mark in the body is no token."""
+
+
+def find_native_frames(accelerator: Native, data: bytes) -> Frames:
+    """Find all plain frames of a block, and their headers. A block is entered only where no `<` precedes it."""
+    rows, examples = accelerator.frames(data, 0, False)
+    table = np.frombuffer(rows, ROW)
+    first_of_kind = table[np.frombuffer(examples, np.int64)]
+    is_plain = table["flags"] & MARK_IN_BODY == 0
+    follows = table["follows"].astype(bool)
+    if not is_plain.all():
+        follows[:-1] &= is_plain[1:]
+        table, follows = table[is_plain], follows[is_plain]
+    stops, id_starts, endings = table["stop"].copy(), table["id_start"].copy(), table["ending"].astype(np.int64)
+    headers = HeaderColumns(
+        table["kind"].astype(np.int64),
+        (first_of_kind["start"] + START_LENGTH).tolist(),
+        first_of_kind["id_start"].tolist(),
+        (first_of_kind["id_start"] + first_of_kind["id_length"]).tolist(),
+        first_of_kind["message"].tolist(),
+        id_starts,
+        id_starts + table["id_length"],
+    )
+    return Frames(
+        table["start"].copy(),
+        table["message"].copy(),
+        stops,
+        stops + STOP_LENGTHS[endings],
+        endings,
+        follows,
+        headers,
+    )

@@ -15,7 +15,7 @@ from statistics import median
 from textual.pilot import Pilot
 
 from tests.benchmarks.figures import Bound, Figure, Row, Unit
-from tests.benchmarks.inputs import HEAD, MEGABYTE, Kind, parts
+from tests.benchmarks.inputs import HEAD, MEGABYTE, parts
 from tests.benchmarks.scale import Report, Scale
 from tests.benchmarks.terminal import anonymous_megabytes
 from tests.benchmarks.timing import milliseconds, percentile
@@ -57,7 +57,7 @@ def _in_app(measure: Measure, scale: Scale, report: Report, watch: Watch = Folde
 
 
 def _turns(size: int) -> bytes:
-    return "".join(parts(Kind.CHAT, size)).removeprefix(HEAD).encode() + b"\n"
+    return "".join(parts("chat", size)).removeprefix(HEAD).encode() + b"\n"
 
 
 async def _latency(pilot: Pilot[int], path: Path, scale: Scale, report: Report) -> None:

@@ -9,7 +9,7 @@ from statistics import median
 from textual.pilot import Pilot
 
 from tests.benchmarks.figures import NEVER, Bound, Row
-from tests.benchmarks.inputs import FIRST, LAST, Kind, generated
+from tests.benchmarks.inputs import FIRST, LAST, generated
 from tests.benchmarks.scale import Report, Scale
 from tests.benchmarks.timing import milliseconds
 from tests.benchmarks.viewing import all_read, frame, held, rows_of, viewing
@@ -28,7 +28,7 @@ def measure(scale: Scale, report: Report) -> None:
 
 
 async def _measure(scale: Scale, report: Report) -> None:
-    file = generated(Kind.CHAT, scale.large)
+    file = generated("chat", scale.large)
     async with viewing(file.path, FIRST) as pilot:
         times = await held(pilot, "pagedown", scale.reading_keys, while_reading=True)
         _tell(report, rows_of("frame, PageDown held while it is read", times, WHILE_READING))

@@ -17,6 +17,7 @@ from tests.benchmarks.scale import Report, Scale
 GROUPS = {
     "opening": "first content, working app, resize, jump to the end, in a terminal",
     "indexing": "megabytes a second, memory and growth of the index",
+    "corpora": "index and checks of fifteen kinds of transcripts, and the slope between them",
     "memory": "memory of the whole app",
     "frames": "keys held down, jumps, toggles",
     "search": "first hit and the whole",

@@ -1,45 +1,41 @@
-"""The transcripts that are measured: made from a seed, always the same, and kept in a folder for the next run."""
+"""The corpora that are measured: made of real text from a seed, always the same, kept in a folder for the next run."""
 
 from __future__ import annotations
 
 import os
-import random
+import sys
 import tempfile
-from collections.abc import Iterator
-from dataclasses import dataclass
-from enum import Enum
-from itertools import count
-from json import dumps
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from msgspec import Struct
+
+from tests.benchmarks import writers
+from tests.benchmarks.conversations import Conversation, Said, last_message
+from tests.benchmarks.words import ABSENT, COMMON, FIRST, LAST, RARE, SEED
 from viewer.errors import ViewerError
 
-SEED = 20260101
-EDITION = 1
+__all__ = ["ABSENT", "COMMON", "FIRST", "LAST", "RARE", "SEED"]
+
+EDITION = 2
 """Counted up when the same seed would make something else."""
 MEGABYTE = 1_000_000
-FIRST, LAST = "Wherefore", "Thereafter"
-"""Words that only the first and the last message have."""
-RARE, COMMON = "Zanzibar", "answer"
-"""A word with a capital that few messages have, and one that nearly all have."""
-RARE_EVERY = 20_000
-FAR_APART = 10_000
-BIG_OUTPUT = 1_000_000
-SENTENCE = "the answer is that one of these ways will take less time than we thought about it before and after you"
-WORDS = SENTENCE.split()
 HEAD = "---\nversion: 2.2\nmodel: m\n---\n"
 
 
-class Kind(Enum):
-    """What a transcript is like; the value is the ending of its file's name."""
+class Corpus(Struct, frozen=True):
+    """How a corpus is made; files are named after it."""
 
-    CHAT = "chat.ocml"
-    AGENT = "agent.ocml"
-    HARMONY = "chat.harmony"
+    ending: str
+    format: str
+    parts: Callable[[], Iterator[str]]
+    head: str = ""
+    last: Callable[[Said], str] | None = None
+    """Writes the last message, where there is one."""
+    tail: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Input:
+class Input(Struct, frozen=True):
     """A generated file."""
 
     path: Path
@@ -47,13 +43,54 @@ class Input:
     size: int
 
 
-def generated(kind: Kind, size: int) -> Input:
-    """A transcript of at least so many bytes, from the folder or made now."""
-    path = folder() / f"{EDITION}-{size}-{kind.value}"
+def _text(conversation: Callable[[], Conversation], write: Callable[[Said], str]) -> Callable[[], Iterator[str]]:
+    return lambda: writers.each(write)(conversation().turns())
+
+
+def _agent(foreign_every: int) -> Corpus:
+    make = _text(lambda: Conversation(foreign_every), writers.openchatml)
+    return Corpus("ocml", "openchatml-2.2", make, HEAD, writers.openchatml)
+
+
+def _harmony(foreign_every: int) -> Corpus:
+    return Corpus(
+        "harmony", "harmony", _text(lambda: Conversation(foreign_every), writers.harmony), "", writers.harmony
+    )
+
+
+def _chat(*, multilingual: bool) -> Corpus:
+    make = _text(lambda: Conversation(multilingual=multilingual, tools=multilingual), writers.openchatml)
+    return Corpus("ocml", "openchatml-2.2", make, HEAD, writers.openchatml)
+
+
+def _records(write: Callable[[writers.Turns], Iterator[str]]) -> Callable[[], Iterator[str]]:
+    return lambda: write(Conversation().turns())
+
+
+CORPORA: dict[str, Corpus] = {
+    **{f"agent-{every}": _agent(every) for every in (0, 1000, 100, 20, 5)},
+    **{f"harmony-{every}": _harmony(every) for every in (0, 20)},
+    "chat": _chat(multilingual=False),
+    "multilingual": _chat(multilingual=True),
+    "tools": Corpus("ocml", "openchatml-2.2", writers.declared_tools, HEAD),
+    "array": Corpus("json", "json", _records(writers.json_array), "[", None, "]\n"),
+    "lines": Corpus("jsonl", "json", _records(writers.json_lines)),
+    "events": Corpus("jsonl", "events", _records(writers.events)),
+    "chatml-json": Corpus("json", "chatml-json", _records(writers.chatml_json), "[", None, "]\n"),
+    "openchatml-0.1": Corpus("txt", "openchatml-0.1", _text(Conversation, writers.openchatml_0_1)),
+}
+"""The number of `agent` and `harmony` is the mean count of bodies for each one with a foreign token: `<|` followed by
+anything that is no control token of the format. 0 is never."""
+
+
+def generated(name: str, size: int) -> Input:
+    """A corpus of at least so many bytes, from the folder or made now. A file appears only when it is complete."""
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"  # its library is the text
+    path = folder() / f"{EDITION}-{version}-{name}-{size}.{CORPORA[name].ending}"
     if not path.exists():
         unfinished = path.with_suffix(f".{os.getpid()}")
         with unfinished.open("w", encoding="utf-8", newline="") as file:
-            file.writelines(parts(kind, size))
+            file.writelines(parts(name, size))
         unfinished.rename(path)
     return Input(path, _count(path, b"<|start|>"), path.stat().st_size)
 
@@ -77,96 +114,15 @@ def _count(path: Path, token: bytes) -> int:
     return found
 
 
-def parts(kind: Kind, size: int) -> Iterator[str]:
-    """The text, turn by turn."""
-    chance = random.Random(SEED)
-    turns = _TURNS[kind](chance)
-    head = "" if kind is Kind.HARMONY else HEAD
-    end = "<|start|>assistant<|channel|>final<|message|>" + LAST + ".<|return|>"
-    first = f"{head}<|start|>user<|message|>{FIRST} is that?<|end|>{'' if kind is Kind.HARMONY else chr(10)}"
-    yield first
-    length = len(first.encode()) + len(end)
-    while length < size:
-        turn = next(turns)
-        length += len(turn) if turn.isascii() else len(turn.encode())
-        yield turn
+def parts(name: str, size: int) -> Iterator[str]:
+    """The text of a corpus, part by part."""
+    corpus = CORPORA[name]
+    end = (corpus.last(last_message()) if corpus.last else "") + corpus.tail
+    length = len(corpus.head) + len(end)
+    yield corpus.head
+    for part in corpus.parts():
+        yield part
+        length += len(part) if part.isascii() else len(part.encode("utf-8", "replace"))
+        if length >= size:
+            break
     yield end
-
-
-def _chat(chance: random.Random) -> Iterator[str]:
-    """About 300 bytes a message."""
-    pool = _sentences(chance)
-    for number in count(1):
-        asked, thought, said = chance.choices(pool, k=3)
-        calls = ""
-        if number % 3 == 0:
-            calls = (
-                f"<|start|>assistant to=functions.find{number % 4} call_id=c{number}<|channel|>commentary"
-                f'<|constrain|>json<|message|>{{"words":{number},"text":"{chance.choice(WORDS)}"}}<|call|>\n'
-                f"<|start|>tool name=functions.find{number % 4} call_id=c{number} to=assistant<|channel|>commentary"
-                f'<|message|>{{"ok":true,"content":"{chance.choice(pool)}"}}<|end|>\n'
-            )
-        yield (
-            f"<|start|>user<|message|>{asked}?<|end|>\n"
-            f"<|start|>assistant<|channel|>analysis<|message|>{thought}<|end|>\n{calls}"
-            f"<|start|>assistant<|channel|>final<|message|>{said}{_rare(number)}.<|return|>\n"
-        )
-
-
-def _rare(number: int) -> str:
-    return f" {RARE}" if number % RARE_EVERY == FAR_APART else ""
-
-
-def _sentences(chance: random.Random) -> list[str]:
-    pool = [" ".join(chance.choices(WORDS, k=chance.randint(10, 90))) for _ in range(3000)]
-    pool[7] += " “quoted” – naïve café 日本語 🐙"
-    return pool
-
-
-def _agent(chance: random.Random) -> Iterator[str]:
-    """About 4 KB a message, and now and then an output of 1 MB."""
-    pool = ["\n".join(_code_line(chance) for _ in range(chance.randint(2, 130))) for _ in range(600)]
-    big = [_code_lines(chance, BIG_OUTPUT) for _ in range(4)]
-    for number in count(1):
-        output = chance.choice(big) if number % 150 == 0 else chance.choice(pool) + chance.choice(pool)
-        asked = f"<|start|>user<|message|>{chance.choice(pool)}?<|end|>\n" if number % 10 == 1 else ""
-        said = chance.choice(pool)
-        answer = f"<|start|>assistant<|channel|>final<|message|>{said}<|return|>\n" if number % 10 == 0 else ""
-        yield (
-            f"{asked}<|start|>assistant<|channel|>analysis<|message|>{chance.choice(pool)}<|end|>\n"
-            f"<|start|>assistant to=functions.run call_id=call_{number:08x}<|channel|>commentary<|constrain|>json"
-            f'<|message|>{{"command":{dumps(chance.choice(pool))}}}<|call|>\n'
-            f"<|start|>tool name=functions.run call_id=call_{number:08x} to=assistant<|channel|>commentary"
-            f"<|message|>{output}<|end|>\n{answer}"
-        )
-
-
-def _code_line(chance: random.Random) -> str:
-    return "    " * chance.randint(0, 3) + " ".join(chance.choices(WORDS, k=chance.randint(3, 12)))
-
-
-def _code_lines(chance: random.Random, size: int) -> str:
-    return "\n".join(" ".join(chance.choices(WORDS, k=10)) for _ in range(size // 40))[:size]
-
-
-def _harmony(chance: random.Random) -> Iterator[str]:
-    """The chat again, as the models write it."""
-    pool = _sentences(chance)
-    for number in count(1):
-        asked, thought, said = chance.choices(pool, k=3)
-        calls = ""
-        if number % 3 == 0:
-            calls = (
-                f"<|start|>assistant<|channel|>commentary to=functions.find{number % 4} <|constrain|>json"
-                f'<|message|>{{"words":{number}}}<|call|>'
-                f"<|start|>functions.find{number % 4} to=assistant<|channel|>commentary"
-                f'<|message|>{{"ok":true,"content":"{chance.choice(pool)}"}}<|end|>'
-            )
-        yield (
-            f"<|start|>user<|message|>{asked}?<|end|>"
-            f"<|start|>assistant<|channel|>analysis<|message|>{thought}<|end|>{calls}"
-            f"<|start|>assistant<|channel|>final<|message|>{said}{_rare(number)}.<|end|>"
-        )
-
-
-_TURNS = {Kind.CHAT: _chat, Kind.AGENT: _agent, Kind.HARMONY: _harmony}

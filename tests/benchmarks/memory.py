@@ -5,30 +5,31 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.benchmarks.figures import Bound, Figure, Row, Unit
-from tests.benchmarks.inputs import FIRST, MEGABYTE, Kind, generated
+from tests.benchmarks.inputs import FIRST, MEGABYTE, generated
 from tests.benchmarks.peers import MINIMAL, PAGERS, minimal_app, pager, shown_first
 from tests.benchmarks.scale import Report, Scale, megabytes
 from tests.benchmarks.terminal import TooSlowError, opened
 from tests.benchmarks.timing import OURS
 
+CHAT = "chat"
 MOST_BYTES_A_MESSAGE = 64
 MOST_OF_THE_FILE = 0.3
 
 
 def measure(scale: Scale, report: Report) -> None:
     """The rows of this group."""
-    for kind in (Kind.CHAT, Kind.AGENT):
+    for kind in (CHAT, "agent-0"):
         file = generated(kind, scale.large)
-        name = f"{kind.name.lower()} {megabytes(scale.large)}"
+        name = f"{kind} {megabytes(scale.large)}"
         ours = _held([*OURS, str(file.path)], scale.box_seconds / 3)
         minimal = _held(minimal_app(file.path), scale.box_seconds / 3)
-        peers = _peers(file.path, scale.box_seconds / 8) if kind is Kind.CHAT else ()
+        peers = _peers(file.path, scale.box_seconds / 8) if kind == CHAT else ()
         work = f"memory of the app, {name}, {file.messages:,} messages"
-        report(Row(work, ours, (*peers, (MINIMAL, minimal)), (), kind is Kind.CHAT))
+        report(Row(work, ours, (*peers, (MINIMAL, minimal)), (), kind == CHAT))
         over = (ours.value - minimal.value) * MEGABYTE if ours and minimal else None
         share = Figure(over / file.size, Unit.TIMES_THE_FILE) if over is not None else None
         report(Row(f"the same over the {MINIMAL}", share, (), (Bound(MOST_OF_THE_FILE),)))
-        if kind is Kind.CHAT:
+        if kind == CHAT:
             each = Figure(over / file.messages, Unit.BYTES) if over is not None else None
             report(Row(f"the same, a message, {name}", each, (), (Bound(MOST_BYTES_A_MESSAGE),), True))
 

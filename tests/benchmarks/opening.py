@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import median
 
 from tests.benchmarks.figures import Bound, Row
-from tests.benchmarks.inputs import FIRST, LAST, Kind, generated
+from tests.benchmarks.inputs import FIRST, LAST, generated
 from tests.benchmarks.peers import MINIMAL, PAGERS, minimal_app, pager, shown_first
 from tests.benchmarks.scale import Report, Scale, megabytes
 from tests.benchmarks.terminal import Terminal, opened
@@ -29,14 +29,14 @@ def measure(scale: Scale, report: Report) -> None:
     """The rows of this group."""
     for size in (scale.small, scale.large):
         _first_content(scale, size, report)
-    path = generated(Kind.CHAT, scale.large).path
+    path = generated("chat", scale.large).path
     report(_jump(scale, path))
     report(_followed(scale, path))
     report(_resize(path))
 
 
 def _first_content(scale: Scale, size: int, report: Report) -> None:
-    path = generated(Kind.CHAT, size).path
+    path = generated("chat", size).path
     commands = {name: pager(name, path) for name in PAGERS} | {MINIMAL: minimal_app(path)}
     contents: list[float] = []
     measures: dict[str, Callable[[], float]] = {

@@ -20,6 +20,8 @@ class Reading:
 
     index_seconds: float
     check_seconds: float
+    index_cpu_seconds: float
+    check_cpu_seconds: float
     megabytes: float
     messages: int
 
@@ -29,16 +31,26 @@ def read(path: str) -> tuple[Reading, Document]:
     gc.collect()
     before = anonymous_megabytes() or 0.0
     document = Document(open_source(path))
-    start = time.perf_counter()
+    start = _clocks()
     while not document.is_read:
         document.read_some(LARGEST_STEP)
-    read_at = time.perf_counter()
+    read_at = _clocks()
     while not document.is_complete:
         document.read_some(LARGEST_STEP)
-    checked_at = time.perf_counter()
+    checked_at = _clocks()
     gc.collect()
     held = (anonymous_megabytes() or 0.0) - before
-    return Reading(read_at - start, checked_at - read_at, held, document.message_count), document
+    (index, index_cpu), (check, check_cpu) = _between(start, read_at), _between(read_at, checked_at)
+    return Reading(index, check, index_cpu, check_cpu, held, document.message_count), document
+
+
+def _clocks() -> tuple[float, float]:
+    """Wall time, and CPU time of all threads, in seconds."""
+    return time.perf_counter(), time.process_time()
+
+
+def _between(start: tuple[float, float], end: tuple[float, float]) -> tuple[float, float]:
+    return end[0] - start[0], end[1] - start[1]
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from statistics import median
 from textual.pilot import Pilot
 
 from tests.benchmarks.figures import Bound, Figure, Row
-from tests.benchmarks.inputs import COMMON, FIRST, RARE, Kind, generated
+from tests.benchmarks.inputs import ABSENT, COMMON, FIRST, RARE, generated
 from tests.benchmarks.scale import Report, Scale, megabytes
 from tests.benchmarks.timing import environment, milliseconds
 from tests.benchmarks.viewing import all_read, frame, viewing
@@ -25,8 +25,6 @@ from viewer.tui.host import PromptKind
 
 AT_ONCE = 100
 """Milliseconds that feel like none."""
-ABSENT = "thereabout"
-"""No message has it, but all of its letters."""
 LONGEST = 30
 """Seconds for the rounds of one search."""
 SEARCHES: tuple[tuple[str, str, list[str], int], ...] = (
@@ -54,7 +52,7 @@ def measure(scale: Scale, report: Report) -> None:
 
 
 async def _measure(scale: Scale, report: Report) -> None:
-    path = generated(Kind.CHAT, scale.large).path
+    path = generated("chat", scale.large).path
     size = megabytes(scale.large)
     everything = ViewOptions(revealed=frozenset({Reveal.ALL}))
     async with viewing(path, FIRST, everything) as pilot:

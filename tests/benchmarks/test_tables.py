@@ -7,16 +7,17 @@ import random
 import pytest
 
 from tests.benchmarks import records
+from tests.benchmarks.conversations import FOREIGN
 from tests.benchmarks.figures import NEVER, Bound, Figure, Row, Unit, exponent, table
 from tests.benchmarks.groups import GROUPS, MODULES
-from tests.benchmarks.inputs import FIRST, LAST, MEGABYTE, RARE, Kind, parts
+from tests.benchmarks.inputs import CORPORA, FIRST, LAST, MEGABYTE, RARE, parts
 from tests.benchmarks.pages import PAGES, has_marks, put
 from tests.benchmarks.timing import ROOT
 from tests.support.reading import read
 from viewer.formats import detect
 
 MS, RATE = Unit.MILLISECONDS, Unit.RATE
-FORMAT = {Kind.CHAT: "openchatml-2.2", Kind.AGENT: "openchatml-2.2", Kind.HARMONY: "harmony"}
+READ = ("chat", "agent-5", "harmony-20")
 
 
 def row(value: float, peer: float | None, *bounds: Bound, unit: Unit = MS) -> Row:
@@ -58,20 +59,37 @@ def test_growth_is_the_power_of_the_size(power: float) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", Kind)
-def test_inputs_are_reproducible_and_valid(kind: Kind) -> None:
-    text = "".join(parts(kind, MEGABYTE // 4))
+@pytest.mark.parametrize("name", CORPORA)
+def test_corpora_are_reproducible_and_of_their_format(name: str) -> None:
+    text = "".join(parts(name, MEGABYTE // 4))
     random.seed(7)
-    assert text == "".join(parts(kind, MEGABYTE // 4))
-    assert MEGABYTE // 4 <= len(text.encode()) < MEGABYTE * 3 // 2
+    assert text == "".join(parts(name, MEGABYTE // 4))
+    assert MEGABYTE // 4 <= len(text.encode("utf-8", "replace")) < MEGABYTE
+    assert detect(text.encode("utf-8", "replace")).format == CORPORA[name].format
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", READ)
+def test_a_text_corpus_begins_and_ends_with_a_word_that_is_searched(name: str) -> None:
+    text = "".join(parts(name, MEGABYTE // 4))
     assert text.count(FIRST) == text.count(LAST) == 1
-    reading = read(text.encode(), FORMAT[kind])
-    assert not [finding for finding in reading.findings if "E-" in str(finding)]
+    reading = read(text.encode("utf-8", "replace"), CORPORA[name].format)
     assert len(reading.messages) == text.count("<|start|>")
 
 
+@pytest.mark.slow
+def test_only_a_corpus_with_a_number_has_foreign_tokens() -> None:
+    def count(name: str) -> int:
+        text = "".join(parts(name, MEGABYTE))
+        return sum(text.count(line) for line in FOREIGN)
+
+    assert count("agent-0") == count("harmony-0") == count("chat") == 0
+    assert count("agent-5") > 2 * count("agent-20") > 4 * count("agent-100") > 0
+
+
+@pytest.mark.slow
 def test_the_rare_word_occurs_rarely() -> None:
-    assert "".join(parts(Kind.CHAT, 16 * MEGABYTE)).count(RARE) == 1
+    assert "".join(parts("chat", 20 * MEGABYTE)).count(RARE) == 1
 
 
 @pytest.mark.parametrize("group", GROUPS)

@@ -20,6 +20,10 @@ from tests.support.reading import read, read_scanned, scan
 from tests.support.samples import Sample, samples
 from tests.support.unconditional import unconditional
 from viewer.checks import CHECKS
+from viewer.checks.check import Check, Contains, Scope
+from viewer.checks.context import CheckContext
+from viewer.model.diagnostic import Diagnostic
+from viewer.rules.structure import W_ENCODING
 
 TEXT = ("openchatml-2.2", "openchatml-2.0", "openchatml-1.x", "harmony")
 EXAMPLES = int(os.environ.get("OCML_LAB_EXAMPLES", "1000000"))
@@ -107,6 +111,28 @@ ODD: dict[str, bytes] = {
     "a preamble on analysis": b"<|start|>assistant intent=preamble<|channel|>analysis<|message|>Plan<|end|>\n",
     "white space": b" \r\n\t\n  \n" + USER + b"\r\n" + USER + b" " * 100 + USER,
     "an oversize header": b"<|start|>user " + b"a" * 300 + b"<|message|>b<|end|>",
+    "foreign tokens": b"<|start|>assistant<|channel|>final<|message|>a <|endoftext|> f <| g<|<|im_end|><|<|end|>\n",
+    "almost a token": b"<|start|>user<|message|><|messages|><|start |><|literals|><|constrained|><|End|><|end|>",
+    "a foreign token in a header": b"<|start|>user<|x|><|message|>a<|end|>\n",
+    "a foreign token between messages": b"<|endoftext|>" + USER + b"<|x|> <|y|>\n",
+    "an escaped token in a header": b"<|start|>user <<|message|>a<|message|>b<|end|>\n",
+    "an escaped channel in a header": b"<|start|>assistant<<|channel|>final<|message|>b<|end|>\n",
+    "an escaped foreign token": b"<|start|>assistant<|message|><<|im_end|> <<|START_THINKING|><<|END_THINKING|><|end|>",
+    "an escaped thought": b"<|start|>assistant<|message|>a <<|start_reason|>b<<|end_reason|> \x01<|end|>",
+    "an escaped token that hides a sign": b'<|start|>tool<|message|>{"a<<|end|>": 1, "a<<|end|>": <think>}<|end|>',
+    "escapes of literals": b"<|start|>user<|message|><<|literal|>a<<|endliteral|>b<|end|>" + USER,
+    "escapes in a literal block": b"<|start|>user<|message|><|literal|><|x|><<|endliteral|>a<|end|>b<<|end|><|end|>"
+    + USER,
+    "a literal block without tokens": b"<|start|>assistant<|message|><|literal|><think>a</think><|endliteral|><|end|>",
+    "a literal block over a stop": b"<|start|>assistant<|message|><|literal|>a<|end|>\n"
+    + THOUGHT
+    + b"<|endliteral|><|end|>",
+    "an end of no literal block": b"<|start|>assistant<|message|>a<|endliteral|>b<|end|>\n",
+    "a body that ends in <": b"<|start|>user<|message|>a <<|end|>\n" + USER,
+    "three angle brackets": b"<|start|>user<|message|>a<<<|end|>b<|end|>\n",
+    "marks of thoughts in any case": b"<|start|>assistant<|message|>a<|START_reason|>b<|start_reflect|>c<|x|><|end|>\n",
+    "a constraint in a foreign body": b"<|start|>assistant<|message|><|x|><|constrain|>json{}<|y|><|end|>\n",
+    "a nested message after a foreign token": b"<|start|>assistant<|channel|>analysis<|message|><|x|>a" + USER,
     "an unfinished body": b"<|start|>user<|message|>a",
     "an unfinished header": b"<|start|>assistant",
     "an unfinished mark": b"<|start|>user<|message|>a<|en",
@@ -143,6 +169,23 @@ def test_runs_of_plain_messages_skip_the_parser(format: str) -> None:
 
 @both_ways
 @pytest.mark.parametrize("format", TEXT)
+def test_foreign_tokens_skip_the_parser(format: str) -> None:
+    foreign = b"<|start|>user<|message|>at <|endoftext|> or f <| g<|end|>\n<|start|>assistant<|message|><|x|><|end|>\n"
+    _, scanner = scan([USER + foreign * 20 + USER], USER + foreign * 20 + USER, format)
+    assert scanner.taken >= 40
+
+
+@pytest.mark.parametrize("body", [b"a <<|end|> b", b"<<|im_start|>", b"<<|literal|>", b"x <<|start_reason|>y"])
+def test_escaped_tokens_skip_the_parser_where_there_are_escapes(body: bytes) -> None:
+    text = USER + (b"<|start|>user<|message|>" + body + b"<|end|>\n") * 20 + USER
+    for format in TEXT:
+        analysis, scanner = scan([HEADER + text], HEADER + text, format)
+        if format == "openchatml-2.2":
+            assert scanner.taken >= 20
+            assert 1 not in analysis.index.verbatim(2, 21)
+
+
+@pytest.mark.parametrize("format", TEXT)
 @each("name", ODD, quick=180, test=20)
 def test_irregular_messages_are_read_as_the_parser_reads_them(name: str, format: str) -> None:
     text = HEADER + DECLARED + turn(1) + turn(2) + turn(3) + ODD[name] + turn(4) + turn(5) + ODD[name] + turn(6) + USER
@@ -157,6 +200,19 @@ def test_the_fast_scan_equals_the_careful_one(name: str, format: str, monkeypatc
     quick = read(text, format)
     monkeypatch.setattr("viewer.checks.queue.CHECKS", unconditional(CHECKS))
     assert read(text, format) == quick
+
+
+def test_a_check_of_decoded_text_is_not_left_to_the_prefilter(monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(case: CheckContext) -> Iterator[Diagnostic]:
+        if b"a<|end|>" in case.body.data:
+            yield case.diagnose_body(W_ENCODING, "nul", 0, 1)
+
+    check = Check((W_ENCODING,), Scope.MESSAGE, Contains(b"a<|end|>"), run)
+    monkeypatch.setattr("viewer.checks.queue.CHECKS", (check, *CHECKS))
+    text = HEADER + USER * 4 + b"<|start|>user<|message|>a<<|end|><|end|>\n" + USER
+    expected = read(text, "openchatml-2.2")
+    assert len(expected.findings) == 1
+    assert read_scanned(text, "openchatml-2.2") == expected
 
 
 @pytest.mark.slow

@@ -26,7 +26,6 @@ class Row:
     message: int
     stop: int
     ending: int
-    in_body: bool
     escaped: bool
 
 
@@ -34,7 +33,7 @@ def defined(data: bytes, before: int, escapes: bool) -> list[Row]:
     """The rows, mark by mark."""
     rows: list[Row] = []
     start = message = -1
-    in_body = escaped = False
+    escaped = False
     for found in MARK.finditer(data):
         at, spelling = found.start(), found[1]
         kind = {**TOKENS, **LITERALS, **dict.fromkeys(STOPS, "stop")}.get(spelling, "foreign")
@@ -42,17 +41,14 @@ def defined(data: bytes, before: int, escapes: bool) -> list[Row]:
         if at >= len(data) - 13:
             kind = "other" if after_less or kind == "foreign" else kind
         elif kind == "foreign" or (after_less and escapes):
-            in_body, escaped = True, escaped or (after_less and escapes)
-            start = start if message >= 0 else -1
+            escaped = escaped or (after_less and escapes)
             continue
-        elif after_less:
-            kind = "other"
         if kind == "start":
             start, message = at, -1
         elif kind == "message" and start >= 0 > message:
-            message, in_body, escaped = at, False, False
+            message, escaped = at, False
         elif kind == "stop" and message >= 0:
-            rows.append(Row(start, message, at, STOPS[spelling], in_body, escaped))
+            rows.append(Row(start, message, at, STOPS[spelling], escaped))
             start = message = -1
         elif kind != "inner" or message >= 0:
             start = message = -1
@@ -78,8 +74,7 @@ def assert_defined(data: bytes) -> None:
         for before in (0, ord("<")):
             table = table_of(data, before, escapes)
             columns = [table[name].tolist() for name in ("start", "message", "stop", "ending")]
-            flags = table["flags"]
-            columns += [(flags & 1 > 0).tolist(), (flags & 2 > 0).tolist()]
+            columns.append(table["flags"].astype(bool).tolist())
             found = [Row(*row) for row in zip(*columns, strict=True)]
             assert found == defined(data, before, escapes), (data, before, escapes)
             assert_headers(data, table)
@@ -102,10 +97,12 @@ def assert_headers(data: bytes, table: np.ndarray[tuple[int], np.dtype]) -> None
 
 
 def assert_as_numpy(data: bytes) -> None:
-    expected, frames = find_frames(data), find_native_frames(accelerator(), data)
-    for name in ("starts", "messages", "stops", "ends", "endings", "follows"):
-        assert getattr(frames, name).tolist() == getattr(expected, name).tolist(), (name, data)
-    assert_kinds(data, frames, expected)
+    for escapes in (False, True):
+        expected = find_frames(data, escapes=escapes)
+        frames = find_native_frames(accelerator(), data, escapes=escapes)
+        for name in ("starts", "messages", "stops", "ends", "endings", "follows", "escaped"):
+            assert getattr(frames, name).tolist() == getattr(expected, name).tolist(), (name, data, escapes)
+        assert_kinds(data, frames, expected)
 
 
 def assert_kinds(data: bytes, frames: Frames, expected: Frames) -> None:

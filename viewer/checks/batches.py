@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.checks.prefilter_numpy import Batch, compile_numpy
-from viewer.reading.bodies import verbatim_body
+from viewer.reading.bodies import read_body, verbatim_body
 
 if TYPE_CHECKING:
     from viewer.checks.queue import CheckQueue, Messages
@@ -35,7 +35,9 @@ def check_run(checker: CheckQueue, work: Messages, size: int) -> int:
     if checker.batch_prefilter is None:
         checker.batch_prefilter = compile_numpy(checker.checks)
     masks = checker.batch_prefilter.masks(batch, _answers(checker, first, count), noted)
-    _check_rows(checker, work.grammar, first, masks, data, base)
+    is_verbatim = np.frombuffer(checker.index.verbatim(first, first + count - 1), bool)
+    masks[~is_verbatim] |= checker.every_check
+    _check_rows(checker, work.grammar, first, masks, is_verbatim, data, base)
     checker.checked_to = max(checker.checked_to, int(ends[-1]))
     return first + count - 1
 
@@ -50,7 +52,13 @@ def _answers(checker: CheckQueue, first: int, count: int) -> NDArray[np.int64]:
 
 
 def _check_rows(
-    checker: CheckQueue, grammar: TextGrammar, first: int, masks: NDArray[np.int64], data: bytes, base: int
+    checker: CheckQueue,
+    grammar: TextGrammar,
+    first: int,
+    masks: NDArray[np.int64],
+    is_verbatim: NDArray[np.bool_],
+    data: bytes,
+    base: int,
 ) -> None:
     index, tools = checker.index, checker.tools
     rows = np.flatnonzero(masks)
@@ -61,7 +69,8 @@ def _check_rows(
         before = row
         message = index[first + row]
         start, end = message.pieces[0].start, message.pieces[0].end
-        body = verbatim_body(data[start - base : end - base], start)
+        text = data[start - base : end - base]
+        body = verbatim_body(text, start) if is_verbatim[row] else read_body(message.pieces, checker.read)
         checker.run_checks(mask, checker.case_of(message, body, grammar))
     if before < len(masks) - 1:
         tools.skip_messages(index.turn(first + len(masks) - 1))

@@ -15,6 +15,8 @@ from viewer.model.messages import Message
 
 Predicate: TypeAlias = Callable[[Message, TranscriptFacts], bool]
 Run: TypeAlias = Callable[[CheckContext], Iterable[Diagnostic]]
+Search: TypeAlias = Callable[[bytes], Iterable[int]]
+"""Offsets in the bytes of many messages. Nothing that is found extends over the end of a body."""
 
 
 class Scope(Enum):
@@ -68,6 +70,8 @@ class Matches(Struct, frozen=True):
 
     leads: bytes
     pattern: re.Pattern[bytes]
+    search: Search | None = None
+    """Finds exactly what the check reports. It decides where the pattern matches too often."""
 
 
 class BodyStarts(Struct, frozen=True):

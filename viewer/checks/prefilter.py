@@ -165,9 +165,9 @@ def _test_of(trigger: Trigger) -> Test:
         case LoneByte(byte, unless_before):
             pair = byte + unless_before
             return lambda data, _start, _end: byte in data and data.count(byte) != data.count(pair)
-        case Matches(leads, pattern) if min(leads) >= 0x80:
+        case Matches(leads, pattern, _) if min(leads) >= 0x80:
             return lambda data, start, end: not data.isascii() and pattern.search(data, start, end) is not None
-        case Matches(_, pattern):
+        case Matches(_, pattern, _):
             return lambda data, start, end: pattern.search(data, start, end) is not None
         case BodyStarts(_, pattern):
             return lambda data, start, end: pattern.match(data, start, end) is not None

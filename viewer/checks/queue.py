@@ -125,6 +125,8 @@ class CheckQueue:
         self._predicates = predicates_of(self.checks)
         self._of_message = mask_of_scopes(self.checks, Scope.MESSAGE)
         self._of_calls = mask_of_scopes(self.checks, Scope.CALLS)
+        self.every_check = self._of_message | self._of_calls
+        """The bits for a message that no prefilter understands."""
         self._of_encoding = sum(1 << number for number, check in enumerate(self.checks) if W_ENCODING in check.rules)
         self._runs: dict[int, tuple[Run, ...]] = {}
         """The check functions of each mask that occurred."""
@@ -280,7 +282,7 @@ class CheckQueue:
             if has_own_text(message, data, start, end):
                 mask = self._prefilter.mask(self._answers_of(message), data, start, end)
                 return mask, verbatim_body(data[start:end], plain[0])
-        return self._of_message | self._of_calls, read_body(message.pieces, self.read, self._ids)
+        return self.every_check, read_body(message.pieces, self.read, self._ids)
 
     def _answers_of(self, message: Message) -> int:
         return self.answers.of(message.number, self.index.header_key(message.number))

@@ -30,7 +30,7 @@ from viewer.reading.thoughts import MAY_BE_MARK, quoted_tags, thought_blocks
 from viewer.reading.thoughts import SIGNS as THOUGHT_SIGNS
 from viewer.rules.errors import E_PERM_VISIBILITY
 from viewer.rules.structure import W_ENCODING, W_MARKER_IN_BODY, W_TEXT_HIDDEN_CHARACTERS, W_TOKENS_STRIPPED
-from viewer.syntax.characters import MAY_HIDE, find_hidden_characters
+from viewer.syntax.characters import MAY_HIDE, find_hidden_characters, search_hidden_characters
 from viewer.syntax.utf8 import ill_formed
 
 CONTROLS = bytes([*range(0x01, 0x09), 0x0B, 0x0C, *range(0x0E, 0x20), 0x7F])
@@ -77,10 +77,18 @@ def check_hidden_characters(case: CheckContext) -> Iterator[Diagnostic]:
         yield case.diagnose_body(W_TEXT_HIDDEN_CHARACTERS, kind, start, end)
 
 
+def _places_of_hidden_characters(data: bytes) -> Iterator[int]:
+    return (start for _, start, _ in search_hidden_characters(data))
+
+
 HIDDEN_CHARACTERS = Check(
     (W_TEXT_HIDDEN_CHARACTERS,),
     Scope.MESSAGE,
-    AnyOf(HasByte(CONTROLS), LoneByte(b"\r", unless_before=b"\n"), Matches(HIDING_LEADS, MAY_HIDE)),
+    AnyOf(
+        HasByte(CONTROLS),
+        LoneByte(b"\r", unless_before=b"\n"),
+        Matches(HIDING_LEADS, MAY_HIDE, _places_of_hidden_characters),
+    ),
     check_hidden_characters,
 )
 

@@ -78,8 +78,8 @@ class _Plan(Struct, frozen=True):
     """Rows whose bytes can be searched, with columns of the same length."""
     starts: Positions
     ends: Positions
-    unmarked: Marks
-    """True if the body has no mark."""
+    verbatim: Marks
+    """True if the text is certainly the bytes of the body; otherwise a mark in them may be escaped."""
     cut: Marks
     """True if parts of the body are cut."""
     borders: Positions
@@ -119,13 +119,13 @@ class BlockSearcher:
             return SearchedRows(after, sorted([*unsure, *rows.tolist()]))
         data = np.frombuffer(text, np.uint8)
         found, doubts = self._finder.find(data), self._finder.doubts(text)
-        sure = bool(plan.unmarked[chosen].all())
+        sure = bool(plan.verbatim[chosen].all())
         if not len(found) and not len(doubts) and sure:
             return SearchedRows(after, unsure)
         starts, ends = starts - base, ends - base
         doubtful = _holding(doubts, starts, ends)
         if not sure:
-            doubtful |= _holding(_marks(data), starts, ends) & ~plan.unmarked[chosen]
+            doubtful |= _holding(_marks(data), starts, ends) & ~plan.verbatim[chosen]
         if len(found) and plan.cut[chosen].any():
             signs = [found.start() for pattern in (MAY_BE_MARK, STRIPPED_SIGN) for found in pattern.finditer(text)]
             doubtful |= _holding(np.sort(np.array(signs, np.int64)), starts, ends) & plan.cut[chosen]
@@ -190,7 +190,7 @@ def _plan(scope: SearchScope, first: int, after: int) -> _Plan:
         places[plain] + first,
         starts,
         ends,
-        _flags(index.came_in_batch(low, high))[chosen][plain],
+        _flags(index.verbatim(low, high))[chosen][plain],
         _flags(scope.cuts.mask(low, high))[chosen][plain],
         np.flatnonzero(starts[1:] - ends[:-1] > WIDEST_GAP) + 1,
     )

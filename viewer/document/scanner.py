@@ -43,7 +43,7 @@ class Scanner:
                 if end - row >= self._shortest_run:
                     at = self._take(reader, known, at, row, end)
                     continue
-            to = block.next_start(at, step)
+            to = block.next_start(at, step, reader.grammar if reader else None)
             self.parsed.append((at, to))
             self._analysis.apply(self._parser.feed(data[at:to]))
             at, step = to, min(2 * step, LONGEST_STEP)

@@ -30,6 +30,8 @@ class MessageBatch(Struct, frozen=True):
     id_text: bytes
     noted: Column
     """The positions of messages with something to report about the header or stop."""
+    escaped: Column
+    """The positions of messages whose text is not the bytes of the body."""
 
     def __len__(self) -> int:
         return len(self.starts)

@@ -247,9 +247,9 @@ class MessageIndex:
         """Where the bodies of the messages of these numbers begin and end."""
         return self.spans.bodies(self.columns, first - 1, last)
 
-    def came_in_batch(self, first: int, last: int) -> bytearray:
-        """A mask of the messages of these numbers that came in a batch: there is no mark inside their bodies."""
-        return self.spans.came_in_batch(first - 1, last)
+    def verbatim(self, first: int, last: int) -> bytearray:
+        """A mask of the messages of these numbers that came in a batch, and whose text is the bytes of the body."""
+        return self.spans.verbatim(first - 1, last)
 
     def _append(self, message: Message) -> None:
         self._enter_transcript(len(self), message.transcript)
@@ -310,8 +310,8 @@ class SpanColumns:
         """From the end of the body, or the start of the stop, to the end of the message."""
         self._far_starts: dict[int, int] = {}
         self._far_ends: dict[int, int] = {}
-        self._batch_firsts, self._batch_ends = array("Q"), array("Q")
-        """The rows that came in batches: the first row and the end of each run of them."""
+        self._verbatim_firsts, self._verbatim_ends = array("Q"), array("Q")
+        """The rows of batches whose text is the bytes of the body: the first row and the end of each run of them."""
 
     def __len__(self) -> int:
         return len(self._start)
@@ -323,15 +323,22 @@ class SpanColumns:
 
     def extend(self, batch: MessageBatch) -> None:
         """Append the rows of a batch."""
-        if self._batch_ends and self._batch_ends[-1] == len(self):
-            self._batch_ends[-1] += len(batch)
-        else:
-            self._batch_firsts.append(len(self))
-            self._batch_ends.append(len(self) + len(batch))
+        row = len(self)
+        first = row
+        for end in (*(row + place for place in batch.escaped), row + len(batch)):
+            self._add_verbatim(first, end)
+            first = end + 1
         self._start.extend(batch.starts)
         self._end.extend(batch.ends)
         self._lead.extend(batch.leads)
         self._tail.extend(batch.tails)
+
+    def _add_verbatim(self, first: int, end: int) -> None:
+        if self._verbatim_ends and self._verbatim_ends[-1] == first:
+            self._verbatim_ends[-1] = end
+        elif first < end:
+            self._verbatim_firsts.append(first)
+            self._verbatim_ends.append(end)
 
     def span(self, row: int) -> Span:
         """Where a message begins and ends."""
@@ -351,15 +358,15 @@ class SpanColumns:
             ends[row - first] = self._far_ends.get(row, 0)
         return starts, ends
 
-    def came_in_batch(self, first: int, last: int) -> bytearray:
-        """A mask of the rows from `first` up to, but not including, `last` that came in a batch."""
-        came = bytearray(last - first)
-        at = bisect_right(self._batch_ends, first)
-        while at < len(self._batch_firsts) and self._batch_firsts[at] < last:
-            start, end = max(first, self._batch_firsts[at]), min(last, self._batch_ends[at])
-            came[start - first : end - first] = b"\1" * (end - start)
+    def verbatim(self, first: int, last: int) -> bytearray:
+        """A mask of the rows from `first` up to, but not including, `last` whose text is the bytes of the body."""
+        mask = bytearray(last - first)
+        at = bisect_right(self._verbatim_ends, first)
+        while at < len(self._verbatim_firsts) and self._verbatim_firsts[at] < last:
+            start, end = max(first, self._verbatim_firsts[at]), min(last, self._verbatim_ends[at])
+            mask[start - first : end - first] = b"\1" * (end - start)
             at += 1
-        return came
+        return mask
 
     def set_span(self, row: int, span: Span) -> None:
         """Set the span of a message; the caller must set the body again."""

@@ -18,7 +18,7 @@ LEVEL = "OCMLVIEW_NATIVE_LEVEL"
 BACKEND = "OCMLVIEW_BACKEND"
 """The variable that forces a backend, of which only one uses the accelerator."""
 LEVELS = ("scalar", "sse2", "avx2")
-EDITION = 2
+EDITION = 3
 """The number in `_fast.c`: a module that was compiled from an older source is not used."""
 
 

@@ -18,7 +18,7 @@
 #endif
 
 /* Must be the number in __init__.py: a module that was compiled from an older source is not used. */
-#define EDITION 2
+#define EDITION 3
 
 /* ---- columns ---------------------------------------------------------------------------------------------- */
 
@@ -284,7 +284,7 @@ static const int64_t STOP_LENGTHS[] = {7, 10, 8}; /* of `<|end|>`, `<|return|>` 
 #define KIND_SLOTS 8192
 #define IRREGULAR (-1)
 
-enum { IN_BODY = 1, ESCAPED = 2 }; /* foreign marks in the body; some of them after `<` where that is an escape */
+#define ESCAPED 1 /* a flag: the body has a mark after `<`, where that is an escape */
 
 /* A plain frame: `<|start|>`, words, `<|message|>`, a body without tokens, a stop. Python knows these 48 bytes. */
 typedef struct {
@@ -406,11 +406,8 @@ static void find_frames(Column *rows, Kinds *kinds, const uint8_t *data, int64_t
         if (at >= size - LONGEST_TOKEN) {
             if (is_escaped || kind == FOREIGN) kind = OTHER; /* it may still become another token */
         } else if (kind == FOREIGN || (is_escaped && escapes)) {
-            if (state == WORDS) state = NOTHING; /* only the parser reads such words */
-            if (state == BODY) row.flags |= is_escaped && escapes ? IN_BODY | ESCAPED : IN_BODY;
+            if (is_escaped && escapes && state == BODY) row.flags |= ESCAPED;
             continue;
-        } else if (is_escaped) {
-            kind = OTHER;
         }
         if (kind == START) {
             row = (Row){.start = at, .kind = IRREGULAR};

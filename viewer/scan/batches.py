@@ -40,11 +40,19 @@ class BlockFrames:
 
     def __init__(self, data: bytes) -> None:
         self.data = data
-        self.frames = scan_frames(data)
+        self._frames: dict[bool, Frames] = {}
+        """With escapes and without."""
 
-    def next_start(self, at: int, step: int) -> int:
+    def frames_for(self, grammar: TextGrammar | None) -> Frames:
+        """The plain frames under the rules of this grammar, if it is known."""
+        escapes = grammar is not None and grammar.literals
+        if escapes not in self._frames:
+            self._frames[escapes] = scan_frames(self.data, escapes=escapes)
+        return self._frames[escapes]
+
+    def next_start(self, at: int, step: int, grammar: TextGrammar | None) -> int:
         """The start of the frame that is `step` frames ahead; the end of the block if there is none."""
-        starts = self.frames.starts
+        starts = self.frames_for(grammar).starts
         row = int(starts.searchsorted(at, "right")) + step - 1
         return int(starts[row]) if row < len(starts) else len(self.data)
 
@@ -60,11 +68,12 @@ class BatchMaker:
 
     def known_frames(self, block: BlockFrames) -> KnownFrames:
         """The frames of a block with their headers."""
-        headers = self._memo.read(block.data, block.frames)
+        frames = block.frames_for(self._grammar)
+        headers = self._memo.read(block.data, frames)
         new = self._memo.kinds[len(self._facts.users) :]
         if new:
             self._facts.add(new, self._index, escaped=bool(self._grammar.literals))
-        return KnownFrames(self._grammar, block.data, block.frames, headers, self._facts)
+        return KnownFrames(self._grammar, block.data, frames, headers, self._facts)
 
 
 class KnownFrames:
@@ -122,6 +131,7 @@ class KnownFrames:
             column_of("Q", sizes.cumsum()),
             self._id_text(id_starts, sizes),
             column_of("I", np.flatnonzero(self._noted[rows])),
+            column_of("I", np.flatnonzero(frames.escaped[rows])),
         )
 
     def _id_text(self, starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> bytes:

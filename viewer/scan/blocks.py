@@ -21,7 +21,8 @@ MESSAGE_LENGTH = len(b"<|message|>")
 
 _LONGEST = len(b"<|constrain|>")
 _LESS, _BAR, _GREATER = b"<|>"
-_OTHER, _START, _MESSAGE, _INNER, _END, _RETURN, _CALL = range(7)
+_FOREIGN, _OTHER, _START, _MESSAGE, _INNER, _END, _RETURN, _CALL = range(8)
+"""A foreign mark is no token of any of these grammars. No frame with another mark in its body is plain."""
 _KINDS = {
     b"start|>": _START,
     b"message|": _MESSAGE,
@@ -30,12 +31,14 @@ _KINDS = {
     b"end|>": _END,
     b"return|>": _RETURN,
     b"call|>": _CALL,
+    b"literal|": _OTHER,
+    b"endliter": _OTHER,
 }
 """The bytes after `<|`, as far as eight bytes identify them. Header words are read exactly, so more is not needed."""
 _ENDINGS = {_END: Ending.END, _RETURN: Ending.RETURN, _CALL: Ending.CALL}
 STOP_LENGTHS = np.array([len(b"<|end|>"), len(b"<|return|>"), len(b"<|call|>")])
 """By the codes in `Frames.endings`."""
-_TAIL = re.compile(rb"<\|(?:(start\|>|message\||channel\||constrai|end\|>|return\|>|call\|>))?")
+_TAIL = re.compile(rb"<\|(?:(" + b"|".join(map(re.escape, _KINDS)) + rb"))?")
 _IS_SPACE = np.zeros(256, bool)
 _IS_SPACE[list(SPACE)] = True
 _LONGEST_GAP = 64
@@ -43,17 +46,20 @@ ENDINGS = tuple(_ENDINGS.values())
 """The ending of each code in `Frames.endings`."""
 
 
+_SLOTS, _SHIFT = 32, 27
+
+
 def _slot(spelling: bytes, spreader: int) -> int:
-    return (int.from_bytes(spelling[:4], "little") * spreader & 0xFFFF_FFFF) >> 29
+    return (int.from_bytes(spelling[:4], "little") * spreader & 0xFFFF_FFFF) >> _SHIFT
 
 
 def _find_spreader() -> int:
-    """Find a factor that maps the first four bytes of each spelling to its own slot of eight."""
+    """Find a factor that maps the first four bytes of each spelling to its own slot."""
     return next(factor for factor in range(1, 1 << 20, 2) if len({_slot(one, factor) for one in _KINDS}) == len(_KINDS))
 
 
 _SPREADER = np.uint32(_find_spreader())
-_MASK_OF, _WORD_OF, _KIND_OF = np.zeros(8, np.uint64), np.ones(8, np.uint64), np.zeros(8, np.uint8)
+_MASK_OF, _WORD_OF, _KIND_OF = np.zeros(_SLOTS, np.uint64), np.ones(_SLOTS, np.uint64), np.zeros(_SLOTS, np.uint8)
 for _spelling, _kind in _KINDS.items():
     _place = _slot(_spelling, int(_SPREADER))
     _MASK_OF[_place] = (1 << 8 * len(_spelling)) - 1
@@ -87,6 +93,8 @@ class Frames(Struct, frozen=True):
     endings: NDArray[np.int64]
     follows: NDArray[np.bool_]
     """True if only whitespace separates this frame from the next one."""
+    escaped: NDArray[np.bool_]
+    """True if the body has a mark after a doubled `<`, so that its text is not its bytes."""
     headers: HeaderColumns | None = None
     """The headers, if they were read with the frames."""
 
@@ -99,47 +107,63 @@ def words_view(data: bytes) -> Words:
     return np.ndarray((max(0, len(data) - 7),), "<u8", buffer=data, strides=(1,))
 
 
-def find_frames(data: bytes) -> Frames:
-    """Find all plain frames of a block. A frame with a mark after `<` is never plain, because the mark may be
-    escaped."""
+def find_frames(data: bytes, *, escapes: bool) -> Frames:
+    """Find all plain frames of a block. With `escapes`, a mark after `<` is text, and foreign to the frame."""
     block = np.frombuffer(data, np.uint8)
-    at, kinds = _marks(data, block)
+    at, kinds, is_escaped = _marks(data, block)
+    if not escapes:
+        is_escaped[:] = False
+    is_foreign = (kinds == _FOREIGN) | is_escaped
+    escaped = at[is_escaped]
+    if is_foreign.any():
+        at, kinds = at[~is_foreign], kinds[~is_foreign]
     outer = np.flatnonzero(kinds != _INNER)
     kind = kinds[outer]
     stops = kind[2:]
     whole = (kind[:-2] == _START) & (kind[1:-1] == _MESSAGE) & (stops >= _END) & (outer[2:] - outer[1:-1] == 1)
     first = np.flatnonzero(whole)
     endings = kind[first + 2].astype(np.int64) - _END
-    starts, stop = at[outer[first]], at[outer[first + 2]]
+    starts, messages, stop = at[outer[first]], at[outer[first + 1]], at[outer[first + 2]]
     ends = stop + STOP_LENGTHS[endings]
     follows = np.zeros(len(first), bool)
     if len(first) > 1:
         follows[:-1] = _only_space(data, block, ends[:-1], starts[1:])
-    return Frames(starts, at[outer[first + 1]], stop, ends, endings, follows)
+    return Frames(starts, messages, stop, ends, endings, follows, _hold(escaped, messages, stop))
 
 
-def _marks(data: bytes, block: Bytes) -> tuple[Positions, Bytes]:
-    """The positions of `<|`, and the mark at each."""
+def _hold(places: Positions, starts: Positions, ends: Positions) -> NDArray[np.bool_]:
+    """True for each pair of positions with one of these places between them."""
+    if not len(places):
+        return np.zeros(len(starts), bool)
+    holding: NDArray[np.bool_] = places.searchsorted(starts) < places.searchsorted(ends)
+    return holding
+
+
+def _marks(data: bytes, block: Bytes) -> tuple[Positions, Bytes, NDArray[np.bool_]]:
+    """The positions of `<|`, the mark at each, and whether it comes after another `<`."""
     edge = max(0, len(data) - _LONGEST)
     at = np.flatnonzero(block[:edge] == _LESS)
     is_mark = block[at + 1] == _BAR
     if not is_mark.all():
         at = at[is_mark]
     following = words_view(data)[at + 2]
-    slots = ((following.astype(np.uint32) * _SPREADER) >> np.uint32(29)).astype(np.intp)
-    kinds = np.where(following & _MASK_OF[slots] == _WORD_OF[slots], _KIND_OF[slots], _OTHER).astype(np.uint8)
+    slots = ((following.astype(np.uint32) * _SPREADER) >> np.uint32(_SHIFT)).astype(np.intp)
+    kinds = np.where(following & _MASK_OF[slots] == _WORD_OF[slots], _KIND_OF[slots], _FOREIGN).astype(np.uint8)
     messages = np.flatnonzero(kinds == _MESSAGE)
-    kinds[messages[block[at[messages] + MESSAGE_LENGTH - 1] != _GREATER]] = _OTHER
-    before = block[at - 1]
+    kinds[messages[block[at[messages] + MESSAGE_LENGTH - 1] != _GREATER]] = _FOREIGN
+    is_escaped = block[at - 1] == _LESS
     if len(at) and at[0] == 0:
-        before[0] = 0
-    kinds[before == _LESS] = _OTHER
+        is_escaped[0] = False  # where a block is entered, no `<` precedes it
     last, their_kinds = _last_marks(data, edge)
-    return np.concatenate((at, last)), np.concatenate((kinds, their_kinds))
+    return (
+        np.concatenate((at, last)),
+        np.concatenate((kinds, their_kinds)),
+        np.concatenate((is_escaped, np.zeros(len(last), bool))),
+    )
 
 
 def _last_marks(data: bytes, edge: int) -> tuple[Positions, Bytes]:
-    """The same for the last bytes, where eight cannot be read at once."""
+    """The same for the last bytes, where eight cannot be read at once. An unknown mark may still become a token."""
     places: list[int] = []
     kinds: list[int] = []
     for found in _TAIL.finditer(data, edge):

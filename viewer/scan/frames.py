@@ -7,7 +7,7 @@ from viewer.scan.blocks import Frames, find_frames
 from viewer.scan.native_frames import find_native_frames
 
 
-def scan_frames(data: bytes) -> Frames:
-    """Find all plain frames of a block."""
+def scan_frames(data: bytes, *, escapes: bool) -> Frames:
+    """Find all plain frames of a block. With `escapes`, a mark after `<` is text."""
     accelerator = native.load()
-    return find_native_frames(accelerator, data) if accelerator else find_frames(data)
+    return find_native_frames(accelerator, data, escapes=escapes) if accelerator else find_frames(data, escapes=escapes)

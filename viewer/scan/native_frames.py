@@ -17,20 +17,15 @@ ROW = np.dtype(
     ]
 )
 """A row of `Native.frames`."""
-MARK_IN_BODY = 1
-"""A flag: a mark in the body is no token."""
+ESCAPED = 1
+"""A flag: the body has a mark after a doubled `<`, so that its text is not its bytes."""
 
 
-def find_native_frames(accelerator: Native, data: bytes) -> Frames:
+def find_native_frames(accelerator: Native, data: bytes, *, escapes: bool) -> Frames:
     """Find all plain frames of a block, and their headers. A block is entered only where no `<` precedes it."""
-    rows, examples = accelerator.frames(data, 0, False)
+    rows, examples = accelerator.frames(data, 0, escapes)
     table = np.frombuffer(rows, ROW)
     first_of_kind = table[np.frombuffer(examples, np.int64)]
-    is_plain = table["flags"] & MARK_IN_BODY == 0
-    follows = table["follows"].astype(bool)
-    if not is_plain.all():
-        follows[:-1] &= is_plain[1:]
-        table, follows = table[is_plain], follows[is_plain]
     stops, id_starts, endings = table["stop"].copy(), table["id_start"].copy(), table["ending"].astype(np.int64)
     headers = HeaderColumns(
         table["kind"].astype(np.int64),
@@ -42,11 +37,12 @@ def find_native_frames(accelerator: Native, data: bytes) -> Frames:
         id_starts + table["id_length"],
     )
     return Frames(
-        table["start"].copy(),
-        table["message"].copy(),
-        stops,
-        stops + STOP_LENGTHS[endings],
-        endings,
-        follows,
-        headers,
+        starts=table["start"].copy(),
+        messages=table["message"].copy(),
+        stops=stops,
+        ends=stops + STOP_LENGTHS[endings],
+        endings=endings,
+        follows=table["follows"].astype(bool),
+        escaped=(table["flags"] & ESCAPED).astype(bool),
+        headers=headers,
     )

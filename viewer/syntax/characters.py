@@ -50,8 +50,8 @@ _PICTOGRAPH = (
 )
 _PART = _PICTOGRAPH + "[\U0001f3fb-\U0001f3ff\ufe0e\ufe0f]?"
 _FLAG = "\U0001f3f4[\U000e0061-\U000e007a]{2}[\U000e0030-\U000e0039\U000e0061-\U000e007a]{1,4}\U000e007f"  # of a region
-_KEYCAP = "[#*0-9]\ufe0f\u20e3"
-EMOJI = f"(?:{_FLAG}|{_KEYCAP}|{_PART}(?:\u200d{_PART})*+)"
+_SEQUENCE = f"{_PART}(?:\u200d{_PART})*+"
+EMOJI = f"(?:{_FLAG}|[#*0-9]\ufe0f\u20e3|{_SEQUENCE})"
 """One emoji with its joiners, selectors and tags, which are not hidden characters."""
 
 UNSEEN = lazy_regex(f"[{BIDI}{TAGS}{ZERO_WIDTH}]")
@@ -63,25 +63,36 @@ MAY_HIDE = lazy_regex(  # every hidden character beyond ASCII, and few others
     rb"|\xE2(?:\x80[\x8B-\x8F\xAA-\xAE]|\x81[\xA0-\xAF])|\xE3\x85\xA4"
     rb"|\xEF(?:\xB8[\x80-\x8F]|\xBB\xBF|\xBE\xA0|\xBF[\xB0-\xBB])|\xF0(?:\x9B\xB2|\x9D\x85)|\xF3\xA0"
 )
+_BASIC_RANGE = re.compile(r"\\U0000[0-9a-f]{4}(?:-\\U0000[0-9a-f]{4})?")
+_BASIC = "".join(_BASIC_RANGE.findall(_PICTOGRAPH + ZERO_WIDTH))
+_ORDINARY = f"[^{BIDI}{C0}{C1}\r{_BASIC}\U00010000-\U0010ffff]"
+"""No emoji and no run of hidden characters begins with it. Ranges beyond U+FFFF would be searched one by one."""
 _HIDDEN = lazy_regex(
-    f"(?P<bidi>[{BIDI}]+)|(?P<tags>[{TAGS}]+)|(?P<control>(?:[{C0}{C1}]|\r(?!\n))++)|{EMOJI}"
-    f"|(?P<zero_width>[{ZERO_WIDTH}]+)"
+    f"{_ORDINARY}*+"  # most text: fast, because no alternative is tried in it
+    f"(?:(?P<bidi>[{BIDI}]+)|(?P<tags>[{TAGS}]+)|(?P<control>(?:[{C0}{C1}]|\r(?!\n))++)|{_FLAG}|{_SEQUENCE}"
+    f"|(?<=[#*0-9])\ufe0f\u20e3|(?P<zero_width>[{ZERO_WIDTH}]+)|[\r\U00010000-\U0010ffff]|\\Z)"
 )
+"""Matches text up to the next emoji or run of hidden characters. Only the latter has a group."""
 
 
 def find_hidden_characters(data: bytes, base: int = 0) -> Iterator[tuple[str, int, int]]:
     """Find runs of hidden characters: the kind (`bidi`, `zero-width`, `tags`, `control`) and the byte span of each."""
-    if not may_hide(data):
-        return
+    if may_hide(data):
+        yield from search_hidden_characters(data, base)
+
+
+def search_hidden_characters(data: bytes, base: int = 0) -> Iterator[tuple[str, int, int]]:
+    """The same without a prefilter, for data that most likely has such characters."""
     text = data.decode("utf-8", "surrogateescape")  # ill-formed bytes keep their position
     position = 0
     for match in _HIDDEN.finditer(text):
-        if match.lastgroup is None:
+        kind = match.lastgroup
+        if kind is None:
             continue
-        start = base + _size(text[position : match.start()])
-        base = start + _size(match[0])
+        start = base + _size(text[position : match.start(kind)])
+        base = start + _size(match[kind])
         position = match.end()
-        yield match.lastgroup.replace("_", "-"), start, base
+        yield kind.replace("_", "-"), start, base
 
 
 def may_hide(data: bytes) -> bool:

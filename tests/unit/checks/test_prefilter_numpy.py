@@ -27,8 +27,8 @@ from viewer.checks.check import (
 )
 from viewer.checks.prefilter import compile_plain
 from viewer.checks.prefilter_numpy import SELDOM, Batch, compile_numpy
-from viewer.checks.text import CONTROLS, HIDING_LEADS
-from viewer.syntax.characters import MAY_HIDE
+from viewer.checks.text import CONTROLS, HIDDEN_CHARACTERS, HIDING_LEADS
+from viewer.syntax.characters import MAY_HIDE, find_hidden_characters
 
 HEAD, STOP = b"<|start|>user<|message|>", b"<|end|>\n"
 HIDING = Matches(HIDING_LEADS, MAY_HIDE)
@@ -92,6 +92,16 @@ def test_both_prefilters_agree_on_random_bytes(name: str) -> None:
         assert missed == [], name
         if name not in ("words", "faults"):
             assert together == alone
+
+
+def test_among_many_emoji_only_a_body_with_hidden_characters_is_selected() -> None:
+    chance = random.Random(3)
+    pieces = ["👩‍💻", "❤️", "1️⃣", "日本語ㅤ", "é", "\u200d", "\ufe0f", "x", "\udcff", "한국어", "\u202e", "\x85"]
+    weights = [9, 9, 9, 1, 9, 1, 1, 9, 1, 9, 1, 1]
+    for _ in range(30):
+        bodies = ["".join(chance.choices(pieces, weights, k=8)).encode("utf-8", "surrogateescape") for _ in range(50)]
+        found = [any(True for _ in find_hidden_characters(body)) for body in bodies]
+        assert judged_together(HIDDEN_CHARACTERS.trigger, bodies) == found
 
 
 def test_no_body_is_selected_for_what_its_header_has() -> None:

@@ -1,15 +1,26 @@
 """What is not seen is found in bytes, one span for each run of a kind; whole emoji hide nothing."""
 
+import re
 import time
 import unicodedata
 from collections import Counter
 from functools import cache
+from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viewer.syntax.characters import find_hidden_characters
+from viewer.syntax.characters import (
+    BIDI,
+    C0,
+    C1,
+    EMOJI,
+    TAGS,
+    ZERO_WIDTH,
+    find_hidden_characters,
+    search_hidden_characters,
+)
 
 CAT, RUNE, PIRATE = "\U0001f408", "\u16a0", "\U0001f3f4\u200d\u2620\ufe0f"
 SCOTLAND = "\U0001f3f4\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f"
@@ -49,6 +60,69 @@ FOUND = [
     (f"{SCOTLAND}\U000e0041", [("tags", 28, 32)]),
     ("\U0001f3f4" + "\U000e0061" * 7 + "\U000e007f", [("tags", 4, 36)]),
 ]
+
+
+DEFINED = re.compile(
+    f"(?P<bidi>[{BIDI}]+)|(?P<tags>[{TAGS}]+)|(?P<control>(?:[{C0}{C1}]|\r(?!\n))++)|{EMOJI}|(?P<zero_width>[{ZERO_WIDTH}]+)"
+)
+HIDDEN = re.compile(f"[{BIDI}{TAGS}{C0}{C1}{ZERO_WIDTH}\r]")
+KINDS_OF_EMOJI = (
+    "❤️",
+    "1️⃣",
+    "#",
+    "🐈‍⬛",
+    "🧑🏻‍❤️‍💋‍🧑🏼",
+    SCOTLAND,
+    PIRATE,
+    "©",
+    "🇯🇵",
+    "〰️",
+    "a",
+    "漢",
+    "1",
+    "\U00010348",
+    "\r\n",
+)
+
+
+def defined(text: str) -> list[tuple[str, int, int]]:
+    """The definition: what is not part of an emoji is hidden. It tries each alternative at each character."""
+    found = []
+    for match in DEFINED.finditer(text):
+        if match.lastgroup:
+            start, end = (len(text[:at].encode()) for at in match.span())
+            found.append((match.lastgroup.replace("_", "-"), start, end))
+    return found
+
+
+def test_each_hidden_character_is_found_around_and_inside_every_kind_of_emoji() -> None:
+    hidden = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000 and HIDDEN.match(chr(code))]
+    for emoji in KINDS_OF_EMOJI:
+        places = range(len(emoji) + 1)
+        step = 1 if emoji in KINDS_OF_EMOJI[:2] else 23  # most are unassigned and alike
+        for char in [*hidden[::step], "\u200d", "\ufe0f", "\ufe0e", "\u20e3", "\U000e007f", "\r", "\u200b", "\u202e"]:
+            text = "\n".join(emoji[:at] + char + emoji[at:] for at in places) + char + char
+            assert list(search_hidden_characters(text.encode())) == defined(text), ascii(text)
+
+
+def test_mixed_text_hides_what_the_definition_says() -> None:
+    chance = Random(5)
+    parts = [
+        *KINDS_OF_EMOJI,
+        "\u200d",
+        "\ufe0f",
+        "\ufe0e",
+        "\u20e3",
+        "\U000e0067",
+        "\U000e007f",
+        "\u200b",
+        "\u202e",
+        "\x85",
+        "\x07",
+    ]
+    for _ in range(3000):
+        text = "".join(chance.choices(parts, k=chance.randrange(9)))
+        assert list(find_hidden_characters(text.encode())) == defined(text), ascii(text)
 
 
 @pytest.mark.parametrize("text", SHOWN)

@@ -1,0 +1,67 @@
+"""Index and checks of every corpus, without the start; the slope compares the easiest corpus with the hardest."""
+
+from __future__ import annotations
+
+from statistics import median
+
+from msgspec import Struct
+
+from tests.benchmarks.figures import Bound, Figure, Row, Unit
+from tests.benchmarks.indexing import read_apart
+from tests.benchmarks.inputs import CORPORA, MEGABYTE, generated
+from tests.benchmarks.scale import QUICK, Report, Scale, megabytes
+
+TEXT = ("agent-0", "agent-1000", "agent-100", "agent-20", "agent-5", "harmony-0", "harmony-20", "chat", "multilingual")
+AGENTS = TEXT[:5]
+AT_A_MINUTE = ("agent-5", "events", "tools")
+"""Each of these had a cliff."""
+LEAST_INDEX = 150
+LEAST_CHECK = {"tools": 20, "events": 10} | dict.fromkeys(("multilingual", "array", "lines", "chatml-json"), 40)
+LEAST_CHECK_OF_TEXT = 60
+STEEPEST_INDEX, STEEPEST_CHECK = 1.3, 3
+SIZE, QUICK_SIZE = 10 * MEGABYTE, 4 * MEGABYTE
+
+
+class _Rates(Struct, frozen=True):
+    """Megabytes a second of CPU time."""
+
+    index: float
+    check: float
+    """Of the index and the checks, one after the other."""
+
+
+def measure(scale: Scale, report: Report) -> None:
+    """The rows of this group."""
+    is_quick = scale == QUICK  # equal, not the same: it came from another process
+    size = QUICK_SIZE if is_quick else SIZE
+    names = AT_A_MINUTE if is_quick else tuple(CORPORA)
+    rates = {name: _measure(scale, name, size, report) for name in names}
+    slopes = {"agent-*": AGENTS, "text": (*TEXT, "tools")}
+    for title, group in slopes.items():
+        if known := [rates[name] for name in group if name in rates and not is_quick]:
+            by_index, by_check = _slope([each.index for each in known]), _slope([each.check for each in known])
+            bounds = (Bound(STEEPEST_INDEX),) if group is AGENTS else ()
+            report(Row(f"slope of the index, {title} {megabytes(size)}", by_index, (), bounds, group is AGENTS))
+            report(Row(f"slope of the check, {title} {megabytes(size)}", by_check, (), (Bound(STEEPEST_CHECK),)))
+
+
+def _slope(rates: list[float]) -> Figure:
+    return Figure(max(rates) / min(rates), Unit.COUNT)
+
+
+def _measure(scale: Scale, name: str, size: int, report: Report) -> _Rates:
+    file, small = generated(name, size), generated(name, MEGABYTE // 4)
+    readings = read_apart(scale, small, file)
+    millions = file.size / MEGABYTE
+    index = millions / median(each.index_cpu_seconds for each in readings)
+    check = millions / median(each.index_cpu_seconds + each.check_cpu_seconds for each in readings)
+    wall = millions / median(each.index_seconds for each in readings)
+    whole_wall = millions / median(each.index_seconds + each.check_seconds for each in readings)
+    title = f"{name} {megabytes(size)}"
+    if name in TEXT or name == "tools":  # the index of other formats is not ready before their checks
+        bounds = (Bound(LEAST_INDEX, at_least=True),)
+        report(Row(f"index, {title}, CPU", Figure(index, Unit.RATE), (), bounds, remark=f"wall {wall:.3g}"))
+    least = LEAST_CHECK.get(name, LEAST_CHECK_OF_TEXT)
+    bounds = (Bound(least, at_least=True),)
+    report(Row(f"check, {title}, CPU", Figure(check, Unit.RATE), (), bounds, remark=f"wall {whole_wall:.3g}"))
+    return _Rates(index, check)

@@ -83,6 +83,9 @@ ODD: dict[str, bytes] = {
     "a call id twice": b"<|start|>assistant to=f call_id=c1 call_id=c1<|channel|>commentary<|message|>{}<|call|>",
     "no call id": b"<|start|>assistant to=functions.f<|channel|>commentary<|message|>{}<|call|>",
     "an empty call id": b"<|start|>assistant to=functions.f call_id= <|channel|>commentary<|message|>{}<|call|>",
+    "an empty call id after one of the same words": b"".join(
+        b"<|start|>user call_id=%s<|message|>a<|end|>" % call_id for call_id in (b"c1", b"", b"c2", b"", b"")
+    ),
     "a call id of letters": "<|start|>assistant to=f call_id=cä1<|channel|>final<|message|>{}<|call|>".encode(),
     "a long call id": b"<|start|>assistant to=f call_id=" + b"c" * 80 + b"<|channel|>final<|message|>{}<|call|>",
     "a call id of 64": b"<|start|>assistant to=f call_id=" + b"c" * 64 + b"<|channel|>final<|message|>{}<|call|>",
@@ -213,6 +216,11 @@ def test_a_check_of_decoded_text_is_not_left_to_the_prefilter(monkeypatch: pytes
     expected = read(text, "openchatml-2.2")
     assert len(expected.findings) == 1
     assert read_scanned(text, "openchatml-2.2") == expected
+
+
+@both_ways
+def test_a_header_with_an_empty_call_id_is_not_that_of_another_call() -> None:
+    assert_same(HEADER + ODD["an empty call id after one of the same words"], "openchatml-2.2", [1 << 30])
 
 
 @pytest.mark.slow

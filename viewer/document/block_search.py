@@ -119,13 +119,14 @@ class BlockSearcher:
             return SearchedRows(after, sorted([*unsure, *rows.tolist()]))
         data = np.frombuffer(text, np.uint8)
         found, doubts = self._finder.find(data), self._finder.doubts(text)
-        sure = bool(plan.verbatim[chosen].all())
+        certain = plan.verbatim[chosen] & ~plan.cut[chosen]  # a match may also begin before a cut and end after it
+        sure = bool(certain.all())
         if not len(found) and not len(doubts) and sure:
             return SearchedRows(after, unsure)
         starts, ends = starts - base, ends - base
         doubtful = _holding(doubts, starts, ends)
         if not sure:
-            doubtful |= _holding(_marks(data), starts, ends) & ~plan.verbatim[chosen]
+            doubtful |= _holding(_marks(data), starts, ends) & ~certain
         if len(found) and plan.cut[chosen].any():
             signs = [found.start() for pattern in (MAY_BE_MARK, STRIPPED_SIGN) for found in pattern.finditer(text)]
             doubtful |= _holding(np.sort(np.array(signs, np.int64)), starts, ends) & plan.cut[chosen]

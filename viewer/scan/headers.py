@@ -154,9 +154,10 @@ class _Parts:
     """The words of headers before and after the call ids, eight bytes at a time."""
 
     def __init__(self, words: Words, first: Positions, before: Positions, after: Positions, last: Positions) -> None:
+        has_id = (after > 0).astype(np.int64)
         after = np.where(after > 0, after, last)
         self._columns = [*_columns(words, first, before), *_columns(words, after, last)]
-        self._lengths = (before - first) << 32 | (last - after)
+        self._lengths = (before - first) << 32 | has_id << 31 | (last - after)
         self._hashes = self._lengths.astype(np.uint64)
         for number, column in enumerate(self._columns):
             self._hashes += column * np.uint64(_PRIME * (2 * number + 3) & 0xFFFF_FFFF_FFFF_FFFF)

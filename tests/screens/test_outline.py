@@ -185,12 +185,12 @@ def test_a_hundred_thousand_messages_are_fast(tmp_path: Path) -> None:
     turn = "<|start|>user<|message|>q<|end|>\n" + "<|start|>assistant<|channel|>final<|message|>a<|return|>\n" * 9
     projection = read(tmp_path, "version: 2.2\n" + turn * 10_000).project(DEBUG)
     rows = projection.rows()
-    begun = time.perf_counter()
+    begun = time.process_time()
     lines = OutlineLines(projection, rows, STYLE)
     shown = [lines.line(row, 30) for row in range(60_000, 60_100)]
     lines.table.toggle(500)
     lines.table.fold_all(True)
-    taken = time.perf_counter() - begun
+    taken = time.process_time() - begun
     assert len(shown) == 100
     assert len(lines.table) == 10_000
     assert taken < 3

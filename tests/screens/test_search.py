@@ -204,9 +204,9 @@ class TestSlices:
         searcher = Searcher(projection, rows, Query.parse("dolores"))
         longest, more = 0.0, True
         while more:
-            began = time.monotonic()
+            began = time.process_time()
             more = searcher.step(0.005)
-            longest = max(longest, time.monotonic() - began)
+            longest = max(longest, time.process_time() - began)
         assert longest < 0.5, "the bound is generous, since machines of tests are slow"
 
     def test_the_search_continues_when_the_document_grows(self, tmp_path: Path) -> None:

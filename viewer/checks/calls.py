@@ -26,7 +26,7 @@ from viewer.rules.calls import (
 )
 from viewer.rules.errors import E_CALL_SCHEMA, E_TOOL_CANCELLED, E_TOOL_TIMEOUT
 from viewer.rules.notes import I_CALL_INFERRED
-from viewer.syntax.json_text import JsonKind, JsonNode
+from viewer.syntax.json_text import JsonKind, JsonNode, exact_value
 from viewer.tools.declarations import Declarations
 
 LONGEST_GLANCED = 4000
@@ -129,6 +129,10 @@ class ToolChecks:
             yield from self._check_arguments(case, recipient)
 
     def _check_arguments(self, case: CheckContext, tool: str) -> Iterator[Diagnostic]:
+        if case.transcript.format.name != "openchatml-0.1":
+            value = exact_value(case.json)
+            if isinstance(value, dict) and self._declarations.accepts(tool, value):
+                return  # only a fault has a position, for which the nodes are read
         node = arguments_of(case)
         if node is None:
             return

@@ -77,8 +77,9 @@ _HIDDEN = lazy_regex(
 
 def find_hidden_characters(data: bytes, base: int = 0) -> Iterator[tuple[str, int, int]]:
     """Find runs of hidden characters: the kind (`bidi`, `zero-width`, `tags`, `control`) and the byte span of each."""
-    if may_hide(data):
-        yield from search_hidden_characters(data, base)
+    if not may_hide(data):
+        return
+    yield from search_hidden_characters(data, base)
 
 
 def search_hidden_characters(data: bytes, base: int = 0) -> Iterator[tuple[str, int, int]]:

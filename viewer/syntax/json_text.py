@@ -26,6 +26,7 @@ __all__ = [
     "JsonReading",
     "check_json",
     "duplicate_keys",
+    "exact_value",
     "glance",
     "read_json",
     "string_body",
@@ -140,6 +141,28 @@ def glance(data: bytes) -> JsonGlance:
     if end != len(text) and text[end:].strip(" \t\n\r"):
         return _INVALID
     return JsonGlance(True, _QUICK.repeats, value)
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if value in (float("inf"), float("-inf")):
+        raise _RefusedError
+    return value
+
+
+_HALF = re.compile(rb"\\u[dD]")
+"""Half of a surrogate pair, which alone is U+FFFD in a node."""
+_EXACT = json.JSONDecoder(parse_float=_finite, parse_constant=_refuse)
+
+
+def exact_value(data: bytes) -> object:
+    """The value of a valid JSON text as `JsonNode.to_python` returns it; None if that is not certain."""
+    if len(data) > LONGEST_GLANCED or _HALF.search(data) or is_too_deep(data):
+        return None
+    try:
+        return _EXACT.decode(data.decode())
+    except (ValueError, RecursionError):
+        return None
 
 
 def is_too_deep(data: bytes) -> bool:

@@ -7,13 +7,17 @@ reading it.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from viewer.syntax.json_tree import JsonKind, JsonNode, number_value
-from viewer.tools.plain_schemas import Judge, judge_of
+from viewer.tools.plain_schemas import Judge, is_plain, judge_of
 from viewer.tools.schema import Written, write_out
-from viewer.tools.validate import Schema, is_kind, is_usable
+from viewer.tools.validate import Schema, compiled, is_kind, is_usable
+
+if TYPE_CHECKING:
+    from jsonschema_rs import Validator
 
 ALWAYS_ALLOWED = "deadline_ms"
 MOST_FAULTS = 1_000
@@ -67,6 +71,10 @@ class Schematic:
             self._whole = judge_of(self._written.schema)
         if self._whole is None:
             self._written = Written({}, 1)
+        self._may_drop: bool | None = None
+        """True if the argument that is always allowed is not in the schema; None if that is not known yet."""
+        self._validator: Validator | None = None
+        """For a plain schema: it takes long to load, and then a tenth of the time."""
         self._judges: dict[tuple[int, tuple[str, ...]], Judge | None] = {}
         self._patterns: dict[str, Schema] = {}
         """Each pattern as a separate schema, kept so that it is compiled once."""
@@ -82,8 +90,7 @@ class Schematic:
             return []
         if not isinstance(value, dict):
             return self._no_object(node, value)
-        if isinstance(schema, dict) and not _mentions(schema, ALWAYS_ALLOWED):
-            value.pop(ALWAYS_ALLOWED, None)
+        self._drop_allowed(value)
         if self._whole(value):
             return []
         self._steps = MOST_STEPS
@@ -98,6 +105,29 @@ class Schematic:
                 break
         found = found or [ArgumentFault("wrong-type", node.start, node.end)]
         return sorted(found, key=lambda fault: (fault.start, fault.end))
+
+    def accepts(self, value: dict[str, object], *, is_one_of_many: bool) -> bool:
+        """True if arguments with this value have no fault: most need no nodes. Members may be removed from it.
+
+        `is_one_of_many`: compiling a plain schema pays."""
+        if self._whole is None or not self._written.schema:
+            return True
+        self._drop_allowed(value)
+        if not is_one_of_many or not is_plain(self._written.schema):
+            return self._whole(value)
+        if self._validator is None:
+            self._validator = compiled(self._written.schema)
+        try:
+            return self._validator is not None and self._validator.is_valid(value)
+        except ValueError:
+            return False
+
+    def _drop_allowed(self, value: dict[str, object]) -> None:
+        if self._may_drop is None:
+            schema = self._written.schema
+            self._may_drop = isinstance(schema, dict) and not _mentions(schema, ALWAYS_ALLOWED)
+        if self._may_drop:
+            value.pop(ALWAYS_ALLOWED, None)
 
     def _no_object(self, node: JsonNode, value: object) -> list[ArgumentFault]:
         """The fault of arguments that are not an object, unless the schema explicitly allows that."""

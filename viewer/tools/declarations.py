@@ -14,6 +14,8 @@ from viewer.tools.openapi import tools_in
 __all__ = ["ArgumentFault", "Declarations"]
 
 PREFIX = "functions."
+MANY_CALLS = 256
+"""From then on, plain schemas are compiled."""
 
 
 class _Declared(Struct, frozen=True):
@@ -32,6 +34,8 @@ class Declarations:
         self._schematics: dict[str, Schematic] = {}
         self._count = 0
         """The number of declarations that were read."""
+        self._calls = 0
+        """The number of calls whose arguments were checked without nodes."""
 
     def read(self, text: str) -> bool:
         """Read the body of a system or developer message; True if it declares tools."""
@@ -69,13 +73,19 @@ class Declarations:
 
     def check_node(self, tool: str, node: JsonNode) -> list[ArgumentFault]:
         """The faults of parsed arguments."""
-        name = _plain(tool)
-        if name not in self._declared:
-            return []
+        return self._schematic(_plain(tool)).faults(node) if self.knows(tool) else []
+
+    def accepts(self, tool: str, value: dict[str, object]) -> bool:
+        """True if arguments with this value have no fault; members may be removed from it."""
+        self._calls += 1
+        schematic = self._schematic(_plain(tool)) if self.knows(tool) else None
+        return schematic is None or schematic.accepts(value, is_one_of_many=self._calls > MANY_CALLS)
+
+    def _schematic(self, name: str) -> Schematic:
         if name not in self._schematics:
             declared = self._declared[name]
             self._schematics[name] = Schematic(declared.schema, (declared.document,), texts=declared.texts)
-        return self._schematics[name].faults(node)
+        return self._schematics[name]
 
     def _declare(self, name: str, declared: _Declared) -> None:
         self._count += 1

@@ -46,7 +46,7 @@ def test_positions_count_from_the_base() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("unit", [b"\xff", b"\xe2\x82", b"a\x80", "é\N{CAT}".encode() + b"\xf0"])
 def test_hostile_bytes_take_linear_time(unit: bytes) -> None:
-    begun = time.perf_counter()
+    begun = time.process_time()
     for _ in ill_formed(unit * (1_000_000 // len(unit))):
         pass
-    assert time.perf_counter() - begun < 3
+    assert time.process_time() - begun < 3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import socket
 import time
@@ -13,7 +14,9 @@ from hypothesis import strategies as st
 
 from tests.support.cases import each
 from tests.support.declaring import declared, faults, tool
-from viewer.tools.declarations import Declarations
+from viewer.syntax.json_text import exact_value, read_json
+from viewer.tools.arguments import python_value
+from viewer.tools.declarations import MANY_CALLS, Declarations
 
 
 @each(
@@ -226,3 +229,64 @@ def test_no_schema_raises(schema: object, arguments: object) -> None:
     declared(json.dumps({"paths": {"/x": {"post": schema, "parameters": schema}, "name": schema}}))
     listed = Declarations()
     listed.read_function_list(json.dumps(schema))
+
+
+JUDGED: list[dict[str, object]] = [
+    {"properties": {"a": {"type": "string"}}, "required": ["a"]},
+    {"properties": {"a": {"type": "integer"}, "b": {"type": "array", "items": {"enum": ["x"]}}}},
+    {"properties": {"a": {"type": "number", "minLength": 5}}},
+    {"properties": {"a": {"minLength": 5}}},
+    {"properties": {"a": {"maxLength": 3}}},
+    {"properties": {"a": {"maximum": 5}}},
+    {"properties": {"a": {"type": "number"}}, "additionalProperties": False},
+    {"properties": {"deadline_ms": {"type": "string"}}, "additionalProperties": False},
+    {"type": "array"},
+    {"pattern": "^a", "minProperties": 2},
+    {"not": {}},
+    {},
+]
+ARGUMENTS = [
+    '{"a": "x"}', '{"a": 1}', '{"a": 1.0}', '{"a": 1.5}', '{"a": -0}', '{"a": 1e999}', '{"a": -1e999}',
+    '{"a": 1, "a": "x"}',
+    '{"a": "x", "a": 1}', '{"a": "\\ud800"}', '{"a": "\\u0061bcde"}', '{"a": "\\ud83d\\ude00"}', '{"a": NaN}',
+    '{"a": 1} x',
+    '{"a": 1, "deadline_ms": 5}',
+    '{"deadline_ms": "5"}', '{"deadline_ms": 5}', "{}", "[]", '{"b": ["x", "y"]}', '{"b": ["x"]}',
+    '{"\\ud800": 1, "\\ud801": 2}', '{"a": true}', '{"a": "\\ud83d\\ud83d\\ude00"}',
+    '{"a": null}', '{"a": ' + "[" * 250 + "]" * 250 + "}", '{"a": ' + "9" * 5000 + "}",
+    '{"a": "x", "c": {}}', '{"a": "\x01"}',
+]  # fmt: skip
+
+
+def test_a_verdict_on_the_value_alone_accepts_nothing_that_has_a_fault() -> None:
+    accepted = 0
+    for schema, calls in itertools.product(JUDGED, (0, MANY_CALLS)):
+        declarations = declared(tool(schema))
+        declarations._calls = calls
+        for data in [text.encode() for text in ARGUMENTS] + [b'{"a": "\xff\xff\xff\xff"}']:
+            value = exact_value(data)
+            if isinstance(value, dict) and declarations.accepts("f", value):
+                accepted += 1
+                assert declarations.check("f", data, 0) == [], (data, schema)
+    assert accepted > 100
+
+
+@pytest.mark.parametrize("calls", [0, MANY_CALLS])
+def test_a_verdict_on_the_value_alone_accepts_what_has_no_fault(calls: int) -> None:
+    declarations = declared(tool({**JUDGED[0], "additionalProperties": False}))
+    declarations._calls = calls
+    assert declarations.accepts("f", {"a": "x", "deadline_ms": 5})
+    assert not declarations.accepts("f", {"b": "x"})
+    assert declarations.accepts("other", {})
+
+
+def test_an_exact_value_is_that_of_the_nodes() -> None:
+    for data in map(str.encode, ARGUMENTS):
+        value = exact_value(data)
+        reading = read_json(data)
+        if value is not None:
+            assert reading.node is not None
+            assert not reading.faults
+            assert value == python_value(reading.node)[0], data
+    assert exact_value(b'{"a": "\\ud800"}') is None
+    assert exact_value(b'{"a": 1.5, "b": [-0, "\\u0061"]}') == {"a": 1.5, "b": [0, "a"]}

@@ -131,3 +131,11 @@ def expected(data: bytes, needle: bytes, fold: bytes) -> list[int]:
     pairs = [set(pair) for pair in zip(needle, fold, strict=True)]
     last = len(data) - len(needle)
     return [at for at in range(last + 1) if all(data[at + place] in pair for place, pair in enumerate(pairs))]
+
+
+def assert_places(data: bytes | memoryview, wanted: bytes) -> None:
+    """The bytes of a set, whose ranges may overlap, are found in order."""
+    ranges = [(min(pair), max(pair)) for pair in zip(wanted[::2], wanted[1::2], strict=False)][:16]
+    places = np.frombuffer(accelerator().places(exactly(data), bytes(sum(ranges, ()))), np.int64).tolist()
+    in_set = [any(low <= byte <= high for low, high in ranges) for byte in range(256)]
+    assert places == [at for at, byte in enumerate(bytes(data)) if in_set[byte]], (bytes(data), ranges)

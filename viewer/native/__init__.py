@@ -18,7 +18,7 @@ LEVEL = "OCMLVIEW_NATIVE_LEVEL"
 BACKEND = "OCMLVIEW_BACKEND"
 """The variable that forces a backend, of which only one uses the accelerator."""
 LEVELS = ("scalar", "sse2", "avx2")
-EDITION = 3
+EDITION = 4
 """The number in `_fast.c`: a module that was compiled from an older source is not used."""
 
 
@@ -27,6 +27,9 @@ class Native(Protocol):
 
     def find(self, data: bytes | memoryview, needle: bytes, fold: bytes, /) -> bytes:
         """The offsets (int64) of all matches, which may overlap. `fold` has another spelling of each byte."""
+
+    def places(self, data: bytes | memoryview, ranges: bytes, /) -> bytes:
+        """The offsets (int64) of all bytes in these ranges: a low and a high byte of each, at most 16."""
 
     def frames(self, data: bytes | memoryview, before: int, escapes: bool, /) -> tuple[bytes, bytes]:
         """The plain frames, as rows of 48 bytes, and the row (int64) of the first header of each kind.

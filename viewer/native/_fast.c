@@ -18,7 +18,7 @@
 #endif
 
 /* Must be the number in __init__.py: a module that was compiled from an older source is not used. */
-#define EDITION 3
+#define EDITION 4
 
 /* ---- columns ---------------------------------------------------------------------------------------------- */
 
@@ -63,7 +63,7 @@ static PyObject *column_bytes(Column *column) {
     return bytes;
 }
 
-/* ---- pairs: the one kernel with a variant for each instruction set ------------------------------------------ */
+/* ---- kernels: for each instruction set, one that finds pairs and one that finds bytes of a set -------------- */
 
 /* Two bytes at a distance, each in one of two spellings: `<|`, or the two rarest bytes of a needle. */
 typedef struct {
@@ -71,93 +71,157 @@ typedef struct {
     uint8_t first, first_other, second, second_other;
 } Pair;
 
-static inline int is_pair(const uint8_t *at, const Pair *pair) {
-    uint8_t one = at[pair->first_at], two = at[pair->second_at];
-    return (one == pair->first || one == pair->first_other) && (two == pair->second || two == pair->second_other);
+#define MOST_RANGES 16
+
+/* A set of bytes: a flag for each, and ranges by their first byte and their width. */
+typedef struct {
+    int count;
+    uint8_t low[MOST_RANGES], width[MOST_RANGES], has[256];
+} Set;
+
+/* One of them; the other one is NULL. */
+typedef struct {
+    const Pair *pair;
+    const Set *set;
+} Wanted;
+
+/* A kernel has a loop for pairs and one for sets, made from the same lines. */
+#define INLINE static inline __attribute__((always_inline))
+#define BOTH_LOOPS(loop)                                                                                              \
+    if (wanted.pair) return loop(data, at, limit, (Wanted){wanted.pair, NULL}, found);                                 \
+    return loop(data, at, limit, (Wanted){NULL, wanted.set}, found);
+
+INLINE int is_wanted(const uint8_t *at, Wanted wanted) {
+    if (wanted.pair) {
+        const Pair *pair = wanted.pair;
+        uint8_t one = at[pair->first_at], two = at[pair->second_at];
+        return (one == pair->first || one == pair->first_other) && (two == pair->second || two == pair->second_other);
+    }
+    return wanted.set->has[*at];
 }
 
-/* The offset of the first 64 bytes from `at` on, in steps of 64, where a pair begins; a bit for each in `found`.
-   Only whole steps before `limit` are searched. */
-typedef int64_t (*NextPairs)(const uint8_t *data, int64_t at, int64_t limit, const Pair *pair, uint64_t *found);
+/* The offset of the first 64 bytes from `at` on, in steps of 64, with something that is wanted; a bit for each place
+   in `found`. Only whole steps before `limit` are searched. */
+typedef int64_t (*Kernel)(const uint8_t *data, int64_t at, int64_t limit, Wanted wanted, uint64_t *found);
 
-static int64_t next_pairs_scalar(const uint8_t *data, int64_t at, int64_t limit, const Pair *pair, uint64_t *found) {
-    for (; at + 64 <= limit; at += 64) {
-        const uint8_t *one = data + at + pair->first_at, *two = data + at + pair->second_at;
-        uint8_t any = 0; /* compilers turn this loop into vector instructions */
+/* Compilers turn the loop over pairs into vector instructions. */
+INLINE int any_wanted(const uint8_t *data, Wanted wanted) {
+    uint8_t any = 0;
+    if (wanted.pair) {
+        const Pair pair = *wanted.pair;
+        const uint8_t *one = data + pair.first_at, *two = data + pair.second_at;
         for (int place = 0; place < 64; place++)
-            any |= ((one[place] == pair->first) | (one[place] == pair->first_other)) &
-                   ((two[place] == pair->second) | (two[place] == pair->second_other));
-        if (any) {
-            uint64_t bits = 0;
-            for (int place = 0; place < 64; place++) bits |= (uint64_t)is_pair(data + at + place, pair) << place;
-            *found = bits;
+            any |= ((one[place] == pair.first) | (one[place] == pair.first_other)) &
+                   ((two[place] == pair.second) | (two[place] == pair.second_other));
+    } else {
+        for (int place = 0; place < 64; place++) any |= wanted.set->has[data[place]];
+    }
+    return any;
+}
+
+INLINE int64_t loop_scalar(const uint8_t *data, int64_t at, int64_t limit, Wanted wanted, uint64_t *found) {
+    *found = 0;
+    for (; at + 64 <= limit; at += 64)
+        if (any_wanted(data + at, wanted)) {
+            for (int place = 0; place < 64; place++) *found |= (uint64_t)is_wanted(data + at + place, wanted) << place;
             return at;
         }
-    }
-    *found = 0;
     return at;
+}
+
+static int64_t next_scalar(const uint8_t *data, int64_t at, int64_t limit, Wanted wanted, uint64_t *found) {
+    BOTH_LOOPS(loop_scalar)
 }
 
 #if HAS_X86
-static inline uint64_t pairs16(const uint8_t *data, const Pair *pair, __m128i one, __m128i one_other, __m128i two,
-                               __m128i two_other) {
-    __m128i first = _mm_loadu_si128((const __m128i *)(data + pair->first_at));
-    __m128i second = _mm_loadu_si128((const __m128i *)(data + pair->second_at));
-    first = _mm_or_si128(_mm_cmpeq_epi8(first, one), _mm_cmpeq_epi8(first, one_other));
-    second = _mm_or_si128(_mm_cmpeq_epi8(second, two), _mm_cmpeq_epi8(second, two_other));
-    return (uint32_t)_mm_movemask_epi8(_mm_and_si128(first, second));
+INLINE __m128i load16(const uint8_t *data) { return _mm_loadu_si128((const __m128i *)(const void *)data); }
+
+INLINE __m128i either16(__m128i bytes, uint8_t one, uint8_t other) {
+    return _mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8((char)one)),
+                        _mm_cmpeq_epi8(bytes, _mm_set1_epi8((char)other)));
 }
 
-static int64_t next_pairs_sse2(const uint8_t *data, int64_t at, int64_t limit, const Pair *pair, uint64_t *found) {
-    __m128i one = _mm_set1_epi8((char)pair->first), one_other = _mm_set1_epi8((char)pair->first_other);
-    __m128i two = _mm_set1_epi8((char)pair->second), two_other = _mm_set1_epi8((char)pair->second_other);
-    for (; at + 64 <= limit; at += 64) {
-        uint64_t bits = 0;
-        for (int part = 0; part < 64; part += 16)
-            bits |= pairs16(data + at + part, pair, one, one_other, two, two_other) << part;
-        if (bits) {
-            *found = bits;
-            return at;
-        }
+INLINE __m128i wanted16(const uint8_t *data, Wanted wanted) {
+    if (wanted.pair) {
+        const Pair *pair = wanted.pair;
+        return _mm_and_si128(either16(load16(data + pair->first_at), pair->first, pair->first_other),
+                             either16(load16(data + pair->second_at), pair->second, pair->second_other));
     }
-    *found = 0;
+    __m128i bytes = load16(data), any = _mm_setzero_si128();
+    for (int range = 0; range < wanted.set->count; range++) {
+        __m128i above = _mm_sub_epi8(bytes, _mm_set1_epi8((char)wanted.set->low[range]));
+        __m128i most = _mm_set1_epi8((char)wanted.set->width[range]);
+        any = _mm_or_si128(any, _mm_cmpeq_epi8(_mm_min_epu8(above, most), above));
+    }
+    return any;
+}
+
+INLINE int64_t loop_sse2(const uint8_t *data, int64_t at, int64_t limit, Wanted wanted, uint64_t *found) {
+    uint64_t bits = 0;
+    for (; at + 64 <= limit; at += 64) {
+        for (int part = 0; part < 64; part += 16)
+            bits |= (uint64_t)(uint32_t)_mm_movemask_epi8(wanted16(data + at + part, wanted)) << part;
+        if (bits) break;
+    }
+    *found = bits;
     return at;
 }
 
-__attribute__((target("avx2"))) static inline __m256i pairs32(const uint8_t *data, const Pair *pair, __m256i one,
-                                                              __m256i one_other, __m256i two, __m256i two_other) {
-    __m256i first = _mm256_loadu_si256((const __m256i *)(data + pair->first_at));
-    __m256i second = _mm256_loadu_si256((const __m256i *)(data + pair->second_at));
-    first = _mm256_or_si256(_mm256_cmpeq_epi8(first, one), _mm256_cmpeq_epi8(first, one_other));
-    second = _mm256_or_si256(_mm256_cmpeq_epi8(second, two), _mm256_cmpeq_epi8(second, two_other));
-    return _mm256_and_si256(first, second);
+static int64_t next_sse2(const uint8_t *data, int64_t at, int64_t limit, Wanted wanted, uint64_t *found) {
+    BOTH_LOOPS(loop_sse2)
 }
 
-__attribute__((target("avx2"))) static int64_t next_pairs_avx2(const uint8_t *data, int64_t at, int64_t limit,
-                                                               const Pair *pair, uint64_t *found) {
-    __m256i one = _mm256_set1_epi8((char)pair->first), one_other = _mm256_set1_epi8((char)pair->first_other);
-    __m256i two = _mm256_set1_epi8((char)pair->second), two_other = _mm256_set1_epi8((char)pair->second_other);
+#define AVX2 __attribute__((target("avx2")))
+
+AVX2 INLINE __m256i load32(const uint8_t *data) {
+    return _mm256_loadu_si256((const __m256i *)(const void *)data);
+}
+
+AVX2 INLINE __m256i either32(__m256i bytes, uint8_t one, uint8_t other) {
+    return _mm256_or_si256(_mm256_cmpeq_epi8(bytes, _mm256_set1_epi8((char)one)),
+                           _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8((char)other)));
+}
+
+AVX2 INLINE __m256i wanted32(const uint8_t *data, Wanted wanted) {
+    if (wanted.pair) {
+        const Pair *pair = wanted.pair;
+        return _mm256_and_si256(either32(load32(data + pair->first_at), pair->first, pair->first_other),
+                                either32(load32(data + pair->second_at), pair->second, pair->second_other));
+    }
+    __m256i bytes = load32(data), any = _mm256_setzero_si256();
+    for (int range = 0; range < wanted.set->count; range++) {
+        __m256i above = _mm256_sub_epi8(bytes, _mm256_set1_epi8((char)wanted.set->low[range]));
+        __m256i most = _mm256_set1_epi8((char)wanted.set->width[range]);
+        any = _mm256_or_si256(any, _mm256_cmpeq_epi8(_mm256_min_epu8(above, most), above));
+    }
+    return any;
+}
+
+AVX2 INLINE int64_t loop_avx2(const uint8_t *data, int64_t at, int64_t limit, Wanted wanted, uint64_t *found) {
+    *found = 0;
     for (; at + 64 <= limit; at += 64) {
-        __m256i low = pairs32(data + at, pair, one, one_other, two, two_other);
-        __m256i high = pairs32(data + at + 32, pair, one, one_other, two, two_other);
+        __m256i low = wanted32(data + at, wanted), high = wanted32(data + at + 32, wanted);
         if (!_mm256_testz_si256(_mm256_or_si256(low, high), _mm256_set1_epi8(-1))) {
             *found = (uint32_t)_mm256_movemask_epi8(low) | (uint64_t)(uint32_t)_mm256_movemask_epi8(high) << 32;
             return at;
         }
     }
-    *found = 0;
     return at;
+}
+
+AVX2 static int64_t next_avx2(const uint8_t *data, int64_t at, int64_t limit, Wanted wanted, uint64_t *found) {
+    BOTH_LOOPS(loop_avx2)
 }
 #endif
 
 static const struct {
     const char *name;
-    NextPairs next_pairs;
+    Kernel next;
 } LEVELS[] = {
-    {"scalar", next_pairs_scalar},
+    {"scalar", next_scalar},
 #if HAS_X86
-    {"sse2", next_pairs_sse2},
-    {"avx2", next_pairs_avx2},
+    {"sse2", next_sse2},
+    {"avx2", next_avx2},
 #endif
 };
 
@@ -171,34 +235,34 @@ static void find_levels(void) {
     level = level_count - 1;
 }
 
-/* A walk over all pairs of a block. */
+/* A walk over all places of a block with something that is wanted. */
 typedef struct {
     const uint8_t *data;
     int64_t at, limit;
-    Pair pair;
+    Wanted wanted;
     uint64_t found;
-    NextPairs next_pairs;
-} PairWalk;
+    Kernel next;
+} Walk;
 
-/* The walk over the pairs that begin before `limit`; both bytes of each are in the data. */
-static PairWalk walk_pairs(const uint8_t *data, int64_t limit, Pair pair) {
-    return (PairWalk){data, -64, limit, pair, 0, LEVELS[level].next_pairs};
+/* The walk over the places before `limit`; of a pair, both bytes are in the data. */
+static Walk walk_over(const uint8_t *data, int64_t limit, Wanted wanted) {
+    return (Walk){data, -64, limit, wanted, 0, LEVELS[level].next};
 }
 
-/* The offset of the next pair; -1 after the last one. */
-static int64_t next_pair(PairWalk *walk) {
+/* The offset of the next place; -1 after the last one. */
+static inline int64_t next_place(Walk *walk) {
     if (!walk->found) {
-        walk->at = walk->next_pairs(walk->data, walk->at + 64, walk->limit, &walk->pair, &walk->found);
-        for (int64_t place = walk->at; !walk->found && place < walk->limit; place++)
-            if (is_pair(walk->data + place, &walk->pair)) {
-                walk->at = place - 63; /* the rest is searched from the next byte on */
+        walk->at = walk->next(walk->data, walk->at + 64, walk->limit, walk->wanted, &walk->found);
+        for (int64_t at = walk->at; !walk->found && at < walk->limit; at++)
+            if (is_wanted(walk->data + at, walk->wanted)) {
+                walk->at = at - 63; /* the rest is searched from the next byte on */
                 walk->found = (uint64_t)1 << 63;
             }
         if (!walk->found) return -1;
     }
-    int place = __builtin_ctzll(walk->found);
+    int bit = __builtin_ctzll(walk->found);
     walk->found &= walk->found - 1;
-    return walk->at + place;
+    return walk->at + bit;
 }
 
 /* ---- find ------------------------------------------------------------------------------------------------- */
@@ -231,8 +295,9 @@ static Pair rarest_pair(const uint8_t *data, int64_t size, const uint8_t *needle
 
 static void find_all(Column *found, const uint8_t *data, int64_t size, const uint8_t *needle, const uint8_t *other,
                      int64_t length) {
-    PairWalk walk = walk_pairs(data, size - length + 1, rarest_pair(data, size, needle, other, length));
-    for (int64_t at; (at = next_pair(&walk)) >= 0;) {
+    Pair pair = rarest_pair(data, size, needle, other, length);
+    Walk walk = walk_over(data, size - length + 1, (Wanted){&pair, NULL});
+    for (int64_t at; (at = next_place(&walk)) >= 0;) {
         int64_t place = 0;
         while (place < length && (data[at + place] == needle[place] || data[at + place] == other[place])) place++;
         if (place == length && !column_add_offset(found, at)) return;
@@ -256,6 +321,43 @@ static PyObject *fast_find(PyObject *module, PyObject *arguments) {
     PyBuffer_Release(&data);
     PyBuffer_Release(&needle);
     PyBuffer_Release(&fold);
+    return result;
+}
+
+/* ---- places ----------------------------------------------------------------------------------------------- */
+
+static void find_places(Column *found, const uint8_t *data, int64_t size, const Set *set) {
+    Walk walk = walk_over(data, size, (Wanted){NULL, set});
+    for (int64_t at; (at = next_place(&walk)) >= 0;)
+        if (!column_add_offset(found, at)) return;
+}
+
+static PyObject *fast_places(PyObject *module, PyObject *arguments) {
+    Py_buffer data, ranges;
+    Set set = {0};
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "y*y*:places", &data, &ranges)) return NULL;
+    PyObject *result = NULL;
+    const uint8_t *bounds = ranges.buf;
+    int is_valid = ranges.len % 2 == 0 && ranges.len <= 2 * MOST_RANGES;
+    for (; is_valid && set.count < ranges.len / 2; set.count++) {
+        uint8_t low = bounds[2 * set.count], high = bounds[2 * set.count + 1];
+        set.low[set.count] = low;
+        set.width[set.count] = (uint8_t)(high - low);
+        if (low > high) is_valid = 0;
+        for (int byte = low; byte <= high; byte++) set.has[byte] = 1;
+    }
+    if (!is_valid) {
+        PyErr_SetString(PyExc_ValueError, "the ranges are not pairs of a low and a high byte, or too many");
+    } else {
+        Column found = {NULL, sizeof(int64_t), 0, 0, 0};
+        Py_BEGIN_ALLOW_THREADS
+        find_places(&found, data.buf, data.len, &set);
+        Py_END_ALLOW_THREADS
+        result = column_bytes(&found);
+    }
+    PyBuffer_Release(&data);
+    PyBuffer_Release(&ranges);
     return result;
 }
 
@@ -398,10 +500,11 @@ static int add_row(Column *rows, Kinds *kinds, const uint8_t *data, const Row *f
 
 /* All plain frames of a block. `before` is the byte before it; with `escapes`, a mark after `<` is text. */
 static void find_frames(Column *rows, Kinds *kinds, const uint8_t *data, int64_t size, int before, int escapes) {
-    PairWalk walk = walk_pairs(data, size - 2, (Pair){0, 1, '<', '<', '|', '|'});
+    const Pair mark = {0, 1, '<', '<', '|', '|'};
+    Walk walk = walk_over(data, size - 2, (Wanted){&mark, NULL});
     enum { NOTHING, WORDS, BODY } state = NOTHING;
     Row row = {0};
-    for (int64_t at; (at = next_pair(&walk)) >= 0;) {
+    for (int64_t at; (at = next_place(&walk)) >= 0;) {
         int kind = token_at(data, size, at), is_escaped = (at ? data[at - 1] : before) == '<';
         if (at >= size - LONGEST_TOKEN) {
             if (is_escaped || kind == FOREIGN) kind = OTHER; /* it may still become another token */
@@ -473,6 +576,7 @@ static PyObject *fast_use_level(PyObject *module, PyObject *arguments) {
 static PyMethodDef METHODS[] = {
     {"find", fast_find, METH_VARARGS, NULL},
     {"frames", fast_frames, METH_VARARGS, NULL},
+    {"places", fast_places, METH_VARARGS, NULL},
     {"levels", fast_levels, METH_NOARGS, NULL},
     {"use_level", fast_use_level, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},

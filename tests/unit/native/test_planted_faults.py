@@ -14,7 +14,7 @@ import pytest
 from hatch_build import compile_module
 from tests.laws.test_scan_equals_parse import TURNS
 from tests.support.native import LEVELS, needs_native, using
-from tests.support.native_rows import assert_as_numpy, assert_defined, assert_matches
+from tests.support.native_rows import assert_as_numpy, assert_defined, assert_matches, assert_places
 from tests.support.program import ROOT
 from tests.unit.native.test_frames import soup
 from viewer import native
@@ -36,8 +36,8 @@ FAULTS: dict[str, tuple[str, ...]] = {
     "a start in a body is text": ("if (kind == START) {", "if (kind == START && state != BODY) {"),
     "a channel in a body is text": ("kind != INNER || state == BODY", "kind != INNER"),
     "a second message mark is text": ("kind == MESSAGE && state == WORDS", "kind == MESSAGE && state != NOTHING"),
-    "the last bytes are not searched": ("place < walk->limit; place++", "place < walk->limit - 1; place++"),
-    "a byte between two steps is not searched": ("(walk->data, walk->at + 64", "(walk->data, walk->at + 65"),
+    "the last bytes are not searched": ("at < walk->limit; at++", "at < walk->limit - 1; at++"),
+    "a byte between two steps is not searched": ("next(walk->data, walk->at + 64", "next(walk->data, walk->at + 65"),
     "a hash decides": ("is_same(&words, &theirs)", "words.before_length == theirs.before_length"),
     "an empty call id is any call id": (
         *("!row->id_start == !example->id_start && ", ""),
@@ -49,6 +49,9 @@ FAULTS: dict[str, tuple[str, ...]] = {
     "a gap may be of any length": ("if (to - from > LONGEST_GAP) return 0;", ""),
     "the other spelling counts at the first byte only": ("data[at + place] == other[place])", "data[at] == *other)"),
     "sse2 searches every second part": ("part < 64; part += 16)", "part < 64; part += 32)"),
+    "a range lacks its last byte": ("(uint8_t)(high - low)", "(uint8_t)(high - low - (high > low))"),
+    "a flag of a set is missing": ("byte <= high; byte++", "byte < high; byte++"),
+    "sse2 compares with signs": ("_mm_min_epu8(above, most)", "_mm_min_epi16(above, most)"),
     "avx2 shifts by one": ("_mm256_movemask_epi8(high) << 32", "_mm256_movemask_epi8(high) << 31"),
 }  # fmt: skip
 
@@ -86,6 +89,7 @@ def try_everything() -> None:
                 at = chance.randrange(len(data))
                 needle = data[at : at + chance.choice((1, 2, 7))]
                 assert_matches(data, needle, needle.swapcase())
+                assert_places(data, chance.choice((b"<<", b"\x00\x1f\x7f\xff", b"azAZ..")))
 
 
 @pytest.mark.parametrize("name", FAULTS)

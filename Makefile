@@ -52,4 +52,4 @@ $(INSTALLED): pyproject.toml constraints.txt .ci/install hatch_build.py viewer/n
 	@touch $@
 
 clean:
-	rm -rf .venv dist
+	rm -rf .venv dist viewer/native/*.so

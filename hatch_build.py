@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import shlex
 import shutil
 import subprocess
@@ -75,5 +76,6 @@ def compile_module(source: Path, module: Path) -> str:
 
 
 def platform_tag() -> str:
-    """The platform in the name of a wheel."""
-    return sysconfig.get_platform().replace("-", "_").replace(".", "_")
+    """The platform in the name of a wheel. A Python for two processors compiles for the present one."""
+    name = sysconfig.get_platform().replace("universal2", platform.machine())
+    return name.replace("-", "_").replace(".", "_")

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.made_once import made_once
+from tests.support.native import needs_compiler
 from tests.support.program import CHAT, ROOT
 
 pytestmark = pytest.mark.slow
@@ -84,7 +85,7 @@ def modules_in(wheel: Path) -> list[str]:
     return [name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".so")]
 
 
-@pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler")
+@needs_compiler
 def test_the_wheel_of_a_machine_with_a_compiler_has_the_accelerator(dist: Path, program: Path) -> None:
     wheel = next(dist.glob("*.whl"))
     assert re.fullmatch(r"ocmlview-[\d.]+-cp311-abi3-\w+\.whl", wheel.name)

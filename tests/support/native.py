@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -25,6 +27,8 @@ LEVELS = built_levels()
 WAYS = (NUMPY, *LEVELS)
 BOTH_WAYS = (NUMPY, *LEVELS[-1:])
 """With NumPy, and with the module as users have it."""
+COMPILES = os.environ.get(SWITCH) != "0" and bool(shutil.which((os.environ.get("CC") or "cc").split()[0]))
+needs_compiler = pytest.mark.skipif(not COMPILES, reason="there is no C compiler")
 needs_native = pytest.mark.skipif(not LEVELS, reason="the native accelerator is not built")
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
+import os
 from pathlib import Path
 
 import pytest
 
 from hatch_build import compile_module
+from tests.support.native import needs_compiler
 from tests.support.program import ROOT
 
 SOURCE = ROOT / "viewer" / "native" / "_fast.c"
@@ -31,8 +32,8 @@ def test_what_cannot_be_compiled_leaves_no_file(
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler")
+@needs_compiler
 def test_the_source_has_no_warnings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CC", "cc -Werror")
+    monkeypatch.setenv("CC", f"{os.environ.get('CC') or 'cc'} -Werror")
     monkeypatch.setenv("OCMLVIEW_NATIVE", "1")
     assert compile_module(SOURCE, tmp_path / "module.so") == ""

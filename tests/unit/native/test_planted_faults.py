@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import shutil
 from importlib.machinery import ExtensionFileLoader
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -13,17 +12,13 @@ import pytest
 
 from hatch_build import compile_module
 from tests.laws.test_scan_equals_parse import TURNS
-from tests.support.native import LEVELS, needs_native, using
+from tests.support.native import LEVELS, needs_compiler, needs_native, using
 from tests.support.native_rows import assert_as_numpy, assert_defined, assert_matches, assert_places
 from tests.support.program import ROOT
 from tests.unit.native.test_frames import soup
 from viewer import native
 
-pytestmark = [
-    pytest.mark.lab,
-    needs_native,
-    pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler"),
-]
+pytestmark = [pytest.mark.lab, needs_native, needs_compiler]
 SOURCE = (ROOT / "viewer" / "native" / "_fast.c").read_text("utf-8")
 FAULTS: dict[str, tuple[str, ...]] = {
     "the byte before the block is forgotten": ("(at ? data[at - 1] : before)", "(at ? data[at - 1] : 0)"),

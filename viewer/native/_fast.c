@@ -384,6 +384,7 @@ static const int64_t STOP_LENGTHS[] = {7, 10, 8}; /* of `<|end|>`, `<|return|>` 
 #define LONGEST_ID 64
 #define MOST_KINDS 3000
 #define KIND_SLOTS 8192
+#define MOST_PROBES 64
 #define IRREGULAR (-1)
 
 #define ESCAPED 1 /* a flag: the body has a mark after `<`, where that is an escape */
@@ -461,21 +462,23 @@ typedef struct {
     int32_t slots[KIND_SLOTS];
 } Kinds;
 
-/* The number of a kind: a hash proposes, the bytes decide. */
+/* The number of a kind: a hash proposes, the bytes decide. Words that were chosen to collide are irregular. */
 static int32_t kind_of(Kinds *kinds, const uint8_t *data, const Row *rows, const Row *row, int64_t number) {
     Words words = words_of(data, row);
     uint64_t hash = hash_bytes(row->id_start != 0, words.before, words.before_length);
-    uint64_t slot = hash_bytes(hash, words.after, words.after_length) % KIND_SLOTS;
-    for (;; slot = (slot + 1) % KIND_SLOTS) {
-        int32_t kind = kinds->slots[slot] - 1;
-        if (kind < 0) break;
-        const Row *example = rows + ((const int64_t *)(const void *)kinds->examples.data)[kind];
+    hash = hash_bytes(hash, words.after, words.after_length);
+    for (uint64_t probe = 0; probe < MOST_PROBES; probe++) {
+        int32_t *slot = kinds->slots + (hash + probe) % KIND_SLOTS;
+        if (!*slot) {
+            if (kinds->examples.count >= MOST_KINDS || !column_add_offset(&kinds->examples, number)) return IRREGULAR;
+            *slot = (int32_t)kinds->examples.count;
+            return *slot - 1;
+        }
+        const Row *example = rows + ((const int64_t *)(const void *)kinds->examples.data)[*slot - 1];
         Words theirs = words_of(data, example);
-        if (!row->id_start == !example->id_start && is_same(&words, &theirs)) return kind;
+        if (!row->id_start == !example->id_start && is_same(&words, &theirs)) return *slot - 1;
     }
-    if (kinds->examples.count >= MOST_KINDS || !column_add_offset(&kinds->examples, number)) return IRREGULAR;
-    kinds->slots[slot] = (int32_t)kinds->examples.count;
-    return (int32_t)kinds->examples.count - 1;
+    return IRREGULAR;
 }
 
 static int only_space(const uint8_t *data, int64_t from, int64_t to) {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import islice
 
 import pytest
 
@@ -77,6 +78,23 @@ def test_there_are_at_most_3000_kinds_in_a_block() -> None:
     kinds = table_of(data)["kind"]
     assert kinds[:3000].tolist() == kinds[3100:6100].tolist() == list(range(3000))
     assert set(kinds[3000:3100].tolist() + kinds[6100:].tolist()) == {IRREGULAR}
+
+
+def slot_of(words: bytes) -> int:
+    """Where the source looks for the kind of a header without a call id."""
+    value = len(words)
+    for at in range(0, len(words), 8):
+        value = (value ^ int.from_bytes(words[at : at + 8], "little")) * 0x9E3779B97F4A7C15 % (1 << 64)
+        value ^= value >> 29
+    return value % 8192
+
+
+def test_words_that_were_chosen_to_collide_are_irregular() -> None:
+    numbers = (number for number in range(10**6) if slot_of(b"user name=%d" % number) < 4)
+    data = b"".join(b"<|start|>user name=%d<|message|>a<|end|>" % number for number in islice(numbers, 90))
+    kinds = table_of(data * 2)["kind"].tolist()
+    assert kinds[:64] == list(range(64)) and kinds[90:] == kinds[:90]
+    assert kinds[:90].count(IRREGULAR) in range(22, 27)
 
 
 def test_long_words_and_long_call_ids_are_irregular_or_words() -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, seed, settings
@@ -20,8 +21,10 @@ from tests.support.reading import read, read_scanned, scan
 from tests.support.samples import Sample, samples
 from tests.support.unconditional import unconditional
 from viewer.checks import CHECKS
+from viewer.checks.calls import PlainKind, ToolChecks
 from viewer.checks.check import Check, Contains, Scope
 from viewer.checks.context import CheckContext
+from viewer.index.calls import CallState
 from viewer.model.diagnostic import Diagnostic
 from viewer.rules.structure import W_ENCODING
 
@@ -203,6 +206,85 @@ def test_the_fast_scan_equals_the_careful_one(name: str, format: str, monkeypatc
     quick = read(text, format)
     monkeypatch.setattr("viewer.checks.queue.CHECKS", unconditional(CHECKS))
     assert read(text, format) == quick
+
+
+CALL_HEADERS = (
+    b"assistant to=functions.f call_id=%s<|channel|>commentary<|constrain|>json",
+    b"assistant to=functions.g call_id=%s<|channel|>commentary",
+    b"assistant to=browser.open call_id=%s<|channel|>commentary<|constrain|>json",
+    b"assistant to=functions.f<|channel|>commentary<|constrain|>json",
+    b"assistant to=functions.f call_id=%s<|channel|>analysis json",
+)
+REPLY_HEADERS = (
+    b"tool name=functions.f call_id=%s to=assistant<|channel|>commentary",
+    b"tool name=functions.g call_id=%s to=assistant<|channel|>commentary",
+    b"tool call_id=%s<|channel|>commentary",
+    b"tool name=functions.f<|channel|>commentary",
+    b"tool name=functions.f call_id=%s<|channel|>commentary<|constrain|>json",
+)
+ARGUMENTS = (
+    *(b'{"a": 1}', b'{"a": "x"}', b' {"a": 2, "d": 1} ', b'{"a": 1, "a": 2}', b"[1]", b"{", b"", b"text"),
+    *(b'{"a": 1, "deadline_ms": 5}', b'{"a": 1e999}', b'{"a": 1, "b": "\\ud800"}', b'{"tool_calls": 1, "a": 1}'),
+)
+RESULTS = (
+    *(b'{"ok": true}', b'{"ok": true, "content": "x"}', b'{"ok": false}', b'{"a": 1}', b'{"error": "E-TOOL-TIMEOUT"}'),
+    *(b'{"ok": true, "error": {"code": "E-TOOL-CANCELLED"}}', b'{"ok": true, "ok": true}', b"[1]", b"text", b"{x"),
+    *(b'{"ok": null, "n": 1e999}', b'{"ok": 0}', b"", b'{"\\ud800": 1}'),
+)
+CANCEL = b'{"type":"tool.cancel","call_id":"%s","reason":"h"}\n'
+MIXED = b'<|start|>assistant<|channel|>final<|message|>{"tool_calls": [{}]}<|end|>\n'
+
+
+def calls_by_chance(chance: Random) -> bytes:
+    """Calls and replies whose ids repeat, are missing, come late, and are cancelled."""
+    parts = [HEADER, *([DECLARED] if chance.random() < 0.5 else []), USER]
+    usual = chance.random()
+    for _ in range(chance.randrange(40)):
+        call_id = b"c%d" % chance.randrange(1 + 6 * (1 + chance.randrange(3)))
+        match chance.randrange(20):
+            case 0 | 1:
+                parts.append(USER)
+            case 2:
+                parts.append(CANCEL % call_id)
+            case 3:
+                parts.append(MIXED)
+            case 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11:
+                head = chance.choice(CALL_HEADERS)
+                body = ARGUMENTS[0] if chance.random() < usual else chance.choice(ARGUMENTS)
+                stop = b"<|call|>" if chance.random() < 0.9 else b"<|end|>"
+                parts.append(b"<|start|>" + head.replace(b"%s", call_id) + b"<|message|>" + body + stop + b"\n")
+            case _:
+                head = chance.choice(REPLY_HEADERS)
+                body = RESULTS[0] if chance.random() < usual else chance.choice(RESULTS)
+                parts.append(b"<|start|>" + head.replace(b"%s", call_id) + b"<|message|>" + body + b"<|end|>\n")
+    return b"".join(parts)
+
+
+@pytest.mark.share(test=2)
+@pytest.mark.parametrize("part", range(4))
+def test_random_calls_link_as_the_parser_links_them(part: int) -> None:
+    for number in range(part, 240, 4):
+        text = calls_by_chance(Random(f"calls {number}"))
+        for format in ("openchatml-2.2", "harmony") if number % 5 == 0 else ("openchatml-2.2",):
+            assert read_scanned(text, format, [], number % 3) == read(text, format), (number, format)
+
+
+def test_plain_calls_and_replies_are_linked_without_their_messages(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain: list[int] = []
+    link = ToolChecks.link_plain
+
+    def counted(self: ToolChecks, kind: PlainKind, number: int, *rest: Any) -> bool:
+        if link(self, kind, number, *rest):
+            plain.append(number)
+            return True
+        return False
+
+    monkeypatch.setattr(ToolChecks, "link_plain", counted)
+    text = HEADER + USER + DECLARED + TURNS.replace(b', "deadline_ms": 5', b"") + USER
+    analysis, scanner = scan([text], text, "openchatml-2.2")
+    assert scanner.taken > 90
+    assert len(plain) > 30
+    assert {link.state for link in analysis.calls.links} == {CallState.OK}
 
 
 def test_a_check_of_decoded_text_is_not_left_to_the_prefilter(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ from viewer.checks.prefilter_numpy import Batch, compile_numpy
 from viewer.reading.bodies import read_body, verbatim_body
 
 if TYPE_CHECKING:
+    from viewer.checks.context import CheckContext
     from viewer.checks.queue import CheckQueue, Messages
     from viewer.reading.grammar import TextGrammar
 
@@ -37,7 +38,7 @@ def check_run(checker: CheckQueue, work: Messages, size: int) -> int:
     masks = checker.batch_prefilter.masks(batch, _answers(checker, first, count), noted)
     is_verbatim = np.frombuffer(checker.index.verbatim(first, first + count - 1), bool)
     masks[~is_verbatim] |= checker.every_check
-    _check_rows(checker, work.grammar, first, masks, is_verbatim, data, base)
+    _check_rows(checker, work.grammar, first, masks, is_verbatim, batch, base)
     checker.checked_to = max(checker.checked_to, int(ends[-1]))
     return first + count - 1
 
@@ -57,20 +58,28 @@ def _check_rows(
     first: int,
     masks: NDArray[np.int64],
     is_verbatim: NDArray[np.bool_],
-    data: bytes,
+    batch: Batch,
     base: int,
 ) -> None:
-    index, tools = checker.index, checker.tools
+    index, tools, of_plain_calls = checker.index, checker.tools, checker.of_plain_calls
     rows = np.flatnonzero(masks)
     before = -1
-    for row, mask in zip(rows.tolist(), masks[rows].tolist(), strict=True):
+    columns = (masks, is_verbatim, batch.body_starts, batch.body_ends)
+    for row, mask, verbatim, start, end in zip(rows.tolist(), *(each[rows].tolist() for each in columns), strict=True):
         if row > before + 1:
             tools.skip_messages(index.turn(first + row - 1))
         before = row
-        message = index[first + row]
-        start, end = message.pieces[0].start, message.pieces[0].end
-        text = data[start - base : end - base]
-        body = verbatim_body(text, start) if is_verbatim[row] else read_body(message.pieces, checker.read)
-        checker.run_checks(mask, checker.case_of(message, body, grammar))
+        number, text = first + row, batch.data[start:end]
+
+        def case(number: int = number, text: bytes = text, start: int = start) -> CheckContext:
+            return checker.case_of(index[number], verbatim_body(text, base + start), grammar)
+
+        if not verbatim:
+            message = index[number]
+            checker.run_checks(mask, checker.case_of(message, read_body(message.pieces, checker.read), grammar))
+            continue
+        kind = checker.plain_kind(index.kinds[number]) if not mask & ~of_plain_calls else None
+        if kind is None or not tools.link_plain(kind, number, index.turn(number), index.call_id(number), text, case):
+            checker.run_checks(mask, case())
     if before < len(masks) - 1:
         tools.skip_messages(index.turn(first + len(masks) - 1))

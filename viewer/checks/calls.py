@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterator
 from msgspec import Struct, field
 
 from viewer.checks.check import AnyOf, Check, Contains, HeaderIs, Scope
-from viewer.checks.context import CheckContext, TranscriptFacts
+from viewer.checks.context import BEGINS_OBJECT, CheckContext, TranscriptFacts
 from viewer.index.calls import CallLedger, CallState, bare_tool_name, is_function
 from viewer.model.diagnostic import Diagnostic, Rule, Severity
-from viewer.model.messages import Channel, Ending, Message, Outcome, Span
+from viewer.model.messages import Channel, Ending, Header, Message, Outcome, Span
+from viewer.reading.format import FormatTraits
 from viewer.reading.header import is_tool
 from viewer.rules import RULES
 from viewer.rules.calls import (
@@ -26,7 +27,7 @@ from viewer.rules.calls import (
 )
 from viewer.rules.errors import E_CALL_SCHEMA, E_TOOL_CANCELLED, E_TOOL_TIMEOUT
 from viewer.rules.notes import I_CALL_INFERRED
-from viewer.syntax.json_text import JsonKind, JsonNode, exact_value
+from viewer.syntax.json_text import JsonKind, JsonNode, exact_value, plain_object
 from viewer.tools.declarations import Declarations
 
 LONGEST_GLANCED = 4000
@@ -46,6 +47,33 @@ class TurnState(Struct):
     """Replies without `ok`, as long as none has it."""
     call_token: bool = False
     json_calls: list[tuple[int, Span]] = field(default_factory=list)
+
+
+class PlainKind(Struct, frozen=True):
+    """A kind of calls or replies whose bytes alone may show that they have no problem."""
+
+    header: Header
+    """Without the call id."""
+    format: FormatTraits
+    is_call: bool
+    is_json: bool
+    has_call_stop: bool
+
+
+def _is_plain_result(value: dict[str, object] | None) -> bool:
+    return value is None or not ("error" in value or value.get("ok") is False)
+
+
+def plain_kind(message: Message, transcript: TranscriptFacts) -> PlainKind | None:
+    """Return the kind of a message with one run of bytes; None for a kind that needs all checks."""
+    header, format = message.header, transcript.format
+    is_call = header.role == "assistant" and is_tool(header.recipient)
+    is_json = (header.content_type or "").lower() == "json"
+    if header.malformed or not (is_call or (header.role == "tool" and not is_json)):
+        return None
+    if format.name == "openchatml-0.1" or format.states_outcomes or format.shares_spans:
+        return None
+    return PlainKind(header, format, is_call, is_json, message.ending is Ending.CALL)
 
 
 class ToolChecks:
@@ -82,6 +110,55 @@ class ToolChecks:
             self._other(case)
         yield from self._compare_turn()
 
+    def link_plain(
+        self,
+        kind: PlainKind,
+        number: int,
+        turn: int,
+        call_id: str | None,
+        text: bytes,
+        case: Callable[[], CheckContext],
+    ) -> bool:
+        """Link a call or a reply that has no problem except with its id. False if it may have one; nothing changes.
+
+        Only for messages without a time: none of them is late."""
+        notes = self._notes
+        if turn == self._turn and (notes.json_calls or notes.lacking):
+            return False  # what comes next decides about them
+        value = None
+        if kind.is_json or BEGINS_OBJECT.match(text):
+            value = plain_object(text)
+            if value is None:
+                return False
+        if not (self._is_plain_call(kind.header, text, value) if kind.is_call else _is_plain_result(value)):
+            return False
+        self._enter_turn(turn)
+        format = kind.format
+        if kind.is_call:
+            self._notes.call_token |= kind.has_call_stop
+            self._ledger.add_call(number, kind.header, call_id, lambda: _id_place(case()), format.call_ids)
+        else:
+            self._notes.has_ok |= value is not None and "ok" in value
+            self._ledger.add_reply(
+                number,
+                kind.header,
+                call_id,
+                lambda: _id_place(case()),
+                needs_id=format.call_ids,
+                notes_inferred=format.infers_calls,
+            )
+        return True
+
+    def _is_plain_call(self, header: Header, text: bytes, value: dict[str, object] | None) -> bool:
+        tool = header.recipient or ""
+        if b'"deadline_ms"' in text:
+            return False
+        if not self._declarations:
+            return True
+        if not self._declarations.knows(tool):
+            return not is_function(tool)
+        return value is not None and self._declarations.accepts(tool, value)
+
     def skip_messages(self, turn: int) -> None:
         """Skip messages that do not concern tools. `turn` is the turn of the last one."""
         self._enter_turn(turn)
@@ -115,7 +192,10 @@ class ToolChecks:
         message, header = case.message, case.message.header
         self._notes.call_token |= message.ending is Ending.CALL and message.stop is not None
         needs_id = case.transcript.format.call_ids
-        self._ledger.add_call(message, self._deadline(case), lambda: _id_place(case), needs_id)
+        row = self._ledger.add_call(message.number, header, header.call_id, lambda: _id_place(case), needs_id)
+        deadline = self._deadline(case)
+        if deadline is not None:
+            self._ledger.set_deadline(row, deadline)
         recipient = header.recipient
         if message.ending is not Ending.OPEN:
             yield from self._check_shape(case)
@@ -174,8 +254,14 @@ class ToolChecks:
 
     def _reply(self, case: CheckContext) -> Iterator[Diagnostic]:
         format = case.transcript.format
+        header = case.message.header
         row = self._ledger.add_reply(
-            case.message, lambda: _id_place(case), format.call_ids, notes_inferred=format.infers_calls
+            case.message.number,
+            header,
+            header.call_id,
+            lambda: _id_place(case),
+            needs_id=format.call_ids,
+            notes_inferred=format.infers_calls,
         )
         if format.states_outcomes:
             self._take_outcome(case, row)

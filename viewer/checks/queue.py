@@ -11,9 +11,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from viewer.checks import CHECKS
-from viewer.checks.calls import ToolChecks
+from viewer.checks.calls import PlainKind, ToolChecks, check_calls, plain_kind
 from viewer.checks.check import Run, Scope
 from viewer.checks.context import CheckContext, Read, TranscriptFacts
+from viewer.checks.json import check_json
 from viewer.checks.missing import Declaring
 from viewer.checks.prefilter import (
     HeaderAnswers,
@@ -127,6 +128,12 @@ class CheckQueue:
         self._of_calls = mask_of_scopes(self.checks, Scope.CALLS)
         self.every_check = self._of_message | self._of_calls
         """The bits for a message that no prefilter understands."""
+        self.of_plain_calls = sum(
+            1 << number for number, check in enumerate(self.checks) if check.run in (check_calls, check_json)
+        )
+        """The bits of the checks that `ToolChecks.link_plain` replaces."""
+        self._plain_kinds: dict[int, PlainKind | None] = {}
+        """By header key, for the current transcript."""
         self._of_encoding = sum(1 << number for number, check in enumerate(self.checks) if W_ENCODING in check.rules)
         self._runs: dict[int, tuple[Run, ...]] = {}
         """The check functions of each mask that occurred."""
@@ -222,6 +229,7 @@ class CheckQueue:
         self._has_begun = True
         self._transcribed = TranscriptFacts(self._formats[transcript.format], profile(transcript.header))
         self.answers = HeaderAnswers(self._predicates, self.index, self._transcribed)
+        self._plain_kinds.clear()
 
     def _end(self) -> None:
         """Drop the state of the checks, which contains words of the input."""
@@ -257,6 +265,12 @@ class CheckQueue:
             set_bits = (check.run for number, check in enumerate(self.checks) if mask >> number & 1)
             known = self._runs[mask] = tuple(set_bits)
         return known
+
+    def plain_kind(self, key: int) -> PlainKind | None:
+        """Return the kind of calls or replies with this header key, if they can be plain."""
+        if key not in self._plain_kinds:
+            self._plain_kinds[key] = plain_kind(self.index.example(key), self._transcribed)
+        return self._plain_kinds[key]
 
     def ahead(self, message: Message) -> list[Diagnostic]:
         """Return the diagnostics of a message ahead of its turn, except those of its calls."""

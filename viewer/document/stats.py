@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
+from itertools import count as count_from
 
 from msgspec import Struct
 
 from viewer.document.document import Document
 from viewer.document.projection import Projection
-from viewer.document.values import ShownCall, ShownMessage
+from viewer.document.values import ShownCall
 from viewer.index.calls import CallState
 from viewer.model.messages import Coding, Message, Usage
 from viewer.model.visibility import END_USER, Audience
 
+AT_ONCE = 64 * 1024
+"""Messages whose columns are looked at together."""
 FAILURES = frozenset(state.value for state in (CallState.FAILED, CallState.TIMEOUT, CallState.CANCELLED))
 UNANSWERED = frozenset(state.value for state in (CallState.PENDING, CallState.UNANSWERED))
 
@@ -53,20 +56,39 @@ def count(document: Document, audience: Audience) -> Stats:
     """Count the content that this audience sees; hidden messages have a single count."""
     projection = document.project(audience)
     calls = projection.calls()
-    calling = {call.call for call in calls}
-    sizes = _sizes_without_thoughts(document) if not audience.sees_thoughts else {}
-    sums: dict[tuple[str, str | None], Sum] = {}
-    hidden = 0
-    for message in document.index:
-        if not audience.sees(message):
-            hidden += 1
-            continue
-        row = _row(sums, message)
-        row.messages += 1
-        row.bytes += sizes[message.number] if message.number in sizes else _size(projection, message)
-        row.calls += message.number in calling
-    ordered = sorted(sums.values(), key=lambda row: (-row.messages, row.role, row.channel or ""))
+    sums, hidden = _count_messages(document, projection, {call.call for call in calls})
+    ordered = sorted(sums, key=lambda row: (-row.messages, row.role, row.channel or ""))
     return Stats(ordered, _by_tool(calls), None if audience.strict else hidden, projection.usage())
+
+
+def _count_messages(
+    document: Document, projection: Projection, calling: Container[int | None]
+) -> tuple[Iterable[Sum], int]:
+    """The sums of what the audience of the projection sees, and the number of hidden messages."""
+    index, audience = document.index, projection.audience
+    shown_sizes = {} if audience.sees_thoughts else _sizes_without_thoughts(document)
+    sums: dict[tuple[str, str | None], Sum] = {}
+    row_of: dict[int, Sum | None] = {}
+    """By kind of message; None for hidden ones."""
+    hidden = 0
+    for first in range(1, len(index) + 1, AT_ONCE):
+        last = min(len(index), first + AT_ONCE - 1)
+        kinds = index.kinds[first : last + 1]
+        for number, kind, start, end in zip(count_from(first), kinds, *index.bodies(first, last), strict=False):
+            if kind not in row_of:
+                message = index[number]
+                row_of[kind] = _row(sums, message) if audience.sees(message) else None
+            row = row_of[kind]
+            if row is None:
+                hidden += 1
+                continue
+            row.messages += 1
+            row.calls += number in calling
+            if number in shown_sizes:
+                row.bytes += shown_sizes[number]
+            else:
+                row.bytes += end - start if index.regular_kinds[kind] else _size(projection, index[number])
+    return sums.values(), hidden
 
 
 def _row(sums: dict[tuple[str, str | None], Sum], message: Message) -> Sum:
@@ -89,11 +111,9 @@ def _size(projection: Projection, message: Message) -> int:
 
 def _sizes_without_thoughts(document: Document) -> dict[int, int]:
     """The sizes of shown messages without cut thoughts; the index has only their full sizes."""
-    cut = document.cut_messages()
-    if not cut:
-        return {}
-    shown = (item for item in document.project(END_USER).items() if isinstance(item, ShownMessage))
-    return {item.number: len(item.body.encode("utf-8", "replace")) for item in shown if item.number in cut}
+    projection = document.project(END_USER)
+    shown = ((number, projection.message(number)) for number in document.cut_messages())
+    return {number: len(message.body.encode("utf-8", "replace")) for number, message in shown if message}
 
 
 def _by_tool(calls: Iterable[ShownCall]) -> list[ToolSum]:

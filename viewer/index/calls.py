@@ -14,7 +14,7 @@ from viewer.columns.api import Column
 from viewer.index.call_ids import CallTable
 from viewer.index.messages import MessageIndex
 from viewer.model.diagnostic import Rule
-from viewer.model.messages import Message, Span
+from viewer.model.messages import Header, Span
 from viewer.reading.header import full_tool_name
 from viewer.rules.calls import W_CALL_ID_DUPLICATE, W_CALL_ID_MISSING, W_CALL_ID_UNKNOWN, W_CALL_UNANSWERED
 from viewer.rules.errors import E_TOOL_CANCELLED
@@ -241,21 +241,19 @@ class CallLedger:
         """Note a message that is not a call or a reply."""
         self._passed = len(self)
 
-    def add_call(self, message: Message, deadline_ms: int | None, place: Place, needs_id: bool) -> int:
-        """Add a call and return its row. A call without a tool links to the next reply that no other call claims."""
-        header = message.header
+    def add_call(self, number: int, header: Header, call_id: str | None, place: Place, needs_id: bool) -> int:
+        """Add a call and return its row. A call without a tool links to the next reply that no other call claims.
+
+        The header may lack the call id."""
         tool = full_tool_name(header.recipient) if header.recipient else UNNAMED
-        call_id = header.call_id
-        row = self._add(message.number, 0, tool, CallState.PENDING, call_id)
-        if deadline_ms is not None:
-            self._deadlines[row] = deadline_ms
+        row = self._add(number, 0, tool, CallState.PENDING, call_id)
         if call_id is not None:
             if self._known_ids.get(call_id) is not None:
-                self._report(W_CALL_ID_DUPLICATE, "call", *place(), message.number)
+                self._report(W_CALL_ID_DUPLICATE, "call", *place(), number)
             self._known_ids.put(call_id, row)
             self._open_by_id.setdefault(call_id, deque()).append(row)
         elif needs_id:
-            self._report(W_CALL_ID_MISSING, "call", *place(), message.number)
+            self._report(W_CALL_ID_MISSING, "call", *place(), number)
         if header.recipient is None:
             self._forget_answered(self._open_without_tool)
             self._open_without_tool.append(row)
@@ -266,25 +264,32 @@ class CallLedger:
             queue.append(row)
         return row
 
-    def add_reply(self, message: Message, place: Place, needs_id: bool, notes_inferred: bool) -> int:
-        """Add a reply and return the row of its call, still in the state of a plain answer."""
-        call_id = message.header.call_id
+    def set_deadline(self, row: int, milliseconds: int) -> None:
+        """Set the deadline that a call gave its tool."""
+        self._deadlines[row] = milliseconds
+
+    def add_reply(
+        self, number: int, header: Header, call_id: str | None, place: Place, *, needs_id: bool, notes_inferred: bool
+    ) -> int:
+        """Add a reply and return the row of its call, still in the state of a plain answer.
+
+        The header may lack the call id."""
         if call_id is None and needs_id:
-            self._report(W_CALL_ID_MISSING, "reply", *place(), message.number)
+            self._report(W_CALL_ID_MISSING, "reply", *place(), number)
         row = self._call_with(call_id) if call_id is not None else None
         if row is not None:
-            self._replies[row] = message.number
+            self._replies[row] = number
             self.set_state(row, self._outcome(row, CallState.OK))
             self._note_answer(row)
             return row
         if call_id is not None and self._known_ids.get(call_id) is not None:
-            return self._add_unlinked(message, place)
-        row = self._infer(message.header.name, message.number, with_ids=call_id is None)
+            return self._add_unlinked(number, header, call_id, place)
+        row = self._infer(header.name, number, with_ids=call_id is None)
         if row is None:
-            return self._add_unlinked(message, place)
-        self._link_inferred(row, message.number, CallState.OK, place)
+            return self._add_unlinked(number, header, call_id, place)
+        self._link_inferred(row, number, CallState.OK, place)
         if notes_inferred:
-            self._report(I_CALL_INFERRED, None, *place(), message.number)
+            self._report(I_CALL_INFERRED, None, *place(), number)
         return row
 
     def _note_answer(self, row: int) -> None:
@@ -370,17 +375,16 @@ class CallLedger:
         while queue and self._replies[queue[0]]:
             queue.popleft()
 
-    def _add_unlinked(self, message: Message, place: Place) -> int:
-        header = message.header
-        known = self._known_ids.get(header.call_id) if header.call_id is not None else None
+    def _add_unlinked(self, number: int, header: Header, call_id: str | None, place: Place) -> int:
+        known = self._known_ids.get(call_id) if call_id is not None else None
         if known is None:
             tool = full_tool_name(header.name) if header.name else UNNAMED
-            row = self._add(0, message.number, tool, CallState.ORPHAN, header.call_id)
-            self._report(W_CALL_ID_UNKNOWN, None, *place(), message.number)
+            row = self._add(0, number, tool, CallState.ORPHAN, call_id)
+            self._report(W_CALL_ID_UNKNOWN, None, *place(), number)
         else:
             tool = self._tool_names[self._tools[known]]
-            row = self._add(self._calls[known], message.number, tool, CallState.DUPLICATE, header.call_id)
-            self._report(W_CALL_ID_DUPLICATE, "reply", *place(), message.number)
+            row = self._add(self._calls[known], number, tool, CallState.DUPLICATE, call_id)
+            self._report(W_CALL_ID_DUPLICATE, "reply", *place(), number)
         return row
 
     def cancel(self, call_id: str, start: int, end: int) -> None:

@@ -28,6 +28,7 @@ __all__ = [
     "duplicate_keys",
     "exact_value",
     "glance",
+    "plain_object",
     "read_json",
     "string_body",
 ]
@@ -155,12 +156,32 @@ _HALF = re.compile(rb"\\u[dD]")
 _EXACT = json.JSONDecoder(parse_float=_finite, parse_constant=_refuse)
 
 
+def _unrepeated(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        raise _RefusedError
+    return value
+
+
+_UNREPEATED = json.JSONDecoder(parse_float=_finite, parse_constant=_refuse, object_pairs_hook=_unrepeated)
+
+
 def exact_value(data: bytes) -> object:
     """The value of a valid JSON text as `JsonNode.to_python` returns it; None if that is not certain."""
+    return _exact(data, _EXACT)
+
+
+def plain_object(data: bytes) -> dict[str, object] | None:
+    """The same for an object without repeated keys; None if it is anything else or not certain."""
+    value = _exact(data, _UNREPEATED)
+    return value if isinstance(value, dict) else None
+
+
+def _exact(data: bytes, decoder: json.JSONDecoder) -> object:
     if len(data) > LONGEST_GLANCED or _HALF.search(data) or is_too_deep(data):
         return None
     try:
-        return _EXACT.decode(data.decode())
+        return decoder.decode(data.decode())
     except (ValueError, RecursionError):
         return None
 

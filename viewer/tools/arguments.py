@@ -73,6 +73,7 @@ class Schematic:
             self._written = Written({}, 1)
         self._may_drop: bool | None = None
         """True if the argument that is always allowed is not in the schema; None if that is not known yet."""
+        self._is_compiled = False
         self._validator: Validator | None = None
         """For a plain schema: it takes long to load, and then a tenth of the time."""
         self._judges: dict[tuple[int, tuple[str, ...]], Judge | None] = {}
@@ -113,12 +114,13 @@ class Schematic:
         if self._whole is None or not self._written.schema:
             return True
         self._drop_allowed(value)
-        if not is_one_of_many or not is_plain(self._written.schema):
-            return self._whole(value)
+        if is_one_of_many and not self._is_compiled:
+            self._is_compiled = True
+            self._validator = compiled(self._written.schema) if is_plain(self._written.schema) else None
         if self._validator is None:
-            self._validator = compiled(self._written.schema)
+            return self._whole(value)
         try:
-            return self._validator is not None and self._validator.is_valid(value)
+            return self._validator.is_valid(value)
         except ValueError:
             return False
 

@@ -6,7 +6,7 @@ INSTALLED := .venv/.installed
 # Tests and benchmarks start the program hundreds of times, so it is compiled once.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test check docs coverage lab fuzz bench dist clean
+.PHONY: demo test check docs coverage lab fuzz sanitize bench dist clean
 
 demo: $(INSTALLED)          ## show the bundled tour
 	@$(BIN)/ocmlview demo
@@ -38,15 +38,18 @@ lab: $(INSTALLED)           ## the long campaigns
 fuzz: $(INSTALLED)          ## random inputs, for an hour or OCML_FUZZ_SECONDS
 	@$(BIN)/python -m tests.fuzz
 
+sanitize: $(INSTALLED)      ## test the native accelerator with the sanitizers of gcc, for 10 minutes or OCML_FUZZ_SECONDS
+	@sh .ci/sanitize
+
 bench: $(INSTALLED)         ## measure speed, also of installed peers; QUICK=1 takes a minute, WRITE=1 updates the pages
 	@$(BIN)/python -m tests.benchmarks $(if $(QUICK),--quick) $(if $(WRITE),--write) $(GROUPS)
 
 dist: $(INSTALLED)          ## the wheel and the sdist
 	@$(BIN)/python -m hatchling build
 
-$(INSTALLED): pyproject.toml constraints.txt .ci/install
+$(INSTALLED): pyproject.toml constraints.txt .ci/install hatch_build.py viewer/native/_fast.c
 	@sh .ci/install
 	@touch $@
 
 clean:
-	rm -rf .venv dist
+	rm -rf .venv dist viewer/native/*.so

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import settings, strategies
 
 from tests.support.cases import marks_of, targets_of
+from tests.support.native import LEVELS
 
 EMPTY = tempfile.TemporaryDirectory(prefix="ocmlview-tests-")
 os.environ["XDG_CONFIG_HOME"] = EMPTY.name
@@ -90,3 +91,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for case, item in cases.items():
             for mark in marks_of(targets[case]):
                 item.add_marker(mark)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if not LEVELS:
+        terminalreporter.write_line("The native accelerator is not built: everything was tested with NumPy only.")

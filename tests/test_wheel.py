@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.made_once import made_once
+from tests.support.native import needs_compiler
 from tests.support.program import CHAT, ROOT
 
 pytestmark = pytest.mark.slow
@@ -79,13 +81,44 @@ def test_the_wheel_has_code_data_and_the_man_page_and_nothing_else(dist: Path) -
     assert not [name for name in names if "__pycache__" in name]
 
 
+def modules_in(wheel: Path) -> list[str]:
+    return [name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".so")]
+
+
+@needs_compiler
+def test_the_wheel_of_a_machine_with_a_compiler_has_the_accelerator(dist: Path, program: Path) -> None:
+    wheel = next(dist.glob("*.whl"))
+    assert re.fullmatch(r"ocmlview-[\d.]+-cp311-abi3-\w+\.whl", wheel.name)
+    assert modules_in(wheel) == ["viewer/native/_fast.abi3.so"]
+    script = "from viewer.native import load; print(load().find(b'abc', b'c', b'C'))"
+    out = done(program.with_name("python"), "-c", script, cwd=dist, environment=without("OCMLVIEW_NATIVE"))
+    assert out == repr((2).to_bytes(8, sys.byteorder)) + "\n"
+
+
+@pytest.mark.parametrize("setting", ["CC=/nonexistent", "CC=false", "OCMLVIEW_NATIVE=0"])
+def test_a_wheel_without_the_accelerator_is_pure(tmp_path: Path, setting: str) -> None:
+    project = shutil.copytree(ROOT, tmp_path / "project", ignore=LEFT_BEHIND)
+    name, _, value = setting.partition("=")
+    command = (sys.executable, "-m", "hatchling", "build", "-t", "wheel")
+    out = done(*command, cwd=project, environment={**without("CC", "OCMLVIEW_NATIVE"), name: value})
+    wheel = next((project / "dist").glob("*.whl"))
+    assert wheel.name.endswith("-py3-none-any.whl") and modules_in(wheel) == []
+    assert out.count("built without its native accelerator") <= 1
+
+
+def without(*names: str) -> dict[str, str]:
+    """The environment without these variables."""
+    return {name: value for name, value in os.environ.items() if name not in names}
+
+
 def test_the_sdist_has_what_tests_and_another_build_need(dist: Path) -> None:
     with tarfile.open(next(dist.glob("*.tar.gz"))) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     for wanted in ("Makefile", ".ci/install", "constraints.txt", "docs/ocmlview.1", "tests/test_wheel.py", "LICENSE"):
         assert wanted in names
     assert {"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "themes/dark.yaml", "samples/tour.ocml"} <= names
-    assert not [name for name in names if name.startswith((".venv", ".git/"))]
+    assert {"hatch_build.py", "viewer/native/_fast.c", "viewer/native/_fast.pyi"} <= names
+    assert not [name for name in names if name.startswith((".venv", ".git/")) or name.endswith(".so")]
 
 
 def test_a_wheel_built_from_the_sdist_is_identical(dist: Path, tmp_path: Path) -> None:

@@ -68,12 +68,13 @@ def try_everything(data: bytes, seed: int, names: Sequence[str]) -> tuple[float,
     return max((try_one(name, data, seed), name) for name in names)
 
 
-def run_campaign(seconds: float, first: int, kept: Path = CORPUS) -> Campaign:
-    """For so long; an input that fails is written down, so that it can be looked at and replayed."""
+def run_campaign(seconds: float, first: int, kept: Path = CORPUS, only: Sequence[str] = ()) -> Campaign:
+    """For so long, with these targets or all. An input that fails is written down, so that it can be looked at and
+    replayed."""
     others, end, number, runs, slowest = seeds(), time.monotonic() + seconds, first, 0, (0.0, "")
     while time.monotonic() < end:
         data = next_input(others, random.Random(number))
-        names = [name for name in TRIED if number % 4 == 0 or name not in LARGE]
+        names = only or [name for name in TRIED if number % 4 == 0 or name not in LARGE]
         failing = kept / f"{ON_TRIAL}{number}"
         failing.write_bytes(data)
         slowest = max(slowest, try_everything(data, number, names))

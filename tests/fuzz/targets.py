@@ -11,6 +11,8 @@ from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
+from tests.support.native import LEVELS, WAYS, using
+from tests.support.native_rows import assert_as_numpy, assert_defined, assert_matches, assert_places
 from tests.support.program import run
 from tests.support.reading import describe, examine
 from viewer.checks.analysis import Analysis
@@ -196,7 +198,12 @@ def follow_it(data: bytes, chance: random.Random) -> None:
 
 
 def scan_it(data: bytes, chance: random.Random) -> None:
-    """The scanner and the parser find the same, however the input was cut."""
+    """The scanner and the parser find the same, however the input was cut, with NumPy and at each native level."""
+    with using(chance.choice(WAYS)):
+        _scan(data, chance)
+
+
+def _scan(data: bytes, chance: random.Random) -> None:
     scanner_of = importlib.import_module("viewer.document.scanner").Scanner
     for format in ("openchatml-2.2", "openchatml-2.0", "openchatml-1.x", "harmony"):
         parser = Parser(FORMATS[format])
@@ -207,6 +214,19 @@ def scan_it(data: bytes, chance: random.Random) -> None:
         analysis.apply(parser.close())
         analysis.close()
         assert describe(analysis, data) == describe(examine([data], data, format), data)
+
+
+def find_native_rows(data: bytes, chance: random.Random) -> None:
+    """The native accelerator finds the frames and matches that are defined, at each level and in any part."""
+    part = data[chance.randrange(len(data) + 1) :]
+    at = chance.randrange(len(part) + 1)
+    needle = part[at : at + chance.choice((1, 2, 5, 40))] or b"x"
+    for level in LEVELS:
+        with using(level):
+            assert_defined(part)
+            assert_as_numpy(part)
+            assert_matches(part, needle, chance.choice((needle, needle.swapcase())))
+            assert_places(part, chance.choice((needle, b"<<", b"\x00\x1f\x7f\xff")))
 
 
 def _pieces(data: bytes, chance: random.Random) -> list[bytes]:
@@ -246,6 +266,17 @@ TRIED: dict[str, Target] = {
     "places": find_places,
     "follow": follow_it,
     **({"scan": scan_it} if HAS_SCANNER else {}),
+    **({"native rows": find_native_rows} if LEVELS else {}),
 }
-LARGE = {"show", "show --json", "export html", "export md", "check --reveal", "check --sarif", "stats", "look at"}
+LARGE = {
+    "native rows",
+    "show",
+    "show --json",
+    "export html",
+    "export md",
+    "check --reveal",
+    "check --sarif",
+    "stats",
+    "look at",
+}
 """Targets that do more than one read. They get small inputs only."""

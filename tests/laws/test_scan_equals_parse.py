@@ -1,4 +1,5 @@
-"""The scanner gives what the parser gives: every sample, every hostile shape, random documents, at any block border."""
+"""The scanner gives what the parser gives: every sample, every hostile shape, random documents, at any block border,
+with NumPy and, where it was built, with the native accelerator."""
 
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ from tests.support.cases import each
 from tests.support.chance_documents import chance_document
 from tests.support.fragments import Document, text_documents
 from tests.support.hostile import SHAPES, Shape
+from tests.support.native import BOTH_WAYS, WAYS, using
 from tests.support.reading import read, read_scanned, scan
 from tests.support.samples import Sample, samples
 from tests.support.unconditional import unconditional
@@ -84,6 +86,9 @@ ODD: dict[str, bytes] = {
     "a call id twice": b"<|start|>assistant to=f call_id=c1 call_id=c1<|channel|>commentary<|message|>{}<|call|>",
     "no call id": b"<|start|>assistant to=functions.f<|channel|>commentary<|message|>{}<|call|>",
     "an empty call id": b"<|start|>assistant to=functions.f call_id= <|channel|>commentary<|message|>{}<|call|>",
+    "an empty call id after one of the same words": b"".join(
+        b"<|start|>user call_id=%s<|message|>a<|end|>" % call_id for call_id in (b"c1", b"", b"c2", b"", b"")
+    ),
     "a call id of letters": "<|start|>assistant to=f call_id=cä1<|channel|>final<|message|>{}<|call|>".encode(),
     "a long call id": b"<|start|>assistant to=f call_id=" + b"c" * 80 + b"<|channel|>final<|message|>{}<|call|>",
     "a call id of 64": b"<|start|>assistant to=f call_id=" + b"c" * 64 + b"<|channel|>final<|message|>{}<|call|>",
@@ -140,6 +145,16 @@ ODD: dict[str, bytes] = {
 }
 
 
+@pytest.fixture(params=BOTH_WAYS)
+def way(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Both producers of frames."""
+    with using(request.param):
+        yield
+
+
+both_ways = pytest.mark.usefixtures("way")
+
+
 def assert_same(text: bytes, format: str, steps: Iterable[int], slice_size: int = 1) -> None:
     """Read with the parser only, and with the scanner in blocks of these sizes."""
     expected = read(text, format)
@@ -147,6 +162,7 @@ def assert_same(text: bytes, format: str, steps: Iterable[int], slice_size: int 
         assert read_scanned(text, format, range(step, len(text), step), slice_size) == expected, (format, step)
 
 
+@both_ways
 @pytest.mark.share(test=2)
 @pytest.mark.parametrize("format", TEXT)
 def test_runs_of_plain_messages_skip_the_parser(format: str) -> None:
@@ -157,6 +173,7 @@ def test_runs_of_plain_messages_skip_the_parser(format: str) -> None:
     assert scanner.taken >= least[format]
 
 
+@both_ways
 @pytest.mark.parametrize("format", TEXT)
 def test_foreign_tokens_skip_the_parser(format: str) -> None:
     foreign = b"<|start|>user<|message|>at <|endoftext|> or f <| g<|end|>\n<|start|>assistant<|message|><|x|><|end|>\n"
@@ -283,12 +300,18 @@ def test_a_check_of_decoded_text_is_not_left_to_the_prefilter(monkeypatch: pytes
     assert read_scanned(text, "openchatml-2.2") == expected
 
 
+@both_ways
+def test_a_header_with_an_empty_call_id_is_not_that_of_another_call() -> None:
+    assert_same(HEADER + ODD["an empty call id after one of the same words"], "openchatml-2.2", [1 << 30])
+
+
 @pytest.mark.slow
 def test_headers_with_equal_hashes_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("viewer.scan.headers._SLOT_BITS", 1)
     assert_same(HEADER + TURNS + b"".join(ODD.values()), "openchatml-2.2", [1 << 30, 1000])
 
 
+@both_ways
 @each("name", ODD, quick=0, test=72)
 def test_any_block_boundary_gives_the_same_result(name: str) -> None:
     text = HEADER + USER + THOUGHT + ODD[name] + THOUGHT + USER + USER
@@ -297,12 +320,14 @@ def test_any_block_boundary_gives_the_same_result(name: str) -> None:
         assert read_scanned(text, "openchatml-2.2", [cut]) == expected, cut
 
 
+@both_ways
 @each("sample", samples(), ids=lambda sample: sample.name, quick=12, test=2)
 def test_a_sample_scans_as_it_parses(sample: Sample) -> None:
     if sample.format in TEXT:
         assert_same(sample.text, sample.format, [1 << 30, 64, 500])
 
 
+@both_ways
 @each("shape", SHAPES, ids=lambda shape: shape.title, quick=6, test=3)
 def test_a_hostile_shape_scans_as_it_parses(shape: Shape) -> None:
     if shape.format in TEXT:
@@ -345,10 +370,13 @@ def test_many_random_documents_scan_as_they_parse(part: int) -> None:
 
 
 @pytest.mark.slow
-def test_documents_of_random_bytes_scan_as_they_parse() -> None:
-    by_chance(range(700))
+@pytest.mark.parametrize("way", WAYS)
+def test_documents_of_random_bytes_scan_as_they_parse(way: str) -> None:
+    with using(way):
+        by_chance(range(700) if way in BOTH_WAYS else range(700, 900))
 
 
+@both_ways
 @pytest.mark.lab
 @pytest.mark.parametrize("share", range(SHARES))
 def test_a_million_random_documents_scan_as_they_parse(share: int) -> None:

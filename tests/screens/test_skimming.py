@@ -16,6 +16,7 @@ from tests.support.cases import each
 from tests.support.fragments import Document as Text
 from tests.support.fragments import documents
 from tests.support.hostile import SHAPES, Shape
+from tests.support.native import BOTH_WAYS, using
 from tests.support.samples import Sample, samples
 from tests.support.transcripts import END_USER, EVERYTHING, STRICT
 from viewer.document.document import Document
@@ -93,14 +94,23 @@ class Places:
         self.texts = ["".join(projection.body_blocks(rows, row)) for row in shown]
 
 
-@pytest.fixture(params=[pytest.param(1, marks=pytest.mark.slow), 60, pytest.param(256 * 1024, marks=pytest.mark.slow)])
+@pytest.fixture(
+    params=[
+        pytest.param((1, BOTH_WAYS[-1]), marks=pytest.mark.slow),
+        *((60, way) for way in BOTH_WAYS),
+        pytest.param((256 * 1024, BOTH_WAYS[-1]), marks=pytest.mark.slow),
+    ],
+    ids=str,
+)
 def skim(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
-    """Small inputs are skimmed too, in blocks of these sizes."""
+    """Small inputs are skimmed too, in blocks of these sizes, and in both ways where the accelerator was built."""
+    size, way = request.param
     monkeypatch.setattr("viewer.document.projection.WORTH_SEARCHING_BLOCKS", 0)
-    monkeypatch.setattr("viewer.document.block_search.BLOCK", request.param)
+    monkeypatch.setattr("viewer.document.block_search.BLOCK", size)
     monkeypatch.setattr("viewer.document.block_search.FEWEST", 3)
     monkeypatch.setattr("viewer.document.block_search.WIDEST_GAP", 40)
-    yield monkeypatch
+    with using(way):
+        yield monkeypatch
 
 
 def document_at(path: Path, text: bytes, format: str | None = None) -> Document:

@@ -1,4 +1,4 @@
-"""Backend of a document: plain Python or NumPy, chosen once. A native backend would be selected here."""
+"""Backend of a document: plain Python or NumPy, chosen once. The native accelerator helps NumPy."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from viewer import native
 from viewer.checks.analysis import Analysis
 from viewer.columns.api import Columns
 from viewer.columns.plain import PlainColumns
@@ -22,7 +23,7 @@ BIG = 1024 * 1024
 """Inputs of at least this size use NumPy: loading it takes as long as reading this much without it."""
 MANY = 4096
 """Inputs with at least this many messages use it, too, for their columns."""
-VARIABLE = "OCMLVIEW_BACKEND"
+VARIABLE = native.BACKEND
 NAMES = ("plain", "numpy", "native")
 
 
@@ -38,17 +39,22 @@ class Backend(Struct, frozen=True):
 PLAIN = Backend("plain", PlainColumns(), None)
 
 
-@cache
 def load_backend() -> Backend:
-    """Load the fastest backend. `native` is NumPy as long as there is no native module."""
+    """Load the fastest backend. `native` is NumPy where the accelerator was not built."""
+    return _load("native" if native.load() else "numpy")
+
+
+@cache
+def _load(name: str) -> Backend:
     from viewer.columns.numpy_backend import NumpyColumns
     from viewer.document.scanner import Scanner
 
-    return Backend("numpy", NumpyColumns(), Scanner)
+    return Backend(name, NumpyColumns(), Scanner)
 
 
 def forced_backend() -> Backend | None:
     """The backend that the environment asks for, for tests and bug reports."""
+    native.asked_level()
     name = os.environ.get(VARIABLE)
     if not name:
         return None

@@ -14,6 +14,7 @@ import numpy as np
 from msgspec import Struct, field
 from numpy.typing import NDArray
 
+from viewer import native
 from viewer.columns.numpy_backend import column_of, values_of
 from viewer.document.byte_pattern import BytePattern
 from viewer.document.rows import RowKind, Rows
@@ -36,7 +37,7 @@ WIDEST_GAP = 128 * 1024
 FEWEST, MOST = 1024, 64 * 1024
 """Rows planned at once; few at first, so that a first match appears soon."""
 WIDEST_PLAN = 256 * 1024
-_LESS, _BAR = b"<|"
+_MARK = b"<|"
 _CASE = np.uint8(0x20)
 """The bit that distinguishes ASCII letters by case."""
 _SAMPLE = 64 * 1024
@@ -118,14 +119,14 @@ class BlockSearcher:
             return SearchedRows(after, sorted([*unsure, *rows.tolist()]))
         data = np.frombuffer(text, np.uint8)
         found, doubts = self._finder.find(data), self._finder.doubts(text)
-        sure = bool(plan.verbatim[chosen].all())
+        certain = plan.verbatim[chosen] & ~plan.cut[chosen]  # a match may also begin before a cut and end after it
+        sure = bool(certain.all())
         if not len(found) and not len(doubts) and sure:
             return SearchedRows(after, unsure)
         starts, ends = starts - base, ends - base
         doubtful = _holding(doubts, starts, ends)
         if not sure:
-            less = np.flatnonzero(data[:-1] == _LESS)
-            doubtful |= _holding(less[data[less + 1] == _BAR], starts, ends) & ~plan.verbatim[chosen]
+            doubtful |= _holding(_marks(data), starts, ends) & ~certain
         if len(found) and plan.cut[chosen].any():
             signs = [found.start() for pattern in (MAY_BE_MARK, STRIPPED_SIGN) for found in pattern.finditer(text)]
             doubtful |= _holding(np.sort(np.array(signs, np.int64)), starts, ends) & plan.cut[chosen]
@@ -213,6 +214,16 @@ def _holding(found: Positions, starts: Positions, ends: Positions) -> Marks:
     return holding
 
 
+def _marks(data: Bytes) -> Positions:
+    """The positions of `<|`."""
+    accelerator = native.load()
+    if accelerator:
+        return np.frombuffer(accelerator.find(data.data, _MARK, _MARK), np.int64)
+    less = np.flatnonzero(data[:-1] == _MARK[0])
+    marks: Positions = less[data[less + 1] == _MARK[1]]
+    return marks
+
+
 def _apart(found: Positions, place: Positions, size: int) -> Positions:
     """The matches that remain when none may begin inside another one in the same body."""
     if not (np.diff(found) < size).any():
@@ -244,6 +255,7 @@ class PatternFinder:
 
     def __init__(self, pattern: BytePattern) -> None:
         self._pattern = pattern
+        self._native = native.load()
         self._order: list[int] = []
 
     def find(self, data: Bytes) -> Positions:
@@ -251,6 +263,8 @@ class PatternFinder:
         count = len(data) - self._pattern.size + 1
         if count <= 0:
             return _NONE
+        if self._native and self._pattern.two_spellings:
+            return np.frombuffer(self._native.find(data.data, *self._pattern.two_spellings), np.int64)
         if not self._order:
             self._order = self._rarest_first(data)
         lowered = data | _CASE if any(self._pattern.letters) else data

@@ -40,6 +40,8 @@ class BytePattern:
         self.others_are_ascii = any(map(bytes.isascii, others))
         self.overlaps = any(all(map(frozenset.intersection, self.bytes[at:], self.bytes)) for at in range(1, self.size))
         """True if one match may begin inside another."""
+        self.two_spellings = _two_spellings(self.bytes)
+        """Two spellings whose bytes are all that match at each index; None if more do somewhere."""
         self.letters = [_letter(wanted) for wanted in self.bytes]
         """The lower-case ASCII letter where either case matches; otherwise nothing."""
 
@@ -51,6 +53,10 @@ def byte_pattern(text: str, ignores_case: bool, *, is_all: bool = True) -> ByteP
     pattern = BytePattern(text, ignores_case)
     pattern.is_exact &= is_all
     return pattern
+
+
+def _two_spellings(columns: list[frozenset[int]]) -> tuple[bytes, bytes] | None:
+    return (bytes(map(min, columns)), bytes(map(max, columns))) if max(map(len, columns)) <= 2 else None
 
 
 def _letter(wanted: frozenset[int]) -> int:

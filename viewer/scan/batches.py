@@ -9,7 +9,8 @@ from viewer.columns.numpy_backend import column_of
 from viewer.index.batch import MessageBatch
 from viewer.index.messages import MessageIndex
 from viewer.reading.grammar import SPACE, TextGrammar
-from viewer.scan.blocks import ENDINGS, MESSAGE_LENGTH, Frames, find_frames
+from viewer.scan.blocks import ENDINGS, MESSAGE_LENGTH, Frames
+from viewer.scan.frames import scan_frames
 from viewer.scan.headers import HeaderKind, HeaderMemo, ReadHeaders
 
 _ENDING_COUNT = len(ENDINGS)
@@ -46,7 +47,7 @@ class BlockFrames:
         """The plain frames under the rules of this grammar, if it is known."""
         escapes = grammar is not None and grammar.literals
         if escapes not in self._frames:
-            self._frames[escapes] = find_frames(self.data, escapes=escapes)
+            self._frames[escapes] = scan_frames(self.data, escapes=escapes)
         return self._frames[escapes]
 
     def next_start(self, at: int, step: int, grammar: TextGrammar | None) -> int:

@@ -36,7 +36,8 @@ _KINDS = {
 }
 """The bytes after `<|`, as far as eight bytes identify them. Header words are read exactly, so more is not needed."""
 _ENDINGS = {_END: Ending.END, _RETURN: Ending.RETURN, _CALL: Ending.CALL}
-_STOP_LENGTHS = np.array([0, 0, 0, 0, 0, len(b"<|end|>"), len(b"<|return|>"), len(b"<|call|>")])
+STOP_LENGTHS = np.array([len(b"<|end|>"), len(b"<|return|>"), len(b"<|call|>")])
+"""By the codes in `Frames.endings`."""
 _TAIL = re.compile(rb"<\|(?:(" + b"|".join(map(re.escape, _KINDS)) + rb"))?")
 _IS_SPACE = np.zeros(256, bool)
 _IS_SPACE[list(SPACE)] = True
@@ -66,6 +67,21 @@ for _spelling, _kind in _KINDS.items():
     _KIND_OF[_place] = _kind
 
 
+class HeaderColumns(Struct, frozen=True):
+    """The headers of frames by their words without the call id and an example of each kind."""
+
+    kinds: Positions
+    """The number of an example, or IRREGULAR."""
+    firsts: list[int]
+    example_id_starts: list[int]
+    example_id_ends: list[int]
+    lasts: list[int]
+    """Where the words of each example begin and end, and its call id in them."""
+    id_starts: Positions
+    id_ends: Positions
+    """Both are 0 if there is no call id."""
+
+
 class Frames(Struct, frozen=True):
     """Plain frames in block order; positions are indexes into the block."""
 
@@ -79,6 +95,8 @@ class Frames(Struct, frozen=True):
     """True if only whitespace separates this frame from the next one."""
     escaped: NDArray[np.bool_]
     """True if the body has a mark after a doubled `<`, so that its text is not its bytes."""
+    headers: HeaderColumns | None = None
+    """The headers, if they were read with the frames."""
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -104,13 +122,13 @@ def find_frames(data: bytes, *, escapes: bool) -> Frames:
     stops = kind[2:]
     whole = (kind[:-2] == _START) & (kind[1:-1] == _MESSAGE) & (stops >= _END) & (outer[2:] - outer[1:-1] == 1)
     first = np.flatnonzero(whole)
-    endings = kind[first + 2].astype(np.int64)
+    endings = kind[first + 2].astype(np.int64) - _END
     starts, messages, stop = at[outer[first]], at[outer[first + 1]], at[outer[first + 2]]
-    ends = stop + _STOP_LENGTHS[endings]
+    ends = stop + STOP_LENGTHS[endings]
     follows = np.zeros(len(first), bool)
     if len(first) > 1:
         follows[:-1] = _only_space(data, block, ends[:-1], starts[1:])
-    return Frames(starts, messages, stop, ends, endings - _END, follows, _hold(escaped, messages, stop))
+    return Frames(starts, messages, stop, ends, endings, follows, _hold(escaped, messages, stop))
 
 
 def _hold(places: Positions, starts: Positions, ends: Positions) -> NDArray[np.bool_]:

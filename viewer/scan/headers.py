@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from viewer.model.messages import Header
 from viewer.reading.grammar import TextGrammar
 from viewer.reading.header import is_stop_expected, read_header
-from viewer.scan.blocks import ENDINGS, START_LENGTH, Frames, Positions, Words, words_view
+from viewer.scan.blocks import ENDINGS, START_LENGTH, Frames, HeaderColumns, Positions, Words, words_view
 
 IRREGULAR = -1
 LONGEST_WORDS = 192
@@ -71,6 +71,8 @@ class HeaderMemo:
 
     def read(self, data: bytes, frames: Frames) -> ReadHeaders:
         """The kinds of all headers of a block."""
+        if frames.headers is not None:
+            return self._read_examples(data, frames.headers)
         while True:
             try:
                 return self._read(data, frames)
@@ -94,6 +96,11 @@ class HeaderMemo:
             kinds[rows[alike]] = found[examples[alike]]
             rows = rows[~alike]
         return ReadHeaders(kinds, id_starts, id_ends)
+
+    def _read_examples(self, data: bytes, headers: HeaderColumns) -> ReadHeaders:
+        places = zip(headers.firsts, headers.example_id_starts, headers.example_id_ends, headers.lasts, strict=True)
+        known = np.array([*(self._kind(data, *place) for place in places), IRREGULAR], np.int64)
+        return ReadHeaders(known[headers.kinds], headers.id_starts, headers.id_ends)
 
     def _find_ids(self, data: bytes, words: Words, first: Positions, last: Positions) -> tuple[Positions, Positions]:
         starts, ends = np.zeros(len(first), np.int64), np.zeros(len(first), np.int64)
@@ -147,9 +154,10 @@ class _Parts:
     """The words of headers before and after the call ids, eight bytes at a time."""
 
     def __init__(self, words: Words, first: Positions, before: Positions, after: Positions, last: Positions) -> None:
+        has_id = (after > 0).astype(np.int64)
         after = np.where(after > 0, after, last)
         self._columns = [*_columns(words, first, before), *_columns(words, after, last)]
-        self._lengths = (before - first) << 32 | (last - after)
+        self._lengths = (before - first) << 32 | has_id << 31 | (last - after)
         self._hashes = self._lengths.astype(np.uint64)
         for number, column in enumerate(self._columns):
             self._hashes += column * np.uint64(_PRIME * (2 * number + 3) & 0xFFFF_FFFF_FFFF_FFFF)

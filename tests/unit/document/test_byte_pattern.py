@@ -8,6 +8,7 @@ import re
 import numpy as np
 import pytest
 
+from tests.support.native import BOTH_WAYS, WAYS, using
 from viewer.document.block_search import PatternFinder
 from viewer.document.byte_pattern import BytePattern, _letters_with_case, byte_pattern
 
@@ -30,8 +31,14 @@ def expected(text: str, word: str, ignores_case: bool) -> set[int]:
 
 
 @pytest.mark.share(quick=9)
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("ignores_case", [True, False])
-def test_every_match_is_found_or_marked_as_doubtful(ignores_case: bool) -> None:
+def test_every_match_is_found_or_marked_as_doubtful(ignores_case: bool, way: str) -> None:
+    with using(way):
+        assert_found_or_doubtful(ignores_case)
+
+
+def assert_found_or_doubtful(ignores_case: bool) -> None:
     chance = random.Random(3)
     for _ in range(1500):
         text = "".join(chance.choices(LETTERS, k=chance.randrange(30)))
@@ -73,7 +80,13 @@ def test_no_letter_with_two_cases_is_forgotten() -> None:
 
 
 @pytest.mark.slow
-def test_each_letter_is_found_in_each_case() -> None:
+@pytest.mark.parametrize("way", BOTH_WAYS)
+def test_each_letter_is_found_in_each_case(way: str) -> None:
+    with using(way):
+        assert_each_letter_is_found()
+
+
+def assert_each_letter_is_found() -> None:
     for letter in _letters_with_case():
         wanted = {match[0].encode() for match in re.finditer(re.escape(letter), _letters_with_case(), re.IGNORECASE)}
         needle = PatternFinder(BytePattern(letter, True))

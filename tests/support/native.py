@@ -1,0 +1,49 @@
+"""The ways in which accelerated code can run in a test: with NumPy, and at each level of the native accelerator."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from viewer.native import BACKEND, LEVEL, SWITCH, Native, load
+
+NUMPY = "numpy"
+
+
+def built_levels() -> tuple[str, ...]:
+    """The instruction sets of the module that was built for this machine; none without one."""
+    try:
+        from viewer.native import _fast
+    except ImportError:
+        return ()
+    return _fast.levels()
+
+
+LEVELS = built_levels()
+WAYS = (NUMPY, *LEVELS)
+BOTH_WAYS = (NUMPY, *LEVELS[-1:])
+"""With NumPy, and with the module as users have it."""
+COMPILES = os.environ.get(SWITCH) != "0" and bool(shutil.which((os.environ.get("CC") or "cc").split()[0]))
+needs_compiler = pytest.mark.skipif(not COMPILES, reason="there is no C compiler")
+needs_native = pytest.mark.skipif(not LEVELS, reason="the native accelerator is not built")
+
+
+@contextmanager
+def using(way: str) -> Iterator[None]:
+    """Run code in one way."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv(BACKEND, raising=False)
+        patch.setenv(SWITCH, "0" if way == NUMPY else "1")
+        patch.setenv(LEVEL, "" if way == NUMPY else way)
+        yield
+
+
+def accelerator() -> Native:
+    """The module, at the level that is used now."""
+    native = load()
+    assert native is not None
+    return native

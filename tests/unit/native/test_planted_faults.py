@@ -1,0 +1,99 @@
+"""Each fault that is planted in the source of the accelerator is found by the definitions of its rows."""
+
+from __future__ import annotations
+
+import random
+from importlib.machinery import ExtensionFileLoader
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from hatch_build import compile_module
+from tests.laws.test_scan_equals_parse import TURNS
+from tests.support.native import LEVELS, needs_compiler, needs_native, using
+from tests.support.native_rows import assert_as_numpy, assert_defined, assert_matches, assert_places
+from tests.support.program import ROOT
+from tests.unit.native.test_frames import soup
+from viewer import native
+
+pytestmark = [pytest.mark.lab, needs_native, needs_compiler]
+SOURCE = (ROOT / "viewer" / "native" / "_fast.c").read_text("utf-8")
+FAULTS: dict[str, tuple[str, ...]] = {
+    "the byte before the block is forgotten": ("(at ? data[at - 1] : before)", "(at ? data[at - 1] : 0)"),
+    "a token at offset 0 is escaped": ("(at ? data[at - 1] : before)", "(at ? data[at - 1] : '<')"),
+    "escapes count in every grammar": ("(is_escaped && escapes))", "is_escaped)"),
+    "escapes count nowhere": ("(is_escaped && escapes))", "0)"),
+    "an escape in a header marks the body": ("is_escaped && escapes && state == BODY", "is_escaped && escapes"),
+    "a mark at the end is foreign": ("#define LONGEST_TOKEN 13", "#define LONGEST_TOKEN 3"),
+    "a literal block is foreign": ('{"literal|", 8, OTHER}', '{"literal|", 8, FOREIGN}'),
+    "a start in a body is text": ("if (kind == START) {", "if (kind == START && state != BODY) {"),
+    "a channel in a body is text": ("kind != INNER || state == BODY", "kind != INNER"),
+    "a second message mark is text": ("kind == MESSAGE && state == WORDS", "kind == MESSAGE && state != NOTHING"),
+    "the last bytes are not searched": ("at < walk->limit; at++", "at < walk->limit - 1; at++"),
+    "a byte between two steps is not searched": ("next(walk->data, walk->at + 64", "next(walk->data, walk->at + 65"),
+    "a hash decides": ("is_same(&words, &theirs)", "words.before_length == theirs.before_length"),
+    "an empty call id is any call id": (
+        *("!row->id_start == !example->id_start && ", ""),
+        *("hash_bytes(row->id_start != 0, words", "hash_bytes(0, words"),
+    ),
+    "a long call id is cut": ("last - key > LONGEST_ID + 1", "last - key > 256"),
+    "a call id needs no space before it": ("!is_space(key[-8])", "0"),
+    "a call id may be the first of two": ("if (key) return 0;", "if (key) break;"),
+    "a gap may be of any length": ("if (to - from > LONGEST_GAP) return 0;", ""),
+    "the other spelling counts at the first byte only": ("data[at + place] == other[place])", "data[at] == *other)"),
+    "sse2 searches every second part": ("part < 64; part += 16)", "part < 64; part += 32)"),
+    "a range lacks its last byte": ("(uint8_t)(high - low)", "(uint8_t)(high - low - (high > low))"),
+    "a flag of a set is missing": ("byte <= high; byte++", "byte < high; byte++"),
+    "sse2 compares with signs": ("_mm_min_epu8(above, most)", "_mm_min_epi16(above, most)"),
+    "avx2 shifts by one": ("_mm256_movemask_epi8(high) << 32", "_mm256_movemask_epi8(high) << 31"),
+}  # fmt: skip
+
+
+def planted(changes: tuple[str, ...], folder: Path) -> ModuleType:
+    """The module of a source with a fault: texts before and after it."""
+    source = SOURCE
+    for before, after in zip(changes[::2], changes[1::2], strict=True):
+        assert source.count(before) == 1
+        source = source.replace(before, after)
+    (folder / "_fast.c").write_text(source)
+    path = folder / "_fast.abi3.so"
+    assert compile_module(folder / "_fast.c", path) == ""
+    spec = spec_from_file_location("_fast", path, loader=ExtensionFileLoader("_fast", str(path)))
+    assert spec and spec.loader
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def try_everything() -> None:
+    chance = random.Random(1)
+    frame = b"<|start|>user%s<|message|>a<|end|>"
+    ids = [b" call_id=%s" % (b"c" * size) for size in (0, 1, 3, 60, 64, 65, 90)] + [b"x call_id=c", b"xcall_id=c"]
+    for level in LEVELS:
+        with using(level):
+            assert_defined(b"".join(frame % (b" name=%08x" % chance.getrandbits(32)) for _ in range(1000)))
+            assert_defined(b"<|start|>user<|message|><|x|><|end|>")
+            for number in range(200):
+                data = soup(chance) + (b"<|x|><" + frame % chance.choice(ids)) * chance.randrange(3) + soup(chance)
+                data += b"".join(frame % one + b" " * chance.choice((0, 1, 64, 65)) for one in chance.sample(ids, 3))
+                data += TURNS[number : number + chance.randrange(200)]
+                assert_defined(data)
+                assert_as_numpy(data)
+                at = chance.randrange(len(data))
+                needle = data[at : at + chance.choice((1, 2, 7))]
+                assert_matches(data, needle, needle.swapcase())
+                assert_places(data, chance.choice((b"<<", b"\x00\x1f\x7f\xff", b"azAZ..")))
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_each_fault_is_found(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = planted(FAULTS[name], tmp_path)
+    monkeypatch.setattr(native, "_module", lambda: module)
+    with pytest.raises(AssertionError):
+        try_everything()
+
+
+def test_nothing_is_found_without_a_fault() -> None:
+    try_everything()

@@ -1,4 +1,4 @@
-"""Async tests run in an event loop of their own."""
+"""Each async test runs in a new event loop."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ os.environ["XDG_CONFIG_HOME"] = EMPTY.name
 """Ignore the settings and themes of the developer who runs the tests."""
 
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-"""The program is started many hundred times; it need not be compiled as often."""
+"""The tests start the program many hundred times, so keep its compiled files."""
 
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 signal.signal(signal.SIGQUIT, signal.SIG_DFL)
@@ -40,7 +40,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 
 
 def pytest_collection_finish() -> None:
-    """The many thousand tests themselves are no garbage: the collector need not look at them again and again."""
+    """Exclude the thousands of collected tests from garbage collection."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000)

@@ -161,7 +161,7 @@ class _Held:
 
 
 async def _long_run(pilot: Pilot[int], path: Path, scale: Scale, report: Report) -> None:
-    """Rotations while it is followed: what is held at the end and was not at a third of the way."""
+    """Memory growth during rotations of a followed file, from one third of the run to its end."""
     block = _turns(20_000)
     start, sent, rotated, early = time.monotonic(), 0, 0, _held()
     while (passed := time.monotonic() - start) < scale.long_seconds:

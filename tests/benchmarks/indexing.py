@@ -33,7 +33,7 @@ def measure(scale: Scale, report: Report) -> None:
 
 
 def _read(scale: Scale, small: Input, file: Input) -> list[Reading]:
-    """Each time in a process of its own, whose memory is that of this file."""
+    """Measured in a new process each time, so that its memory is due to this file only."""
     command = [sys.executable, "-m", "tests.benchmarks.reading", str(small.path), str(file.path)]
     readings = []
     for _ in range(scale.rounds):

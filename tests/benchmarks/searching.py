@@ -26,7 +26,7 @@ from viewer.tui.host import PromptKind
 AT_ONCE = 100
 """Milliseconds that feel like none."""
 ABSENT = "thereabout"
-"""No message has it, but all of its letters."""
+"""A word that no message contains, though all of its letters occur."""
 LONGEST = 30
 """Seconds for the rounds of one search."""
 SEARCHES: tuple[tuple[str, str, list[str], int], ...] = (

@@ -1,4 +1,4 @@
-"""`make fuzz`: a long campaign; OCML_FUZZ_SECONDS and OCML_FUZZ_SEED say how long and where it begins."""
+"""`make fuzz`: a long campaign; OCML_FUZZ_SECONDS and OCML_FUZZ_SEED set its length and its seed."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def format_of(sample: Sample) -> str:
 
 
 def record_samples() -> list[Sample]:
-    """The samples of JSON; their format is detected only where they are read."""
+    """The JSON samples. Their format is detected only on reading."""
     return [sample for sample in samples() if sample.path.suffix in (".json", ".jsonl", ".sse", ".ndjson")]
 
 

@@ -1,4 +1,4 @@
-"""While an input grows byte by byte, what the user saw stays, and only grows at its end."""
+"""While an input grows byte by byte, shown text stays, and grows only at its end."""
 
 from __future__ import annotations
 

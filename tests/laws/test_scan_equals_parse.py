@@ -1,4 +1,4 @@
-"""The scanner gives what the parser gives: every sample, every hostile shape, random documents, at any block border."""
+"""The scanner equals the parser: every sample, every hostile shape, random documents, at any block border."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads JSON formats in every cutting, and says what was read in short tuples."""
+"""Read JSON formats in every cutting, and describe the result in short tuples."""
 
 from __future__ import annotations
 

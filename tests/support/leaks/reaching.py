@@ -59,7 +59,7 @@ def _parts(thing: object) -> list[object]:
 
 
 def _name(thing: object) -> str:
-    """The kind of an object; of a function that remembers, its own name."""
+    """The kind of an object; for a cached function, its name."""
     if hasattr(thing, "cache_info"):
         return f"{getattr(thing, '__module__', '')}.{getattr(thing, '__qualname__', '')}"
     return type(thing).__qualname__
@@ -80,7 +80,7 @@ def _path(chain: Chain | None) -> str:
 
 
 def everything_alive(app: object) -> list[object]:
-    """The app, all modules, and all that is going on."""
+    """The roots: the app, all modules, and all running tasks."""
     running = [task.get_coro() for task in asyncio.all_tasks()]
     modules = [module for module in list(sys.modules.values()) if isinstance(module, types.ModuleType)]
     return [app, running, [vars(module) for module in modules]]

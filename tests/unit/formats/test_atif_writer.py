@@ -1,4 +1,4 @@
-"""Trajectories: which steps the messages become, and what is lost."""
+"""Write trajectories: the steps of the messages, and the losses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chat templates: what each frame, mark, and role becomes, whole and in pieces."""
+"""Chat templates: each frame, mark, and role, whole and in pieces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Codex sessions: what the user typed, what the agent answered, and nothing else."""
+"""Codex sessions: only what the user typed and what the agent answered is shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON messages of all kinds: what they are read into, what is wrong with them, and how they are written."""
+"""JSON messages of all kinds: parsing, problems, and writing."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class Bound:
     at_least: bool = False
 
     def is_met(self, ours: Figure, beside: Mapping[str, Figure | None]) -> bool | None:
-        """None where the peer is not there to be measured."""
+        """None if the peer is not installed."""
         limit = self.limit
         if self.peer:
             figure = beside.get(self.peer)

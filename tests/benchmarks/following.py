@@ -130,7 +130,7 @@ class _Writer(threading.Thread):
 
 
 async def _throughput(pilot: Pilot[int], path: Path, scale: Scale, report: Report) -> None:
-    """A clock in the loop says how late it is while a writer is at work."""
+    """Measure the delay of the event loop while a writer appends."""
     document = view(pilot).session.document
     assert isinstance(document, LiveDocument)
     writer = _Writer(path, _turns(500_000))

@@ -29,7 +29,7 @@ def pager(name: str, path: Path) -> list[str] | None:
 
 
 def shown_first(name: str) -> str:
-    """The word that says that a program has drawn the file."""
+    """The word that shows that a program has drawn the file."""
     return SHOWN_FIRST.get(name, FIRST)
 
 

@@ -54,7 +54,7 @@ PANES = {"ANALYSIS": "ANALYSIS", "COMMENTARY": "COMMENTARY", "TOOL": "COMMENTARY
 
 
 def wrong_in_visibility(made: dict[str, ModuleType]) -> Iterator[object]:
-    """Rows of the table of messages on which the module says something else."""
+    """Rows of the message table for which the module gives another result."""
     rule = made[VISIBILITY]
     every = list(rule.Reveal)
     for message, reason, kind in [*CASES, *KIND_CASES]:

@@ -27,9 +27,9 @@ from viewer.tui.main.screen import MainScreen
 
 _WRITING = "a part was written"
 UNKNOWABLE = {"only the end of a think block"}
-"""What cannot be known while it streams: text that turns out to have been a thought when its only mark comes at last.
+"""Unknown while the text streams: it turns out to be a thought only when its closing mark arrives.
 
-SECURITY.md says so; once the mark has been read, it is gone."""
+SECURITY.md documents this. Once the mark has been read, the text is hidden."""
 SHORTEST_TYPED = 3
 """The minimum number of letters typed to search for a canary."""
 LEAVES = 5

@@ -86,7 +86,7 @@ def _also(act: Callable[..., object]) -> Callable[[Any, str], Any]:
 
 
 def _drawn(kind: type[Widget], inside: str = "", id: str = "") -> Plant:
-    """A widget that is shown whatever the view says, and draws the leak; or the list or head of a pane does."""
+    """A widget that is shown in every view and draws the leak, or the list or head of a pane that draws it."""
 
     def plant(patched: pytest.MonkeyPatch, leak: str) -> None:
         draw = kind.render_lines

@@ -1,9 +1,9 @@
-"""A process of its own: the app on a file, and then all that the garbage collector can reach, searched for canaries.
+"""A separate process: the app on a file, then a search for canaries in everything that the garbage collector can reach.
 
-    python -m tests.support.leaks.reaching FILE DIALECT CANARIES WHEN
+    python -m tests.support.leaks.reaching FILE FORMAT CANARIES WHEN
 
-The canaries are read from their file only when everything has been gathered. It prints one line for each that is held:
-where it is reached, and the canary.
+The canaries are read from their file only after everything has been collected. Each reachable canary is one line of
+output: its place, and the canary.
 """
 
 from __future__ import annotations

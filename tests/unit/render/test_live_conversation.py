@@ -244,8 +244,7 @@ def without_branches(text: str) -> str:
 
 
 def ordered(lines: list[str]) -> list[object]:
-    """Transcripts, messages and stray text in their order, without what a later record says of them; the rest
-    sorted."""
+    """Transcripts, messages and stray text in order, without facts from later records; the rest sorted."""
     values = [json.loads(line) for line in lines]
     for value in values:
         value.pop("superseded", None)

@@ -53,7 +53,7 @@ def own_words(form: str) -> str:
 
 
 class Page(HTMLParser):
-    """Reads a page, strictly: every tag and attribute must be one that pages are made of."""
+    """A strict reader of a page: every tag and attribute must be an allowed one."""
 
     def __init__(self, text: str) -> None:
         super().__init__(convert_charrefs=True)

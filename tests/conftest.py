@@ -1,4 +1,4 @@
-"""Async tests run in an event loop of their own."""
+"""Each async test runs in a new event loop."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ os.environ["XDG_CONFIG_HOME"] = EMPTY.name
 """Ignore the settings and themes of the developer who runs the tests."""
 
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-"""The program is started many hundred times; it need not be compiled as often."""
+"""The tests start the program many hundred times, so keep its compiled files."""
 
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 signal.signal(signal.SIGQUIT, signal.SIG_DFL)

@@ -1,4 +1,4 @@
-"""Layers, circles, I/O, owners of dependencies and attributes, values, and what is caught: tests walk all modules."""
+"""Layers, circles, I/O, owners of dependencies and attributes, values, and caught exceptions, in all modules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The README says what is true: its files exist, its commands run, its exit codes are those of the code."""
+"""The README is true: its files exist, its commands run, and its exit codes are those of the code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The size of the test suite: how many cases there are, and what collecting them costs."""
+"""The size of the test suite: the number of cases, and the cost of collection."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_the_suite_has_at_most_6000_cases_that_are_cheap_to_collect() -> None:
 
 
 def processor_time(command: list[str]) -> tuple[float, str]:
-    """The processor time of a command, and what it prints."""
+    """The processor time of a command, and its output."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True, text=True)

@@ -12,7 +12,7 @@ from tests.benchmarks.real_text import Texts, texts
 from tests.benchmarks.words import FIRST, LAST, RARE, SEED
 
 RARE_EVERY, FAR_APART = 20_000, 10_000
-"""The rare word is in one turn of so many, first in this one."""
+"""One turn in this many has the rare word; the first one comes earlier."""
 TOOLS = ("bash", "read_file", "edit_file", "search", "fetch", "run_tests")
 COMMANDS = ("ls -l src", "git status --short", "python -m pytest -q", "sed -n 1,80p setup.cfg", "make docs")
 FOREIGN = (

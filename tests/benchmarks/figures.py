@@ -23,7 +23,7 @@ class Unit(Enum):
 
 
 NEVER = inf
-"""The time of what was not reached as long as one waited."""
+"""The time of an event that never came."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Bound:
     at_least: bool = False
 
     def is_met(self, ours: Figure, beside: Mapping[str, Figure | None]) -> bool | None:
-        """None where the peer is not there to be measured."""
+        """None if the peer is not installed."""
         limit = self.limit
         if self.peer:
             figure = beside.get(self.peer)
@@ -83,9 +83,9 @@ class Row:
 
     work: str
     ours: Figure | None
-    """None where it could not be measured; the remark says why."""
+    """None if it could not be measured; the remark gives the reason."""
     beside: tuple[tuple[str, Figure | None], ...] = ()
-    """The peers; None is one that is not installed."""
+    """The figures of the peers; None if one is not installed."""
     bounds: tuple[Bound, ...] = ()
     is_headline: bool = False
     """True if the row is in the short table too."""
@@ -126,7 +126,7 @@ HEADS = ("work", "ours", "peers (ours / theirs)", "to reach", "reached")
 
 
 def table(rows: Sequence[Row]) -> str:
-    """The rows in Markdown, with columns that a person can read in a terminal too."""
+    """The rows in Markdown, with aligned columns that are readable in a terminal too."""
     lines = [list(HEADS), *(row.cells() for row in rows)]
     widths = [max(3, *(len(line[column]) for line in lines)) for column in range(len(HEADS))]
     lines.insert(1, ["-" * width for width in widths])

@@ -130,7 +130,7 @@ class _Writer(threading.Thread):
 
 
 async def _throughput(pilot: Pilot[int], path: Path, scale: Scale, report: Report) -> None:
-    """A clock in the loop says how late it is while a writer is at work."""
+    """Measure the delay of the event loop while a writer appends."""
     document = view(pilot).session.document
     assert isinstance(document, LiveDocument)
     writer = _Writer(path, _turns(500_000))
@@ -161,7 +161,7 @@ class _Held:
 
 
 async def _long_run(pilot: Pilot[int], path: Path, scale: Scale, report: Report) -> None:
-    """Rotations while it is followed: what is held at the end and was not at a third of the way."""
+    """Memory growth during rotations of a followed file, from one third of the run to its end."""
     block = _turns(20_000)
     start, sent, rotated, early = time.monotonic(), 0, 0, _held()
     while (passed := time.monotonic() - start) < scale.long_seconds:

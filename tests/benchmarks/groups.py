@@ -1,4 +1,4 @@
-"""The list of what is measured, and how a group is run: in a process of its own, for so long and no longer."""
+"""The list of benchmark groups, each run in a separate process with a time limit."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Measure = Callable[[Scale, Report], None]
 
 
 def rows_of(group: str, scale: Scale) -> Iterator[Row]:
-    """The rows of a group as they come; a last one says so where it was cut off or broke."""
+    """The rows of a group as they arrive. A last row reports a timeout or a failure."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe(duplex=False)
     process = context.Process(target=_run, args=(group, scale, theirs))
@@ -69,7 +69,7 @@ def _run(group: str, scale: Scale, rows: Connection) -> None:
 
 
 def _end(pid: int | None) -> None:
-    """The process with all that it started and that still runs."""
+    """The process and its running descendants."""
     with suppress(ProcessLookupError, PermissionError):
         if pid is not None and os.getpgid(pid) == pid:
             os.killpg(pid, signal.SIGKILL)

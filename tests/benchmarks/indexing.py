@@ -34,7 +34,7 @@ def measure(scale: Scale, report: Report) -> None:
 
 
 def read_apart(scale: Scale, small: Input, file: Input) -> list[Reading]:
-    """Read a file, each time in a process of its own, whose memory is that of this file."""
+    """Read a file in a new process each time, so that its memory is due to this file only."""
     command = [sys.executable, "-m", "tests.benchmarks.reading", str(small.path), str(file.path)]
     readings = []
     for _ in range(scale.rounds):

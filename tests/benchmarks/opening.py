@@ -73,7 +73,7 @@ def _until_app(path: Path, contents: list[float]) -> float:
 
 
 def _jump(scale: Scale, path: Path) -> Row:
-    """The end while the index is far from ready: in an app that has only just begun."""
+    """A jump to the end while the index is far from complete, in an app that has just started."""
     less = pager("less", path)
     measures: dict[str, Callable[[], float]] = {"ours": lambda: _until_end([*OURS, path], WORKING, END)}
     if less:

@@ -34,7 +34,7 @@ def put(page: str, name: str, made: str) -> str:
 
 
 def machine() -> str:
-    """Of what the figures are, in a sentence; nothing that names the machine."""
+    """The conditions of the measurement in a sentence that does not identify the machine."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     on = "1 core" if cores == 1 else f"{cores} cores"
     return (

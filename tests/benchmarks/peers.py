@@ -22,14 +22,14 @@ HARMONY_PYTHON = os.environ.get("OCML_BENCH_HARMONY_PYTHON", sys.executable)
 
 
 def pager(name: str, path: Path) -> list[str] | None:
-    """The command that shows this file; None where there is no such program."""
+    """The command that shows this file; None if the program is not installed."""
     command = shutil.which(PAGERS[name])
     home = ["env", f"HOME={path.parent}", f"XDG_CONFIG_HOME={path.parent}"] if name in REMEMBERS else []
     return [*home, command, str(path)] if command else None
 
 
 def shown_first(name: str) -> str:
-    """The word that says that a program has drawn the file."""
+    """The word that shows that a program has drawn the file."""
     return SHOWN_FIRST.get(name, FIRST)
 
 

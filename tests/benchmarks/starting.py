@@ -1,4 +1,4 @@
-"""Commands on small files: what a person waits for who only asks for help."""
+"""Start-up: commands on small files, and the help."""
 
 from __future__ import annotations
 

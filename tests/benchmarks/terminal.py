@@ -19,7 +19,7 @@ from tests.benchmarks.figures import NEVER
 from tests.benchmarks.timing import ROOT, environment
 
 ASKED, ANSWERED = b"\x1b[c", b"\x1b[?62;22c"
-"""Some programs wait until the terminal has said what it is."""
+"""Some programs wait until the terminal has identified itself."""
 LONGEST = 60.0
 
 

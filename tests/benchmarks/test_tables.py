@@ -99,7 +99,7 @@ def test_every_group_has_its_file(group: str) -> None:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_has_the_marks_between_which_its_table_stands(name: str) -> None:
+def test_a_page_has_marks_around_its_table(name: str) -> None:
     assert has_marks(name)
 
 

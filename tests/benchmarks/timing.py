@@ -1,4 +1,4 @@
-"""Clocks: how long commands take, in turns with their peers, and what many times say."""
+"""Time commands by turns with their peers, and summarize the times."""
 
 from __future__ import annotations
 

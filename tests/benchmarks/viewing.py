@@ -1,4 +1,4 @@
-"""The app without a terminal, tuned as the real one, and how long it takes to draw what a key changes."""
+"""The app without a terminal, tuned as the real one, and the time to redraw after a key."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ async def all_read(pilot: Pilot[int]) -> None:
 
 
 def rows_of(work: str, times: Sequence[float], most_p99: float | None, is_headline: bool = False) -> list[Row]:
-    """Three rows: the middle, and what one key in twenty and one in a hundred take longer than."""
+    """Three rows: the 50th, 95th and 99th percentile."""
     if not times:
         return [Row(work, None, remark="over before a key could be pressed")]
     bound = (Bound(most_p99),) if most_p99 is not None else ()

@@ -1,4 +1,4 @@
-"""Each command, run for real: what it prints, and what it keeps to itself."""
+"""Each command as a process: its output, and what it hides."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`demo --live`: what is played, how, and that nothing of it stays behind."""
+"""`demo --live`: the transcript played, its pace, and no leftover files."""
 
 from __future__ import annotations
 

@@ -213,7 +213,7 @@ def test_without_arguments_a_pipe_is_read() -> None:
 
 
 class Gone(io.StringIO):
-    """An error output that nobody reads any more."""
+    """An error output whose reader has gone."""
 
     def flush(self) -> None:
         raise BrokenPipeError

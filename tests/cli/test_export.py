@@ -1,4 +1,4 @@
-"""`ocmlview export`: which file it writes, what it says about it, and what it refuses."""
+"""`ocmlview export`: the file it writes, its notices, and its refusals."""
 
 from __future__ import annotations
 

@@ -162,7 +162,7 @@ class TestOldTerminals:
     ids=str,
 )
 def test_the_default_theme_suits_the_terminal(variables: dict[str, str], count: int, theme: str) -> None:
-    """Asked in a process of its own: the database of terminals is opened once in each."""
+    """Run in a separate process, because a process opens the terminal database only once."""
     others = {name: value for name, value in os.environ.items() if name not in ("TERM", "COLORTERM", "COLORFGBG")}
     done = subprocess.run([sys.executable, "-c", ASK], cwd=ROOT, env=others | variables, capture_output=True, text=True)
     assert done.stdout.split() == [str(count), repr(theme)], done.stderr

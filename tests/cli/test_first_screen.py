@@ -1,4 +1,4 @@
-"""Something to read before the app is loaded: the same text at the same place, as safe; every ending puts it back."""
+"""The first page before the app is loaded: same text, same place, equally safe. Every exit restores the terminal."""
 
 from __future__ import annotations
 

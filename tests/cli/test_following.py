@@ -1,4 +1,4 @@
-"""`show -f` and `check -f` on files, pipes and folders: what is printed, and when."""
+"""`show -f` and `check -f` on files, pipes and folders: the output, and its time."""
 
 from __future__ import annotations
 

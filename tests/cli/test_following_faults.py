@@ -178,7 +178,7 @@ class TestFaults:
         ],
     )
     @pytest.mark.parametrize("call", ["open", "pread"])
-    def test_what_fails_for_a_while(self, path: Path, tmp_path: Path, number: int, sentence: str, call: str) -> None:
+    def test_a_failure_is_retried(self, path: Path, tmp_path: Path, number: int, sentence: str, call: str) -> None:
         trouble = tmp_path / "trouble"
         trouble.touch()
         prelude = (

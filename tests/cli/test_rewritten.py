@@ -1,4 +1,4 @@
-"""A file is rewritten after a command has begun to print it."""
+"""A file is rewritten while a command prints it."""
 
 from __future__ import annotations
 

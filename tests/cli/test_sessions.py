@@ -1,4 +1,4 @@
-"""`ocmlview sessions`: what it lists, for people and for programs."""
+"""`ocmlview sessions`: its list, as text and as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Input in which nothing was recognized: an error of `check`, and a refusal of all that would print a transcript."""
+"""Unknown formats: `check` reports an error, and every command that prints a transcript refuses."""
 
 from __future__ import annotations
 

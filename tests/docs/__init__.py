@@ -1,1 +1,1 @@
-"""The documentation: what of it is made from the tables of the code, and whether the rest is true."""
+"""The documentation: pages generated from the tables of the code, and checks of the rest."""

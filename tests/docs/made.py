@@ -40,7 +40,7 @@ def _named(format: str) -> str:
 
 
 def diagnostics() -> str:
-    """All codes at a glance, then each with all that the table says of it."""
+    """A table of all codes, then a section with the whole row of each."""
     parts = []
     for severity, heading in _HEADINGS.items():
         rules = [rule for rule in RULES.values() if rule.severity is severity]
@@ -77,7 +77,7 @@ def _key_row(action: Action) -> list[str]:
 
 
 def themes() -> str:
-    """The themes that come with the program, each with the comment that its file begins with."""
+    """The bundled themes, each with the comment at the top of its file."""
     rows = []
     for name in theme_names():
         first = bundled("themes", f"{name}.yaml").read_text("utf-8").partition("\n")[0]

@@ -63,7 +63,7 @@ class ShellLine(NamedTuple):
 
     @property
     def is_for_the_checkout(self) -> bool:
-        """True if it is run where the project is, and not where the transcripts are."""
+        """True if it runs in the project folder instead of the folder of the transcripts."""
         return self.words[0] in ("uv", "pipx")
 
     @property

@@ -1,4 +1,4 @@
-"""The man page is made from the commands, and troff has nothing to say against it."""
+"""The man page is generated from the commands, and troff reports no problem in it."""
 
 from __future__ import annotations
 

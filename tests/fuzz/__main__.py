@@ -1,5 +1,5 @@
-"""`make fuzz`: a long campaign; OCML_FUZZ_SECONDS, OCML_FUZZ_SEED and OCML_FUZZ_ONLY say how long, where it begins,
-and with which targets."""
+"""`make fuzz`: a long campaign; OCML_FUZZ_SECONDS, OCML_FUZZ_SEED and OCML_FUZZ_ONLY set its length, its seed and its
+targets."""
 
 from __future__ import annotations
 

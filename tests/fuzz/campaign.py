@@ -49,7 +49,7 @@ def try_one(name: str, data: bytes, seed: int) -> float:
 
 @contextmanager
 def _no_longer_than(seconds: float, name: str) -> Iterator[None]:
-    """Also what never ends is ended; time is the processor's, so that a busy machine is no hang."""
+    """Ends endless runs. Processor time counts, so that a busy machine is no hang."""
 
     def stop(number: int, frame: FrameType | None) -> None:
         raise HangError(f"{name} took more than {seconds} s")
@@ -69,8 +69,8 @@ def try_everything(data: bytes, seed: int, names: Sequence[str]) -> tuple[float,
 
 
 def run_campaign(seconds: float, first: int, kept: Path = CORPUS, only: Sequence[str] = ()) -> Campaign:
-    """For so long, with these targets or all. An input that fails is written down, so that it can be looked at and
-    replayed."""
+    """Run a campaign of this length, with these targets or all. Failing inputs are saved, so that they can be inspected
+    and replayed."""
     others, end, number, runs, slowest = seeds(), time.monotonic() + seconds, first, 0, (0.0, "")
     while time.monotonic() < end:
         data = next_input(others, random.Random(number))

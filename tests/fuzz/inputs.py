@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 CORPUS = Path(__file__).parent / "corpus"
 ON_TRIAL = "new-"
 """Prefix of an input while a campaign tries it. Other campaigns skip such files."""
-"""Inputs that once broke something, and small ones of every kind; all of them are replayed."""
+"""Inputs that once failed, and small ones of every kind; all are replayed."""
 LARGEST = 64 * 1024
 
 SOUP = [

@@ -32,7 +32,7 @@ NAMES = (
 
 
 def values_of(data: bytes) -> tuple[list[Any], str] | None:
-    """The values of a document, or of its lines, and what joins them; None if it is no JSON."""
+    """The values of a document, or of its lines, and their separator; None if it is no JSON."""
     try:
         return [json.loads(data)], ""
     except ValueError:

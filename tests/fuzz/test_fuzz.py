@@ -1,4 +1,4 @@
-"""No input raises, and none takes long: what was found stays fixed, and a few seconds of new inputs in every run."""
+"""No input raises or takes long: known inputs stay fixed, and every run tries new ones for a few seconds."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def format_of(sample: Sample) -> str:
 
 
 def record_samples() -> list[Sample]:
-    """The samples of JSON; their format is detected only where they are read."""
+    """The JSON samples. Their format is detected only on reading."""
     return [sample for sample in samples() if sample.path.suffix in (".json", ".jsonl", ".sse", ".ndjson")]
 
 
@@ -125,7 +125,7 @@ def test_records_decoded_at_once_give_the_events_of_the_careful_reader(
 
 
 @each("sample", record_samples(), ids=lambda sample: sample.name, quick=144, test=16)
-def test_so_do_mutated_samples(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mutated_samples_read_the_same(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
     text = as_lines(sample.text)
     for mutated in mutations(text, crc32(sample.name.encode()), 2):
         both(mutated, format_of(sample), monkeypatch)
@@ -138,7 +138,7 @@ def as_array(text: bytes) -> bytes:
 
 
 @each("sample", record_samples(), ids=lambda sample: sample.name, quick=504, test=10)
-def test_so_do_arrays_of_records(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_arrays_of_records_read_the_same(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
     text = as_array(sample.text)
     both(text, format_of(sample), monkeypatch)
     step = max(1, len(text) // MOST_SPLITS)

@@ -228,7 +228,7 @@ texts = st.lists(st.sampled_from(PARTS), max_size=12).map("".join)
     texts, st.sampled_from(["openchatml-2.2", "openchatml-2.0", "openchatml-1.x", "harmony"]), st.sampled_from(WRITTEN)
 )
 def test_converting_any_text_reveals_nothing_silently(text: str, format: str, target: str) -> None:
-    """A message is opened only where its header was malformed, it broke out or was cut off, or the target says why."""
+    """A message becomes visible only if its header was malformed, it was truncated, or the target gives a reason."""
     try:
         written, losses, messages = convert(text, format, target)
     except RefusedError:

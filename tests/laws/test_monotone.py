@@ -1,4 +1,4 @@
-"""While an input grows byte by byte, what the user saw stays, and only grows at its end."""
+"""While an input grows byte by byte, shown text stays, and grows only at its end."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ KNOWN_TOO_LATE = {
     "broken/W-COPY-DIFFERS.jsonl",
     "valid/responses-stream/corrected-text.sse",
 }
-"""An unmatched end mark says afterwards that the text before it was a thought; a done text replaces its deltas."""
+"""An unmatched end mark makes the text before it a thought; a done text replaces its deltas."""
 SAMPLES = [
     sample for sample in samples() if sample.path.stat().st_size <= LARGEST and sample.name not in KNOWN_TOO_LATE
 ]

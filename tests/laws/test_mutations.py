@@ -1,4 +1,4 @@
-"""The quick tables catch every slip in what keeps people safe: each condition negated, dropped or forced is found."""
+"""The quick tables catch every slip in safety code: each condition negated, dropped or forced is found."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ HARMLESS = {
     "any((OBEYED.search(segment.text) for segment in segments)): always": "a look before the same search",
     "count: always": "a segment in which nothing was replaced, made anew",
 }
-"""Shortcuts: without them the same comes out, more slowly. Each is shown to be so."""
+"""Shortcuts: without them the result is the same, but slower. A test proves each."""
 
 
 PANES = {"ANALYSIS": "ANALYSIS", "COMMENTARY": "COMMENTARY", "TOOL": "COMMENTARY"}
@@ -54,7 +54,7 @@ PANES = {"ANALYSIS": "ANALYSIS", "COMMENTARY": "COMMENTARY", "TOOL": "COMMENTARY
 
 
 def wrong_in_visibility(made: dict[str, ModuleType]) -> Iterator[object]:
-    """Rows of the table of messages on which the module says something else."""
+    """Rows of the message table for which the module gives another result."""
     rule = made[VISIBILITY]
     every = list(rule.Reveal)
     for message, reason, kind in [*CASES, *KIND_CASES]:
@@ -144,7 +144,7 @@ def wrong_in_barrier(made: dict[str, ModuleType]) -> Iterator[object]:
 
 
 def wrong_in_net(made: dict[str, ModuleType]) -> Iterator[object]:
-    """The same texts before the app is loaded, which draws its own lines in ASCII there; and what the barrier makes."""
+    """The same texts on the first page, which draws its lines in ASCII, and after the output guard."""
     for given, ascii_only, expected, _ in SEGMENTS:
         shown = made[NET].strip_controls(given, ascii_only)
         yield shown == (expected if "█" not in given or not ascii_only else "? ?? ???") or given

@@ -306,7 +306,7 @@ ONLY = {
         "module: {'user', 'assistant'}: ",
     )
 }
-"""Functions of a module that are guarded; the rest has tests of its own."""
+"""The guarded functions of a module. Other tests cover the rest."""
 LONG = {PARTS, SPANS}
 """They take longer than `make test` has."""
 

@@ -1,5 +1,5 @@
-"""The scanner gives what the parser gives: every sample, every hostile shape, random documents, at any block border,
-with NumPy and, where it was built, with the native accelerator."""
+"""The scanner equals the parser: every sample, every hostile shape, random documents, at any block border, with NumPy
+and, if it was built, with the native accelerator."""
 
 from __future__ import annotations
 

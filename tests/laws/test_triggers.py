@@ -143,7 +143,7 @@ def examples() -> Iterator[tuple[str, bytes, str]]:
 
 
 def moved(found: Diagnostic, place: int, size: int, count: int) -> Diagnostic:
-    """The diagnostic after that many bytes and messages were put in before a place."""
+    """The diagnostic after an insertion of `size` bytes and `count` messages at a place."""
     start = found.start + size * (found.start >= place)
     end = found.end + size * (found.end >= place if found.start == found.end else found.end > place)
     number = found.message + count if found.message is not None else None

@@ -166,7 +166,7 @@ def test_the_table_is_long_enough() -> None:
 
 
 ALIKE = {"json, lines": "json, fields", "openchatml-2.0": "openchatml-2.2", "openchatml-1.x": "openchatml-2.2"}
-"""Formats that share the code of another one are tried on a few surfaces."""
+"""Formats that share the code of another are tested on a few surfaces."""
 
 
 WHOLE = ("json, fields", "openchatml-2.2", "events, deltas")

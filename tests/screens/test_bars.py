@@ -160,7 +160,7 @@ class TestFooter:
         )
 
     @pytest.mark.parametrize("debug", [False, True])
-    def test_what_matters_most_stays_longest(self, debug: bool) -> None:
+    def test_the_most_important_part_stays_longest(self, debug: bool) -> None:
         assert "q Quit" in self.line(debug, 20)
         assert "? Help" in self.line(debug, 20)
         assert f"d {'Safe' if debug else 'Debug'}" in self.line(debug, 30)

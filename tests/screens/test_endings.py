@@ -44,7 +44,7 @@ if child == 0:
     os.execv(sys.executable, [sys.executable, "-m", "viewer", sys.argv[1]])
 os.waitpid(child, 0)
 """
-"""Run in a session of its own, where no signal reports the closed terminal."""
+"""Run in a separate session, where no signal reports the closed terminal."""
 FULL = """
 import resource, signal, sys
 from viewer.tui.app import ViewOptions, run_app

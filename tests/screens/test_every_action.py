@@ -1,4 +1,4 @@
-"""Every action of the table of keys does what its help says, in the complete app."""
+"""Every action of the key table does what its help says, in the complete app."""
 
 from __future__ import annotations
 

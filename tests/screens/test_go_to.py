@@ -35,7 +35,7 @@ from viewer.tui.keys import DEBUG_ONLY
         ("9" * 30, HELP),
     ],
 )
-def test_what_can_be_typed(typed: str, target: Target | str) -> None:
+def test_every_form_of_a_place_can_be_typed(typed: str, target: Target | str) -> None:
     assert parse(typed) == target
 
 

@@ -1,4 +1,4 @@
-"""A search belongs to what is shown: it runs again for another audience, and no match of the earlier one counts."""
+"""A search belongs to its view: it restarts for another audience, and earlier matches are dropped."""
 
 from __future__ import annotations
 

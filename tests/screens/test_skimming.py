@@ -1,4 +1,4 @@
-"""Search that skims the bytes of an input finds what a look at each text finds: the same hits, in the same order."""
+"""A search over the bytes of an input finds the same matches, in the same order, as a search over each text."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def assert_same(document: Document, typed: str, patch: pytest.MonkeyPatch, audie
 
 
 def assert_same_words(document: Document, patch: pytest.MonkeyPatch, chance: random.Random, count: int) -> None:
-    """For what is shown, and for what is hidden, for each audience."""
+    """Over shown and hidden text, for each audience."""
     texts = [text for text in Places(document, EVERYTHING, Query("x")).texts if text]
     for audience in AUDIENCES:
         for _ in range(count):

@@ -1,4 +1,4 @@
-"""Auto-scroll on a fake viewport: what leaves the end, what returns to it, and what keeps it."""
+"""Auto-scroll on a fake viewport: actions that leave the end, return to it, and keep it."""
 
 from __future__ import annotations
 

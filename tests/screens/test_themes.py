@@ -63,7 +63,7 @@ def background_of(style: Style) -> str | None:
 
 
 def pairs(theme: Theme) -> Iterator[tuple[str, str, str]]:
-    """Everything that is written: its name, its colour, and each background that it is drawn on."""
+    """Every text style: its name, its color, and each background under it."""
     pages = [theme.colors["background"], theme.colors["surface"]]
     for name in ("text", "quiet", "primary", "debug", "error", "warning", "success"):
         yield from ((name, theme.colors[name], page) for page in pages)

@@ -13,7 +13,7 @@ from tests.support.reading import codes, read, read_cut
 
 EXAMPLES = Path(__file__).parents[1] / "data" / "formats"
 WRONG: tuple[Any, ...] = (7, True, "x", [], {"x": "SECRET_X"}, [{"x": "SECRET_X"}], [["SECRET_X"]])
-"""Values of every JSON type, for the place of another."""
+"""Values of every JSON type, as replacements."""
 MOST_CHANGES = int(os.environ.get("OCML_CHANGES", "100"))
 """Values that are changed in one group of records, spread over all places."""
 

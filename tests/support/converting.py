@@ -1,4 +1,4 @@
-"""Reading a text and writing it in another format, and the texts of all formats that are written as they are read."""
+"""Convert texts between formats, and texts of all formats that are written unchanged."""
 
 from __future__ import annotations
 

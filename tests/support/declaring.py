@@ -1,4 +1,4 @@
-"""Bodies that declare tools, and what is wrong with arguments, as text."""
+"""Bodies that declare tools, and problems of arguments, as text."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def tool(schema: object) -> str:
 
 
 def faults(declarations: Declarations, arguments: str, name: str = "f", base: int = 0) -> list[tuple[str, str]]:
-    """Reasons, and the text that each is about; of something missing, what follows."""
+    """Reasons, each with the text at its span; for something missing, the text after it."""
     data = arguments.encode()
     return [
         (

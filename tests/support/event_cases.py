@@ -1,4 +1,4 @@
-"""Reading a stream of events however it is cut, and what streams are read as."""
+"""Read event streams in every cutting, and expect the same messages."""
 
 from __future__ import annotations
 

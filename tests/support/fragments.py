@@ -299,7 +299,7 @@ _OBJECT = st.fixed_dictionaries(
 
 @st.composite
 def _damaged(draw: st.DrawFn, text: bytes) -> bytes:
-    """The same, sometimes cut off, or with something put in."""
+    """The same, sometimes truncated, or with an insertion."""
     kind = draw(st.integers(0, 5))
     at = draw(st.integers(0, len(text)))
     if kind == 0:

@@ -1,4 +1,4 @@
-"""Event streams in the shapes of real services, with what a later event says of a message, and with unknown events."""
+"""Event streams in the shapes of real services, with later facts about a message, and with unknown events."""
 
 from __future__ import annotations
 

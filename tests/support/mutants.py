@@ -1,4 +1,4 @@
-"""A module with one of its conditions changed, in memory: each mutant is what a slip of the hand could make of it."""
+"""Mutants: a module with one condition changed, in memory, as a slip of the hand might do."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ class Mutant:
     module: str
     line: int
     words: str
-    """The source before the change, and what was done to it."""
+    """The original source, and the change."""
     tree: ast.Module
-    """The module before the change, which its mutants share."""
+    """The original module, which its mutants share."""
     slot: Slot | None = None
     changed: ast.AST | None = None
     """The node that replaces the one in the slot."""
@@ -55,7 +55,7 @@ class Mutant:
         return f"{self.module.rpartition('.')[2]}: {self.words}"
 
     def compile(self) -> CodeType:
-        """Compile the module with the change; the shared tree is as before afterwards."""
+        """Compile the module with the change, and restore the shared tree."""
         if self.slot is None or self.changed is None:
             return compile(self.tree, self.module, "exec")
         before = self.slot.put(self.changed)
@@ -83,7 +83,7 @@ def standing_for(mutant: Mutant, *users: str) -> Iterator[dict[str, ModuleType]]
 
 
 def unchanged(module: str) -> Mutant:
-    """The module as it is: what is said of mutants holds of it."""
+    """The unchanged module, as a control."""
     return Mutant(module, 0, "unchanged", _tree(module))
 
 
@@ -137,7 +137,7 @@ def _function_at(functions: list[ast.FunctionDef], line: int) -> str:
 
 
 def _changes(tree: ast.Module) -> Iterator[tuple[ast.AST, str, Change]]:
-    """Nodes, what is done to each, and how. Annotations are not evaluated, so changes in them are none."""
+    """Nodes with the description and function of each change. Annotations are skipped: they are not evaluated."""
     noted = [getattr(node, name, None) for node in ast.walk(tree) for name in ("annotation", "returns")]
     annotations = {id(part) for note in noted if isinstance(note, ast.AST) for part in ast.walk(note)}
     for node in ast.walk(tree):

@@ -24,7 +24,7 @@ FRAGMENTS = [
 
 @dataclass
 class Text:
-    """A message with its body as text, as writers are given it."""
+    """A message with its body as text, as writers receive it."""
 
     transcript: int = 1
     number: int = 1

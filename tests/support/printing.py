@@ -1,4 +1,4 @@
-"""Every way to print: the command lines of each command, as the tests of what may be printed use them."""
+"""Every way to print: command lines of each command, for the tests of their output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs the program as a person does: arguments and standard input in; an exit code and two streams out."""
+"""Run the program as an operator does: arguments and standard input in; an exit code and two streams out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Helpers that read a text in one piece and cut in every way, and describe what was read."""
+"""Helpers that read a text whole and in every cutting, and describe the result."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def check_prefixes(text: bytes, format: str, step: int = 61) -> None:
 
 
 def check_renamed(text: bytes, format: str) -> None:
-    """A record, part, or speaker with another name shows nothing more."""
+    """A renamed record, part, or speaker never shows more."""
     before = "\n".join(shown(text, format))
     for found in _TYPE.finditer(text):
         renamed = text[: found.start(1)] + b"x" + text[found.end(1) :]

@@ -54,7 +54,7 @@ def outcomes(data: bytes | object, format: str) -> list[str | None]:
 
 
 def assert_cuts_do_not_matter(data: bytes, format: str) -> None:
-    """Reading byte by byte, and in random pieces, gives what reading in one piece gives."""
+    """Reading byte by byte, and in random pieces, gives the same result as reading in one piece."""
     whole = read(data, format)
     assert read_cut(data, format, range(1, len(data))) == whole
     chance = random.Random(len(data))
@@ -96,7 +96,7 @@ def _renamed(data: bytes) -> Iterator[bytes]:
 
 
 def assert_forced_hides(format: str) -> None:
-    """The format hides every secret of all examples, whatever their format is."""
+    """The format hides every secret in the examples of all formats."""
     for path in sorted(EXAMPLES.iterdir()):
         if not path.name.endswith(".seen.json"):
             texts = shown(path.read_bytes(), format)

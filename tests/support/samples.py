@@ -1,4 +1,4 @@
-"""The samples: which there are, what is expected of each, and which format to ask for."""
+"""The samples, the expected result of each, and the format to request."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Sample:
 
     @property
     def text(self) -> bytes:
-        """The bytes that spans count: those of the file, or what UTF-16 was made into."""
+        """The bytes that spans count: those of the file, or the UTF-8 form of UTF-16."""
         source = open_source(str(self.path))
         return source.read(0, source.size)
 

@@ -1,4 +1,4 @@
-"""Projections made by hand, so that printing is tested without reading anything."""
+"""Projections built by hand, so that tests of printing need no parser."""
 
 from __future__ import annotations
 

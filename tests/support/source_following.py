@@ -66,7 +66,7 @@ class Reader:
         return self.source.conditions
 
     def settle(self) -> bytes:
-        """Poll until nothing comes any more, time enough between for every retry; returns the text."""
+        """Poll until two polls bring no change, with enough time between them for every retry; returns the text."""
         quiet = 0
         while quiet < 2:
             self.clock.now += 5

@@ -1,4 +1,4 @@
-"""Share the parsed rules of a stylesheet between the apps of one process: each test starts an app of its own."""
+"""Share the parsed rules of a stylesheet between the apps of one process: each test starts a new app."""
 
 from __future__ import annotations
 

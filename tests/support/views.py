@@ -1,4 +1,4 @@
-"""Views of calls and diagnostics that hold given values, for tests of what draws them."""
+"""Views of given calls and diagnostics, for tests of the widgets that draw them."""
 
 from __future__ import annotations
 

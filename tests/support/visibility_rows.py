@@ -1,4 +1,4 @@
-"""Every row of the rule for what an end user may see, in every format that can say it."""
+"""Every row of the visibility rule, in every format that can express it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A pattern that is compiled late does what one does that is compiled at once."""
+"""A lazily compiled pattern matches like one compiled at once."""
 
 from __future__ import annotations
 

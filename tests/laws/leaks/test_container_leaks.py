@@ -1,4 +1,4 @@
-"""Containers print nothing of what is hidden in them: canaries in every field, name, column, comment, and table."""
+"""Containers leak no hidden content: canaries in every field, name, column, comment, and table."""
 
 from __future__ import annotations
 

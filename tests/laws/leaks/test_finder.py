@@ -86,7 +86,7 @@ def test_canaries_never_repeat() -> None:
     assert len({canary(Random(seed)) for seed in range(1000)}) == 1000
 
 
-def test_what_was_typed_and_keys_that_continue_it_are_no_leak() -> None:
+def test_typed_text_and_keys_that_continue_it_are_no_leak() -> None:
     finder = Finder(["kqkxwqzkxzvvxv"])
     assert finder.plain("& kqkx  w Wrap  q Quit") == []
     finder = Finder(["kqkxwqzkxzvvxv"])

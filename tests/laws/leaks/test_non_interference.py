@@ -36,7 +36,7 @@ Pair = tuple[Planted, Planted]
 
 @st.composite
 def pairs(draw: st.DrawFn) -> Pair:
-    """A transcript, and the same with other words where nobody sees them."""
+    """A transcript, and the same with other hidden words."""
     first = draw(transcripts())
     return first, first.with_other_words(Random(draw(st.integers(0, 2**32))))
 

@@ -29,7 +29,7 @@ Plant = Callable[[pytest.MonkeyPatch], None]
 
 @dataclass(frozen=True)
 class Fault:
-    """One row of REPAIRS.md, and what it is planted into."""
+    """One row of REPAIRS.md, and the code that it is planted into."""
 
     id: str
     kind: str
@@ -179,7 +179,7 @@ def test_a_planted_fault_is_found(fault: Fault, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.slow
 async def test_text_that_is_shown_before_it_is_certain_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A8: a mark that has only begun is shown, with what its attributes say."""
+    """A8: an incomplete mark is shown, with its attributes."""
     kind = KINDS["openchatml-2.2"]
     begun = ("a tag that has begun", ANSWER + 'Shown.\n<think note="{c}')
     planted = made_of("openchatml-2.2", [("nothing", ""), ("shown", kind.shown[0]), begun], 5)

@@ -55,7 +55,7 @@ WAYS = ["terminal", "title", "files", "normal screen", "standard error", "crash 
 
 
 def found_in(planted: Planted, terminal: Terminal, folder: Path) -> list[Leak]:
-    """In the bytes, on the screen, and in what lies in the folder."""
+    """Search the bytes, the screen, and the files in the folder."""
     finder = planted.finder
     files = b"\n".join(path.read_bytes() for path in folder.rglob("*") if path.is_file() and path.name != "chat")
     return [*finder.leaks(bytes(terminal.written)), *finder.leaks(terminal.text()), *finder.leaks(files)]

@@ -1,1 +1,1 @@
-"""The leak laboratory: canaries, actions, and what finds them."""
+"""The leak laboratory: canaries, actions, and the leak finder."""

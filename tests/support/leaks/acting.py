@@ -84,7 +84,7 @@ EVERYWHERE = [
 
 
 async def perform(pilot: Pilot[int], act: Act) -> AsyncIterator[None]:
-    """Do it, step by step; what a place means depends on the size of the screen."""
+    """Perform the action in steps. Positions depend on the size of the screen."""
     given = [str(each) for each in act.given]
     if act.kind in ("click", "drag", "wheel", "hover"):
         await _point(pilot, act)
@@ -142,7 +142,7 @@ _FIXED = {
 
 
 async def _point(pilot: Pilot[int], act: Act) -> None:
-    """The mouse; places beyond the screen are put on its edge."""
+    """Mouse events. Positions outside the screen move to its edge."""
     width, height = pilot.app.size
     numbers = [int(each) for each in act.given if isinstance(each, int)]
     at = min(numbers[0], width - 1), min(numbers[1], height - 1)

@@ -12,7 +12,7 @@ from random import Random
 from urllib.parse import unquote
 
 LETTERS = "jkqvwxz"
-"""Canaries are made of these: six of them in a row are no word."""
+"""The letters of canaries: six of them in a row are no word."""
 LENGTH = 14
 SHORTEST = 6
 """The number of consecutive letters of a canary that counts as a leak."""
@@ -120,7 +120,7 @@ def _decoded(
 
 
 def _from_base64(run: str) -> Iterator[bytes]:
-    """At all alignments, since nobody says where it begins."""
+    """At all alignments, because its start is unknown."""
     written = run.replace("-", "+").replace("_", "/")
     for start in range(4):
         part = written[start:]

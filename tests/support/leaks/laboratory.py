@@ -1,4 +1,4 @@
-"""A session: the app on a transcript full of canaries, something done to it, and a look at all that has left it."""
+"""A session: the app on a transcript full of canaries, random actions, and a search of all output."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from viewer.tui.main.screen import MainScreen
 
 _WRITING = "a part was written"
 UNKNOWABLE = {"only the end of a think block"}
-"""What cannot be known while it streams: text that turns out to have been a thought when its only mark comes at last.
+"""Unknown while the text streams: it turns out to be a thought only when its closing mark arrives.
 
-SECURITY.md says so; once the mark has been read, it is gone."""
+SECURITY.md documents this. Once the mark has been read, the text is hidden."""
 SHORTEST_TYPED = 3
 """The minimum number of letters typed to search for a canary."""
 LEAVES = 5
@@ -38,7 +38,7 @@ LEAVES = 5
 
 @dataclass(frozen=True)
 class Escaped:
-    """A leak, where it was found, and what had just been done."""
+    """A leak, its surface, and the last action."""
 
     surface: str
     place: str
@@ -47,7 +47,7 @@ class Escaped:
 
 
 class Recorded(ViewerApp):
-    """The app, and what it sends elsewhere than to the screen."""
+    """The app, with a record of what it sends to other places than the screen."""
 
     def __init__(self, *given: Any, **more: Any) -> None:
         super().__init__(*given, **more)
@@ -138,7 +138,7 @@ class Session:
             self.look("all was written")
 
     def look(self, after: str) -> None:
-        """What the app shows and has sent since the last look; content shown in the debug view is no leak."""
+        """All that the app shows and has sent since the last look. Content shown in the debug view is no leak."""
         if self.app._exit or is_debug(self.pilot):
             self.app.sent.clear()
             return
@@ -246,7 +246,7 @@ async def session(
     slowly: bool = False,
     growing: bool = False,
 ) -> AsyncIterator[Session]:
-    """The app on this transcript, in a folder of its own where all that it writes is found."""
+    """The app on this transcript, in a separate folder, so that all written files are found."""
     (folder / "input").mkdir(exist_ok=True)
     (folder / "input" / "chat.ocml").write_bytes(b"" if growing else planted.data)
     patched = pytest.MonkeyPatch()

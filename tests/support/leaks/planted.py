@@ -19,7 +19,7 @@ _SECRET = re.compile(r"SECRET_[A-Za-z0-9_]+")
 
 @dataclass(frozen=True)
 class Planted:
-    """A transcript, and what must not be seen of it."""
+    """A transcript and its canaries."""
 
     format: str
     text: str
@@ -435,7 +435,7 @@ FRAMES_0_1: list[Part] = [
 SIZED = frozenset({"media data"})
 """Places whose size the safe view gives, in a label."""
 EXPECTED = ("the name of a shown message", "shown text", "the name of a file")
-"""The only places whose text safe output contains; no row of these tables plants a canary there."""
+"""The only places whose text is in safe output. No row of these tables plants a canary there."""
 
 
 @dataclass(frozen=True)
@@ -512,7 +512,7 @@ def transcripts(draw: st.DrawFn, formats: Sequence[str] = tuple(KINDS)) -> Plant
 
 
 def everything(format: str, seed: int = 1) -> Planted:
-    """A transcript with all that can be hidden in a format, and all that is shown."""
+    """A transcript with everything that a format can hide, and everything that it shows."""
     kind = KINDS[format]
     shown = [("shown", text) for text in kind.shown]
     between = [part for place, hidden in enumerate(kind.hidden) for part in (hidden, shown[place % len(shown)])]

@@ -59,7 +59,7 @@ class Surface:
 
 
 def _instead(owner: Any, name: str, make: Callable[[Any, str], Any]) -> Plant:
-    """Puts what `make` makes of the code and the leak in the place of the code."""
+    """Replace the code with the result of `make` for the code and the leak."""
 
     def plant(patched: pytest.MonkeyPatch, leak: str) -> None:
         patched.setattr(owner, name, make(getattr(owner, name), leak))
@@ -73,7 +73,7 @@ def _returns(change: Callable[[Any, str], Any]) -> Callable[[Any, str], Any]:
 
 
 def _also(act: Callable[..., object]) -> Callable[[Any, str], Any]:
-    """The same code, and something done besides, with the leak and what the code was given."""
+    """The same code, plus an action with the leak and the arguments of the code."""
 
     def make(code: Any, leak: str) -> Any:
         def run(*given: Any, **more: Any) -> Any:
@@ -86,7 +86,7 @@ def _also(act: Callable[..., object]) -> Callable[[Any, str], Any]:
 
 
 def _drawn(kind: type[Widget], inside: str = "", id: str = "") -> Plant:
-    """A widget that is shown whatever the view says, and draws the leak; or the list or head of a pane does."""
+    """A widget that is shown in every view and draws the leak, or the list or head of a pane that draws it."""
 
     def plant(patched: pytest.MonkeyPatch, leak: str) -> None:
         draw = kind.render_lines

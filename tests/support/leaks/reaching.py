@@ -1,9 +1,9 @@
-"""A process of its own: the app on a file, and then all that the garbage collector can reach, searched for canaries.
+"""A separate process: the app on a file, then a search for canaries in everything that the garbage collector can reach.
 
-    python -m tests.support.leaks.reaching FILE DIALECT CANARIES WHEN
+    python -m tests.support.leaks.reaching FILE FORMAT CANARIES WHEN
 
-The canaries are read from their file only when everything has been gathered. It prints one line for each that is held:
-where it is reached, and the canary.
+The canaries are read from their file only after everything has been collected. Each reachable canary is one line of
+output: its place, and the canary.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _parts(thing: object) -> list[object]:
 
 
 def _name(thing: object) -> str:
-    """The kind of an object; of a function that remembers, its own name."""
+    """The kind of an object; for a cached function, its name."""
     if hasattr(thing, "cache_info"):
         return f"{getattr(thing, '__module__', '')}.{getattr(thing, '__qualname__', '')}"
     return type(thing).__qualname__
@@ -80,7 +80,7 @@ def _path(chain: Chain | None) -> str:
 
 
 def everything_alive(app: object) -> list[object]:
-    """The app, all modules, and all that is going on."""
+    """The roots: the app, all modules, and all running tasks."""
     running = [task.get_coro() for task in asyncio.all_tasks()]
     modules = [module for module in list(sys.modules.values()) if isinstance(module, types.ModuleType)]
     return [app, running, [vars(module) for module in modules]]

@@ -1,4 +1,4 @@
-"""Calls linked to their replies, and what becomes of each."""
+"""Calls linked to their replies, and the state of each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The passes over a whole batch: they must find what a pattern finds in one message at a time."""
+"""The NumPy prefilter finds in a whole batch what a pattern finds message by message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A needle finds in bytes what `re` finds in the text, or says where it doubts."""
+"""A byte pattern finds in bytes what `re` finds in the text, or reports uncertain places."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A document that grows: what is shown while it does, and what happens when its file changes."""
+"""A growing document: its views during growth, and changes of its file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Anthropic Messages: what each part, record, and trap of the format is read as."""
+"""Anthropic Messages: each part, record, and trap of the format."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ def test_copied_context_is_replayed_whatever_the_source() -> None:
     assert shown(example, FORMAT) == ["Let me check.", "Noon."]
 
 
-def test_what_a_user_or_system_step_observes_is_injected() -> None:
+def test_an_observation_of_a_user_or_system_step_is_injected() -> None:
     for source in ("user", "system"):
         data = trajectory(user("", source=source, observation=results({"content": "SECRET_1"})), agent())
         assert hidden(data, FORMAT) == [("injected", "SECRET_1")]

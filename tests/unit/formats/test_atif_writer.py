@@ -1,4 +1,4 @@
-"""Trajectories: which steps the messages become, and what is lost."""
+"""Write trajectories: the steps of the messages, and the losses."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_steps_of_a_trajectory_stay_as_they_are() -> None:
         assert [len(step.get("tool_calls", ())) for step in found] == sizes
 
 
-def test_what_an_agent_said_before_is_copied_context_of_the_agent() -> None:
+def test_earlier_text_of_an_agent_is_its_copied_context() -> None:
     found = steps(Text(message_kind="replayed", body="Earlier."), SAID)
     assert [(step["source"], step["message"], "is_copied_context" in step) for step in found] == [
         ("agent", "Earlier.", True),

@@ -1,4 +1,4 @@
-"""Chat templates: what each frame, mark, and role becomes, whole and in pieces."""
+"""Chat templates: each frame, mark, and role, whole and in pieces."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_a_conversation_is_detected(case: Turns) -> None:
 
 
 @each("case", CASES, ids=lambda case: case.format)
-def test_hidden_bodies_hold_their_text_alone(case: Turns) -> None:
+def test_a_hidden_body_contains_only_its_own_text(case: Turns) -> None:
     reading = read(case.whole, case.format)
     assert of_kind(reading, "instruction") == ["SECRET_SYS"]
     assert of_kind(reading, "thought") == (["SECRET_TH"] if case.thought else [])

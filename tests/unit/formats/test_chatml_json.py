@@ -1,4 +1,4 @@
-"""ChatML JSON: the document's own examples, what is missing in them, and how it is written."""
+"""ChatML JSON: the examples of its documentation, missing fields, and writing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Codex sessions: what the user typed, what the agent answered, and nothing else."""
+"""Codex sessions: only what the user typed and what the agent answered is shown."""
 
 from __future__ import annotations
 
@@ -256,7 +256,7 @@ def test_a_user_item_is_hidden_until_it_is_settled() -> None:
     assert [message.header.kind for message in analysis.index][-1] is Kind.INJECTED
 
 
-def test_of_an_item_only_the_part_that_an_event_repeats_is_shown() -> None:
+def test_only_the_part_of_an_item_that_an_event_repeats_is_shown() -> None:
     for records in ((user("Fix it", "SECRET_"), typed("Fix it")), (typed("Fix it"), user("Fix it", "SECRET_"))):
         assert seen(*records) == ["Fix it"]
         assert any("SECRET_" in body for _, body in read_as(*records))

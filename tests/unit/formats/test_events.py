@@ -1,4 +1,4 @@
-"""Event streams: which messages the deltas make, whatever the layout and however the input is cut."""
+"""Event streams: the messages of the deltas, for every layout and every cut of the input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages that grow over records of a table: what ends them."""
+"""Messages that grow over several records: the records that end them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ GROWING = traits(
 
 
 def texts(*lines: str) -> tuple[list[str], list[str]]:
-    """The texts of the messages, and the codes of what was found."""
+    """The texts of the messages, and the codes of the diagnostics."""
     data = "\n".join(lines).encode()
     parser = Parser(GROWING)
     events = [*parser.feed(data), *parser.close()]

@@ -1,4 +1,4 @@
-"""Characters whose two halves come in two strings."""
+"""Surrogate pairs that are split over two strings."""
 
 from __future__ import annotations
 

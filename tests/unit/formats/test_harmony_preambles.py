@@ -56,7 +56,7 @@ def test_plain_commentary_is_a_preamble(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", HIDDEN)
-def test_whatever_marks_a_call_keeps_it_hidden(text: str) -> None:
+def test_every_mark_of_a_call_keeps_it_hidden(text: str) -> None:
     assert verdicts(text, preambles=True) == [[False]] * 4
 
 

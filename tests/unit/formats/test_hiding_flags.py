@@ -1,4 +1,4 @@
-"""Flags that hide a text in one format hide it in every other one."""
+"""Flags that hide a text in one format hide it in every other format."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from viewer.formats.tables.model import PartRule, RecordFormat, RecordRule
 from viewer.model.messages import Kind
 
 OF_ANSWERS = {"is_error", "done", "stop"}
-"""Flags of results and of streams, which hide nothing by themselves."""
+"""Flags of results and streams. They hide nothing by themselves."""
 WITHOUT_OBJECTS = {"otel", "rows"}
 """Formats with texts that no object of their own holds: attributes with numbers in their names, pairs of texts."""
 
@@ -34,7 +34,7 @@ TABLES = table_formats()
 
 
 def flags(rules: Sequence[RecordRule | PartRule]) -> Iterator[tuple[str, bool]]:
-    """The flags in the conditions of rules, and whether what they flag is said."""
+    """The flags in the conditions of rules, and whether the flagged text is said."""
     for rule in rules:
         yield from flags(rule.also)
         if isinstance(rule, RecordRule):

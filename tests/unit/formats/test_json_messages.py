@@ -1,4 +1,4 @@
-"""JSON messages of all kinds: what they are read into, what is wrong with them, and how they are written."""
+"""JSON messages of all kinds: parsing, problems, and writing."""
 
 from __future__ import annotations
 
@@ -379,7 +379,7 @@ class ShownHeader:
 
 
 @pytest.mark.slow
-def test_the_header_of_a_transcript_is_kept_beside_its_messages() -> None:
+def test_the_header_of_a_transcript_is_kept_next_to_its_messages() -> None:
     header: dict[str, object] = {"version": "2.10", "model": "m", "profiles": {"a": ["x", {"on": "true"}]}}
     transcripts = [ShownHeader(1, "2.10", "m", header), ShownHeader(2, None, "n")]
     text, losses = write_json([Shown("user", "a"), Shown("user", "b", 2), Shown("user", "c", 3)], transcripts)

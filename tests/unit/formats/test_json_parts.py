@@ -1,4 +1,4 @@
-"""Parts of JSON messages: what each is shown as, and the exact place of those that no rule lists."""
+"""Parts of JSON messages: how each is shown, and the exact place of unlisted ones."""
 
 from __future__ import annotations
 

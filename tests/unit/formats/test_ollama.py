@@ -1,4 +1,4 @@
-"""Ollama: streamed answers, whole answers, requests, and what is hidden in them."""
+"""Ollama: streamed answers, whole answers, requests, and their hidden parts."""
 
 from __future__ import annotations
 

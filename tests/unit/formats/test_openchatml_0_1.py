@@ -1,4 +1,4 @@
-"""OpenChatML 0.1: what each shape of input is read as, however it is cut."""
+"""OpenChatML 0.1: the messages of each input shape, for every cut."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def message_line(message: Message, data: bytes) -> str:
 
 
 def cases() -> dict[str, tuple[str, list[str]]]:
-    """The file of cases: by title, the input and what is read from it."""
+    """The cases of a file: the input and the expected messages by title."""
     found: dict[str, tuple[str, list[str]]] = {}
     for block in CASES_FILE.read_text().split("\n=== ")[1:]:
         title, _, rest = block.partition("\n")

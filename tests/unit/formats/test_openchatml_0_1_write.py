@@ -1,4 +1,4 @@
-"""OpenChatML 0.1: writing gives canonical text back, says what it cannot say, and never shows what was hidden."""
+"""Write OpenChatML 0.1: canonical text is unchanged, losses are reported, and hidden text stays hidden."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ MARKS = {
 """The marks at the edges, by a part of the name of a file."""
 SEEN = ["First?", "One.", "Second?\n\nTwo lines.", "Last."]
 UNFRAMED = ("google-gemma-4",)
-"""Templates that write an answer after replies outside any frame if its call had a text of its own."""
+"""Templates that write an answer after replies outside any frame if its call had text."""
 UNMARKED = ("SmolLM", "Bielik")
 """Templates that write replies into user frames without a mark of their own."""
 
@@ -60,12 +60,12 @@ def conversation(*, calls: int, as_text: bool) -> list[dict[str, Any]]:
 
 
 SHAPES = ((2, False), (2, True), (1, False), (1, True))
-"""The most calls at once, and whether their arguments are text: the most that a template accepts comes first."""
+"""The number of parallel calls, and whether their arguments are text, largest first."""
 Make = Callable[[int, bool], list[dict[str, Any]]]
 
 
 def rendered(path: Path, make: Make) -> tuple[str, list[dict[str, Any]]] | None:
-    """A conversation in this template, with the most that it accepts; None if it accepts nothing."""
+    """The largest conversation that this template accepts; None if it accepts none."""
     jinja2 = pytest.importorskip("jinja2")
     first, last = next((marks for part, marks in MARKS.items() if part in path.name.lower()), ("", ""))
     schema = {"type": "object", "properties": {"at": {"type": "string", "description": "x"}}, "required": ["at"]}

@@ -28,5 +28,5 @@ def test_each_object_has_one_diagnostic_with_the_number_of_its_keys() -> None:
     assert places(RECORD % (TEXT, b',"o":{"a":1,"a":2}' + many)) == [(b'"zz"', 1999), (b'"a"', 1)]
 
 
-def test_arguments_of_a_call_are_checked_as_its_body_alone() -> None:
+def test_arguments_of_a_call_are_checked_only_as_its_body() -> None:
     assert [count for _, count in places(RECORD % (CALL, b""))] == [1]

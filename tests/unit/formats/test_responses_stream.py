@@ -207,7 +207,7 @@ def test_instructions_of_a_response_are_one_hidden_message() -> None:
     assert kinds(lines(*events), NAME) == [("instruction", "SECRET_")]
 
 
-def test_streams_are_told_apart_from_generic_events() -> None:
+def test_streams_are_distinguished_from_generic_events() -> None:
     rows = [
         (NAME, [event("created", response={"id": "r"})]),
         (NAME, [delta("a")]),

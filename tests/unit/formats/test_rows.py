@@ -1,4 +1,4 @@
-"""Training rows: each shape, its traps, and what no end user got."""
+"""Training rows: each shape, its traps, and text that no end user saw."""
 
 from __future__ import annotations
 

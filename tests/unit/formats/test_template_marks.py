@@ -1,4 +1,4 @@
-"""Calls, replies, and thoughts in the spelling of every chat template stay hidden, whatever carries them."""
+"""Calls, replies, and thoughts in the spelling of every chat template stay hidden in every carrier."""
 
 from __future__ import annotations
 

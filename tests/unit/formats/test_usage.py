@@ -198,7 +198,7 @@ def test_a_span_of_a_trace_states_usage() -> None:
     assert usages(text, "otel") == {1: Usage(9, 3)}
 
 
-def test_what_is_no_count_is_no_usage() -> None:
+def test_a_value_that_is_no_count_is_no_usage() -> None:
     for value in (-1, 1.5, "a", None, True, [3], 10**16, {"a": 1}):
         text = lines({"type": "message", "role": "assistant", "content": "Hi", "usage": {"input_tokens": value}})
         assert usages(text, "anthropic") == {}, value

@@ -1,4 +1,4 @@
-"""The index: what is put in comes out, changed or not, by number."""
+"""The message index: stored values are returned by number, also after changes."""
 
 from __future__ import annotations
 

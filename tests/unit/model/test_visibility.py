@@ -1,4 +1,4 @@
-"""The rule for what an end user may see: its reasons in words, and what each audience sees."""
+"""The visibility rule: its reasons in words, and the view of each audience."""
 
 from __future__ import annotations
 

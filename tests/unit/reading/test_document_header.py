@@ -1,4 +1,4 @@
-"""The YAML document header: everything is a string, what is refused has its exact place, and no bytes raise."""
+"""The YAML document header: everything is a string, rejected text has its exact place, and no bytes raise."""
 
 import sys
 import time
@@ -16,7 +16,7 @@ from viewer.syntax.yaml_writer import write_yaml
 
 SIZE = 64 * 1024
 LONGEST_TIME = 8 if sys.gettrace() else 1.5
-"""Seconds; a measurement of coverage slows everything down."""
+"""Processor seconds. Coverage measurement slows everything down."""
 
 VALUES = [
     ("version: 2.10", {"version": "2.10"}),

@@ -194,7 +194,7 @@ def _matches(text: str, word: str) -> list[re.Match[str]]:
 
 
 def _found(projection: Projection, rows: Rows, word: str) -> list[int]:
-    """The rows with a match, as often as they match; a row that the skimmer leaves open is read."""
+    """The rows with a match, once per match. Rows that the block search cannot decide are read."""
     skimmer = projection.block_searcher(rows, word, ignores_case=False)
     assert skimmer is not None
     found: list[int] = []

@@ -1,4 +1,4 @@
-"""Thoughts in a message that still grows: what is shown stays shown, and nothing of a thought is."""
+"""Thoughts in a growing message: shown text stays shown, and no part of a thought is shown."""
 
 from __future__ import annotations
 

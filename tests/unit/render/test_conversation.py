@@ -104,7 +104,7 @@ def test_a_developer_sees_the_header_and_the_links() -> None:
     assert re.search(r"▌ #7 TOOL functions\.f \[commentary\] c1 +┄↑#6 failed 3\.1 s", text)
 
 
-def test_what_the_user_saw_is_marked_for_a_developer() -> None:
+def test_text_that_the_user_saw_is_marked_for_a_developer() -> None:
     assert any(line.startswith("▌ #1 USER [final] *") for line in printed(message(1), audience=EVERYTHING))
 
 

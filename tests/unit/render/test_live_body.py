@@ -1,4 +1,4 @@
-"""The body of a message that grows: whatever was written stays, and in the end it is what `show` prints."""
+"""The body of a growing message: written text stays, and the end result equals that of `show`."""
 
 from __future__ import annotations
 

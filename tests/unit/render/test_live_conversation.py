@@ -239,13 +239,12 @@ class TestInTheEnd:
 
 
 def without_branches(text: str) -> str:
-    """The text without the rules around branches that were left behind: what is written already cannot know them."""
+    """The text without the lines around abandoned branches: output written earlier cannot know them."""
     return re.sub(r"── (?:rewound|continued) ─+\n\n", "", text)
 
 
 def ordered(lines: list[str]) -> list[object]:
-    """Transcripts, messages and stray text in their order, without what a later record says of them; the rest
-    sorted."""
+    """Transcripts, messages and stray text in order, without facts from later records; the rest sorted."""
     values = [json.loads(line) for line in lines]
     for value in values:
         value.pop("superseded", None)

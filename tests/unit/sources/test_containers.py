@@ -49,7 +49,7 @@ def reasons(document: Document) -> list[str | None]:
 
 
 def built(folder: Path) -> Iterator[tuple[str, str, str]]:
-    """Every container that can be made of a sample: its path, the format, and the name of the sample."""
+    """Every container built from a sample: its path, the format, and the name of the sample."""
     for name, log in documents("inspect").items():
         yield eval_log(folder / f"{name}.eval", log), "inspect", name
     for name, session in documents("opencode").items():
@@ -248,7 +248,7 @@ def test_a_database_is_neither_changed_nor_locked(tmp_path: Path) -> None:
     assert Path(path).read_bytes() == before
 
 
-def test_what_is_only_in_the_journal_is_read_too(tmp_path: Path) -> None:
+def test_rows_that_are_only_in_the_journal_are_read_too(tmp_path: Path) -> None:
     path = goose(tmp_path)
     writer = sqlite3.connect(path)
     writer.execute("PRAGMA journal_mode=WAL")

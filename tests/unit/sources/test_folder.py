@@ -1,4 +1,4 @@
-"""The transcripts of a folder: what is one, in which order, and what cannot be read."""
+"""The transcripts of a folder: which files count, their order, and unreadable ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random schedules of everything that can happen to a followed file: nothing is lost, doubled or spliced."""
+"""Random schedules of changes to a followed file: no byte is lost, doubled or spliced."""
 
 from __future__ import annotations
 
@@ -273,7 +273,7 @@ def goes_unnoticed(old: bytes, new: bytes) -> bool:
 
 
 def as_text(data: bytes) -> bytes:
-    """The text that is given for what a file holds."""
+    """The decoded content of a file."""
     if data[:2] in UTF_16:
         return codecs.getincrementaldecoder("utf-16")("replace").decode(data).encode("utf-8", "replace")
     return b"" if data in (b"\xff", b"\xfe") else data

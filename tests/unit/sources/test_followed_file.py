@@ -1,4 +1,4 @@
-"""A regular file while it is followed: why what was read of it no longer counts."""
+"""A followed regular file: the reasons for which earlier text no longer counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sessions in the places of agents: which are found, in which order, and what is never opened."""
+"""Sessions of agents: the ones found, their order, and files that are never opened."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plainest YAML means what the library says it means; what is less plain is left to the library."""
+"""The fast path for plain YAML agrees with the library, which parses everything else."""
 
 from __future__ import annotations
 

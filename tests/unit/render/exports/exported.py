@@ -1,4 +1,4 @@
-"""Exports for the tests: of samples and of texts, and what an HTML page may be made of."""
+"""Exports of samples and texts for the tests, and the allowed parts of an HTML page."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def export(projection: Projection, form: str, title: str = "chat.ocml") -> str:
 
 
 def project_text(path: Path, text: str, audience: Audience, format: str = "openchatml-2.2") -> Projection:
-    """The projection of a text, which is put in this file."""
+    """Write a text to this file, and return its projection."""
     path.write_text(text, "utf-8", "surrogatepass")
     return open_document(str(path), format=format, options=ReadOptions()).project(audience)
 
@@ -53,7 +53,7 @@ def own_words(form: str) -> str:
 
 
 class Page(HTMLParser):
-    """Reads a page, strictly: every tag and attribute must be one that pages are made of."""
+    """A strict reader of a page: every tag and attribute must be an allowed one."""
 
     def __init__(self, text: str) -> None:
         super().__init__(convert_charrefs=True)

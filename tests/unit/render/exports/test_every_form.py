@@ -1,4 +1,4 @@
-"""Every form of export: says which view it is, shows all that the view shows, and nothing hidden."""
+"""Every export format names its view, shows the whole view, and nothing hidden."""
 
 from __future__ import annotations
 

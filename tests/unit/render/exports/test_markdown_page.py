@@ -1,4 +1,4 @@
-"""Markdown: its reader finds our headings, lists and fences in it, and nothing that text from outside says."""
+"""Markdown export: a parser finds our headings, lists and fences, and no markup from transcript text."""
 
 from __future__ import annotations
 

@@ -160,7 +160,7 @@ async def main():
         print(app.theme)
 asyncio.run(main())
 """
-    assert done(python, "-c", script, cwd=tmp_path).split()[-1] == "light"
+    assert done(python, "-c", script, cwd=tmp_path).split()[-1] == "viewer-light"
 
 
 def test_the_version_and_the_man_page_are_installed(program: Path, tmp_path: Path) -> None:

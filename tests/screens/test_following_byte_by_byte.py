@@ -125,5 +125,7 @@ async def test_no_sample_draws_what_is_hidden(name: str, tmp_path: Path, monkeyp
     sample = next(sample for sample in samples() if sample.name == name)
     scan = Scan(hidden_pieces(sample), monkeypatch)
     async with live(tmp_path / "run.log", "", options=ViewOptions(follow=True, format=sample.asked)) as app:
+        own = reachable_text(app.pilot.app).lower()  # nothing has been read yet
+        scan.pieces = [piece for piece in scan.pieces if piece not in own]
         await scan.feed(app, sample.path.read_bytes(), every=32)
         assert isinstance(app.main.session.document, LiveDocument)

@@ -153,7 +153,7 @@ def read_record(rules: tuple[RecordRule, ...], node: JsonNode) -> RecordReading:
 
 
 def _read(rules: tuple[RecordRule, ...], node: JsonNode, outer: _Outer | None, reading: RecordReading) -> None:
-    if not node.closed and not any(rule.each and not rule.whole for rule in rules):
+    if not node.closed and not any(rule.each and not rule.whole and all_hold(rule.when, node) for rule in rules):
         reading.drafts.append(_unknown(node, is_open=True))
         return
     first = len(reading.drafts)

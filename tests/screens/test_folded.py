@@ -69,6 +69,7 @@ class TestBranches:
             await press(pilot, "z")
             assert "YAML forbids tabs." not in drawn(pilot)
 
+    @pytest.mark.slow
     async def test_a_search_and_a_filter_find_text_in_a_branch(self) -> None:
         for prefix in ("/", "&"):
             async with running(REWOUND, size=SMALL) as pilot:
@@ -76,6 +77,7 @@ class TestBranches:
                 assert "YAML forbids tabs." in drawn(pilot)
                 assert view(pilot).navigator.focused_number == 4 or prefix == "&"
 
+    @pytest.mark.slow
     async def test_typed_places_lead_to_a_branch_and_into_it(self) -> None:
         async with running(REWOUND, size=SMALL) as pilot:
             await type_in(pilot, ":", "4")
@@ -124,6 +126,7 @@ class TestSubAgents:
                 assert "›" not in drawn(pilot).splitlines()[0]
                 assert view(pilot).session.folded_at(view(pilot).navigator.cursor_row) is RowKind.AGENT
 
+    @pytest.mark.slow
     async def test_a_file_of_a_sub_agent_alone_is_not_folded(self) -> None:
         async with running(SAMPLES / "codex" / "sub-agent-session.jsonl", size=ROOMY, keys=("d", "T")) as pilot:
             rows = view(pilot).session.rows
@@ -139,6 +142,7 @@ class TestSubAgents:
                     assert "Found a0" not in drawn(pilot)
                     assert not view(pilot).session.agent
 
+    @pytest.mark.slow
     async def test_side_panes_show_the_open_sub_agent_only(self, tmp_path: Path) -> None:
         async with running(with_agents(tmp_path / "a.jsonl"), size=ROOMY, keys=("d", "g")) as pilot:
             await type_in(pilot, ":", "4")
@@ -147,6 +151,7 @@ class TestSubAgents:
             assert "Found a1" in text
             assert "Found b0" not in text
 
+    @pytest.mark.slow
     async def test_a_search_in_a_sub_agent_stays_there(self, tmp_path: Path) -> None:
         async with running(with_agents(tmp_path / "a.jsonl"), size=ROOMY, keys=("d", "g")) as pilot:
             await type_in(pilot, ":", "4")

@@ -55,6 +55,7 @@ async def test_a_file_with_many_transcripts_opens_as_a_list_and_enter_opens_one(
         assert "Answer 29." in drawn(pilot)
 
 
+@pytest.mark.slow
 async def test_the_list_opens_only_for_many_transcripts_and_without_a_place(many: Path) -> None:
     few = many.with_name("few.jsonl")
     few.write_text(rows_of(8), "utf-8")
@@ -68,6 +69,7 @@ async def test_the_list_opens_only_for_many_transcripts_and_without_a_place(many
             assert path is not one or said(pilot) == "This file has one transcript."
 
 
+@pytest.mark.slow
 async def test_a_strict_list_counts_only_transcripts_that_show_something(many: Path) -> None:
     async with running(many, size=ROOMY, options=ViewOptions(strict=True)) as pilot:
         text = drawn(pilot)
@@ -86,6 +88,7 @@ async def test_hidden_text_of_another_length_changes_nothing_in_the_list(many: P
     assert screens[0] == screens[1]
 
 
+@pytest.mark.slow
 async def test_the_list_names_the_debug_view(many: Path) -> None:
     async with running(many, size=SMALL, keys=("q", "d", "X")) as pilot:
         assert "[DEBUG]" in drawn(pilot).splitlines()[0]

@@ -110,7 +110,7 @@ def test_an_input_that_fails_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert [path.name for path in tmp_path.iterdir()] == ["new-5"]
 
 
-@pytest.mark.share(test=24)
+@pytest.mark.share(test=48)
 @pytest.mark.parametrize("name", [name for name in TRIED if name not in LARGE])
 def test_hostile_shapes_of_64_kb_take_less_than_a_second(name: str) -> None:
     for shape in SHAPES[SEED % 3 :: 3]:

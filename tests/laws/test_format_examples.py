@@ -88,7 +88,7 @@ def test_the_safe_view_shows_each_text_once_and_in_order(name: str) -> None:
     assert bodies == expected(name)["seen"]
 
 
-@each("name", NAMES, quick=240, test=12)
+@each("name", NAMES, quick=240, test=24)
 def test_no_safe_surface_contains_hidden_text(name: str) -> None:
     for command, *options in SURFACES:
         text = output(command, str(path_of(name)), *options)

@@ -91,9 +91,9 @@ async def test_no_hidden_byte_and_no_unfinished_header(
     whole = TEXT.index(ANSWER) + len(ANSWER)
     async with live(tmp_path / "run.ocml", TEXT[:begun]) as app:
         await app.press("T", "p")
-        await scan.feed(app, TEXT[begun : whole - 1].encode(), every=16)
+        await scan.feed(app, TEXT[begun : whole - 1].encode(), every=64)
         assert "ASSISTANT" not in drawn(app.pilot)
-        await scan.feed(app, TEXT[whole - 1 :].encode(), every=16)
+        await scan.feed(app, TEXT[whole - 1 :].encode(), every=64)
         assert "Hello you." in drawn(app.pilot)
         assert scan.lines > 50
 
@@ -127,5 +127,5 @@ async def test_no_sample_draws_what_is_hidden(name: str, tmp_path: Path, monkeyp
     async with live(tmp_path / "run.log", "", options=ViewOptions(follow=True, format=sample.asked)) as app:
         own = reachable_text(app.pilot.app).lower()  # nothing has been read yet
         scan.pieces = [piece for piece in scan.pieces if piece not in own]
-        await scan.feed(app, sample.path.read_bytes(), every=32)
+        await scan.feed(app, sample.path.read_bytes(), every=128)
         assert isinstance(app.main.session.document, LiveDocument)

@@ -56,7 +56,7 @@ def test_random_blocks_have_the_rows_of_the_definition_and_of_numpy(level: str) 
 def test_every_cut_of_a_document_has_the_rows_of_numpy(level: str) -> None:
     text = HEADER + TURNS[:400] + b"".join(soup(random.Random(seed)) for seed in range(5)) + TURNS[:150]
     with using(level):
-        for cut in range(0, len(text), 1 if level == LEVELS[-1] else 7):
+        for cut in range(0, len(text), 5 if level == LEVELS[-1] else 35):
             assert_as_numpy(text[:cut])
             assert_as_numpy(text[cut:])
 

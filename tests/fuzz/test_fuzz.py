@@ -24,7 +24,7 @@ SEED = int(os.environ.get("OCML_LAB_SEED", "0"))
 
 @pytest.mark.slow
 def test_no_input_raises_in_a_few_seconds(tmp_path: Path) -> None:
-    assert run_campaign(3, 1_000_000, tmp_path).inputs > 0
+    assert run_campaign(2, 1_000_000, tmp_path).inputs > 0
 
 
 @pytest.mark.lab
@@ -113,7 +113,7 @@ def test_an_input_that_fails_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: 
 @pytest.mark.share(test=48)
 @pytest.mark.parametrize("name", [name for name in TRIED if name not in LARGE])
 def test_hostile_shapes_of_64_kb_take_less_than_a_second(name: str) -> None:
-    for shape in SHAPES[SEED % 3 :: 3]:
+    for shape in SHAPES[SEED % 6 :: 6]:
         data = shape.text(LARGEST)
         start = time.process_time()
         TRIED[name](data, random.Random(1))

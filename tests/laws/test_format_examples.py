@@ -76,13 +76,13 @@ def messages(*arguments: str) -> list[dict[str, str]]:
     return [line for line in lines if line["kind"] == "message"]
 
 
-@each("name", NAMES, quick=4)
+@each("name", NAMES, quick=8, test=2)
 def test_the_format_is_detected(name: str) -> None:
     first = json.loads(run("show", "--json", str(path_of(name))).out.splitlines()[0])
     assert first["dialect"] == (name.split("/")[1] if "/" in name else FORMAT_OF[name])
 
 
-@each("name", NAMES, quick=2)
+@each("name", NAMES, quick=4, test=2)
 def test_the_safe_view_shows_each_text_once_and_in_order(name: str) -> None:
     bodies = [line["body"].strip() for line in messages(str(path_of(name)))]
     assert bodies == expected(name)["seen"]

@@ -97,7 +97,7 @@ def test_harmonys_own_rule_for_preambles_shows_commentary_without_a_recipient(ca
     assert "First the deer" in wider
 
 
-@each("sample", samples(), ids=lambda sample: sample.name, quick=4)
+@each("sample", samples(), ids=lambda sample: sample.name, quick=8, test=2)
 def test_the_safe_output_is_the_visible_part_of_the_whole(sample: Sample, capsysbinary: Capture) -> None:
     out, _ = printed(capsysbinary, ("show", "--json"), sample)
     lines = [json.loads(line) for line in out.splitlines()]

@@ -82,8 +82,8 @@ class Scan:
                 self.look(reachable_text(app.pilot.app))
 
 
-@pytest.mark.share(test=32)
-@pytest.mark.parametrize("begun", [TEXT.index(PREAMBLE), 0])
+@pytest.mark.slow
+@pytest.mark.parametrize("begun", [TEXT.index(PREAMBLE), pytest.param(0, marks=pytest.mark.lab)])
 async def test_no_hidden_byte_and_no_unfinished_header(
     begun: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

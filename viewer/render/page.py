@@ -505,7 +505,7 @@ def _body_lines(
     drawn: BodyText, width: int, lead: Part, look: StyleRole, overlays: Sequence[Styled], trim: bool
 ) -> list[BlockLine]:
     """All lines of a body after its lead."""
-    over = _Overlays(drawn.spans, _moved(drawn, overlays))
+    over = _Overlays(*drawn.layers, _moved(drawn, overlays))
     lines = []
     for row in trimmed(lay_out(drawn.text, width), trim):
         parts = (lead, *_styled_row(row, look, over.over(row)))

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 
 import pytest
 
+from viewer.document.document import open_document
+from viewer.model.visibility import END_USER
 from viewer.render.highlight import LARGEST, MOST_LINES, code_spans
+from viewer.render.layout import LONG
 from viewer.render.markdown import MarkdownSpans, markdown_spans
+from viewer.render.page import BlockMaker
 from viewer.render.style import Styled, StyleRole
 
 ROWS: tuple[tuple[str, list[str]], ...] = (
@@ -106,3 +111,14 @@ def test_spans_of_any_text_are_in_order_and_inside_it() -> None:
 
 def test_a_text_that_is_too_long_is_plain() -> None:
     assert markdown_spans("# a\n" * 60_000) == MarkdownSpans()
+
+
+@pytest.mark.parametrize("length", [1, 2 * LONG])
+def test_tokens_of_code_are_drawn_in_short_and_in_long_messages(length: int, tmp_path: Path) -> None:
+    path = tmp_path / "a.ocml"
+    code = "```python\ndef f():\n    return 1\n```\n"
+    path.write_text(f"version: 2.2\n<|start|>user<|message|>{code}{'a ' * length}<|end|>\n")
+    projection = open_document(str(path)).project(END_USER)
+    (block,) = (BlockMaker(projection, projection.rows(), 80).make(0),)
+    looks = {part.look: part.text for line in block.lines for part in line.parts}
+    assert (looks[StyleRole.CODE_WORD], looks[StyleRole.CODE_NUMBER]) == ("return", "1")

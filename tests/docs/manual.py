@@ -46,9 +46,10 @@ def _head() -> Iterator[str]:
         yield from (".B ocmlview", _text(line), ".br")
     yield from _section("DESCRIPTION")
     yield _text(
-        "Reads transcripts in OpenChatML, Harmony, ChatML JSON, chat messages and event streams. Shows the "
-        "conversation as its end user saw it; analysis, tool calls and system messages stay hidden until a key, or "
-        "an option on the command line, asks for them. What is no command is a file to view; - is standard input. "
+        "Reads transcripts of gpt-oss, vLLM, llama-server, OpenAI, Anthropic, Claude Code, Codex and many others; "
+        "ocmlview formats lists them. Shows the conversation as its end user saw it; analysis, tool calls and system "
+        "messages stay hidden until a key, or an option on the command line, asks for them. A word that is not a "
+        "command is a file to view; - is standard input. "
         "Data goes to standard output and everything else to standard error."
     )
 

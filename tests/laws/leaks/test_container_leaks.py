@@ -147,6 +147,7 @@ def parquet(folder: Path, word: Word) -> str:
     return str(folder / "rows.parquet")
 
 
+@pytest.mark.share(test=2, quick=12)
 @pytest.mark.parametrize(
     "make", [inspect, goose, opencode, storage, openhands, parquet], ids=lambda make: make.__name__
 )

@@ -11,6 +11,7 @@ PRINTED: dict[str, list[list[str]]] = {
     "check": [[], ["--json"], ["--sarif"], ["--github"], ["--junit"]],
     "convert": [["--to", name] for name in WRITERS],
     "stats": [[], ["--json"]],
+    "diff": [[*options, "/dev/null"] for options in ([], ["--json"], ["--stat"], ["--side"], ["--strict", "--stat"])],
     "export": [*(["-o", "-", "--to", form] for form in EXPORTERS), ["-o", "-", "--strict-safe"]],
 }
 """The commands that read a transcript."""

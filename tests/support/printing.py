@@ -12,6 +12,7 @@ PRINTED: dict[str, list[list[str]]] = {
     "convert": [["--to", name] for name in WRITERS],
     "stats": [[], ["--json"]],
     "next": [[], ["--json"], ["--policy", "keep", "--text"]],
+    "diff": [[*options, "/dev/null"] for options in ([], ["--json"], ["--stat"], ["--side"], ["--strict", "--stat"])],
     "export": [*(["-o", "-", "--to", form] for form in EXPORTERS), ["-o", "-", "--strict-safe"]],
 }
 """The commands that read a transcript."""

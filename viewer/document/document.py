@@ -166,6 +166,11 @@ class Tally:
         return len(self._analysis.transcripts)
 
     @property
+    def sessions(self) -> list[str | None]:
+        """The ids of the transcripts, where the input states them."""
+        return [transcript.id for transcript in self._analysis.transcripts]
+
+    @property
     def metadata(self) -> int:
         """The number of records of an input without messages."""
         return self._analysis.metadata_count
@@ -409,10 +414,12 @@ class Document:
     def missing_item(self) -> str:
         """Why the input lacks the named transcript; empty if it has it, or if the input is not completely read."""
         selection = self._selection
-        if selection is None or not self._is_read or selection.number <= selection.count:
+        if selection is None or not self._is_read or selection.is_found:
             return ""
-        last = f": the last one is {selection.count:,}" if selection.count else ""
-        return f"{self.path} has no transcript {selection.number:,}{last}"
+        if selection.number and selection.count:
+            return f"{self.path} has no transcript {selection.number:,}: the last one is {selection.count:,}"
+        count = f"{selection.count:,} transcript{'' if selection.count == 1 else 's'}"
+        return f"{self.path} has no transcript {selection.item}: it has {count}, named by number or by session id"
 
     @property
     def note(self) -> str:

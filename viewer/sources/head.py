@@ -14,7 +14,7 @@ class Head:
     """The first bytes of a regular file as a source."""
 
     converted = False
-    only = 0
+    only = ""
     note = ""
     fault = ""
 

@@ -147,7 +147,7 @@ class Records:
             return
         if not self._record.transcript or span.group != self._session:
             self._writer.start()
-            self._record.start(span.node.start, None, string_at(span.node, self._format.model))
+            self._record.start(span.node.start, None, string_at(span.node, self._format.model), id=span.group)
             self._session = span.group
         self._writer.add(span.reading, span.node, span.source, lambda at: self._start(span.node, at))
 
@@ -168,16 +168,19 @@ class Records:
                 self._session = session
                 return
             keeps = self._format.keeps_fields and reading.starts and source is not None
-            self._start(node, node.start, _fields(node, source, reading) if keeps and source is not None else None)
+            fields = _fields(node, source, reading) if keeps and source is not None else None
+            self._start(node, node.start, fields, session)
             if keeps:
                 self._report_unread(node)
         self._session = session or self._session
 
-    def _start(self, node: JsonNode, at: int, fields: dict[str, object] | None = None) -> None:
+    def _start(
+        self, node: JsonNode, at: int, fields: dict[str, object] | None = None, session: str | None = None
+    ) -> None:
         self._writer.start()
         self._narrowings.start(node)
         model, version = string_at(node, self._format.model), string_at(node, self._format.version)
-        self._record.start(at, version, model, fields)
+        self._record.start(at, version, model, fields, id=session)
 
     def _report_unread(self, node: JsonNode) -> None:
         """Report messages in members that no rule reads."""

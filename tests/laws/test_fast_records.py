@@ -15,7 +15,7 @@ from tests.support.samples import Sample, samples
 from viewer.formats import FORMATS, RECORD_FORMATS, detect
 from viewer.formats.containers import arrays
 from viewer.formats.containers import regular_lines as lines
-from viewer.formats.engine import deltas, streams
+from viewer.formats.engine import deltas, shapes, streams
 from viewer.formats.engine.deltas import DeltaRun
 from viewer.formats.engine.drafts import StreamStep
 from viewer.formats.json import messages
@@ -109,6 +109,7 @@ def both(text: bytes, format: str, monkeypatch: pytest.MonkeyPatch, cuts: tuple[
     careful = events(text, format, cuts)
     for module in (lines, arrays, messages):
         monkeypatch.setattr(module, "READ_WITH_CARE", 0)
+    monkeypatch.setattr(shapes, "SEEN_BEFORE", 0)
     fast = events(text, format, cuts)
     assert fast == careful, next((pair for pair in zip(fast, careful, strict=False) if pair[0] != pair[1]), text)
 

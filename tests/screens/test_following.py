@@ -81,9 +81,9 @@ class TestGrowth:
     async def test_a_message_shows_once_its_header_is_complete(self, path: Path) -> None:
         async with live(path, HEAD + QUESTION) as app:
             for character in ANSWER:
-                assert "ASSISTANT" not in drawn(app.pilot)
+                assert "Assistant" not in drawn(app.pilot)
                 await app.write(character)
-            assert "ASSISTANT" in drawn(app.pilot)
+            assert "Assistant" in drawn(app.pilot)
 
     async def test_a_hidden_message_is_only_counted(self, path: Path) -> None:
         async with live(path, HEAD + QUESTION) as app:

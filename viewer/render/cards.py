@@ -27,6 +27,7 @@ from viewer.render.json_rows import (
     NotJsonError,
     arguments_line,
     is_container,
+    key_room,
     only_error,
 )
 from viewer.render.layout import Row, lay_out, moved_row
@@ -134,7 +135,8 @@ class CardMaker:
         tree = self._tree(body, "", depth, is_last=answer is None)
         lines += self._with_notes(tree, number, 0, notes[number])
         if reply is not None and answer is not None:
-            moved = [_with_base(each, base) for each in self._reply_tree(answer, depth)]
+            room = key_room(body, self._width)
+            moved = [_with_base(each, base) for each in self._reply_tree(answer, depth, room)]
             lines += self._with_notes(moved, call.reply or 0, base, notes.get(call.reply or 0, []))
         bases = {number: 0, **({call.reply: base} if call.reply else {})}
         return Entry(lines, f"{body}\n{answer or ''}", bases)
@@ -175,7 +177,7 @@ class CardMaker:
         }[look]
         return f"{sign} {word}".lstrip(), look
 
-    def _tree(self, body: str, stem: str, depth: int, *, is_last: bool, key: str = "") -> list[JsonRow]:
+    def _tree(self, body: str, stem: str, depth: int, *, is_last: bool, key: str = "", room: int = 10) -> list[JsonRow]:
         """The rows of a body below its card: keys and values, or lines of text."""
         signs = self._glyphs
         if is_container(body):
@@ -192,18 +194,18 @@ class CardMaker:
                 pass
         if not body.strip():
             return []
-        return list(self._text_rows(body, stem, depth, key or "text", is_last=is_last))
+        return list(self._text_rows(body, stem, depth, f"{key or 'text':<{room}}", is_last=is_last))
 
     def _text_rows(self, body: str, stem: str, depth: int, key: str, *, is_last: bool) -> Iterator[JsonRow]:
         signs = self._glyphs
-        room = max(self._width - cells(stem) - 12, 8)
+        room = max(self._width - cells(stem) - len(key) - 2, 8)
         most = ALL_NODES * LONG_TEXT if depth else LONG_TEXT
         head = body[: (most + 1) * room * 2]
         rows = lay_out(sanitize(head.removesuffix("\n")), room)
         shown = rows if len(rows) <= most else rows[: most if depth else SHOWN_TEXT]
         rule, name = StyleRole.RULE, StyleRole.JSON_KEY
-        first = (Part(trusted(stem + signs.branch(is_last)), rule), Part(trusted(f"{key:<10}"), name))
-        more = (Part(trusted(f"{stem}{signs.below(is_last)}{'':10}"), rule),)
+        first = (Part(trusted(stem + signs.branch(is_last)), rule), Part(trusted(key), name))
+        more = (Part(trusted(f"{stem}{signs.below(is_last)}{' ' * len(key)}"), rule),)
         for number, row in enumerate(shown):
             yield JsonRow(more if number else first, row)
         left = body.count("\n") + 1 - sum(not row.joined for row in shown)
@@ -211,18 +213,18 @@ class CardMaker:
             words = counted(left, "more line") if left > 0 else "more"
             yield JsonRow(more, None, (Part(trusted(f"{signs.folded} {words}"), StyleRole.QUIET),))
 
-    def _reply_tree(self, answer: str, depth: int) -> list[JsonRow]:
+    def _reply_tree(self, answer: str, depth: int, key_room: int) -> list[JsonRow]:
         error = only_error(answer)
         if error is None:
-            return self._tree(answer, "", depth, is_last=True, key="reply")
+            return self._tree(answer, "", depth, is_last=True, key="reply", room=key_room)
         signs, (start, end) = self._glyphs, error
-        room = max(self._width - 19, 8)
+        room = max(self._width - key_room - 9, 8)
         first = (
             Part(trusted(signs.branch(True)), StyleRole.RULE),
-            Part(trusted(f"{'reply':<10}"), StyleRole.JSON_KEY),
+            Part(trusted(f"{'reply':<{key_room}}"), StyleRole.JSON_KEY),
             Part(trusted("error  "), StyleRole.ERROR),
         )
-        more = (Part(trusted(" " * 19), StyleRole.RULE),)
+        more = (Part(trusted(" " * (key_room + 9)), StyleRole.RULE),)
         rows = [moved_row(row, start) for row in lay_out(sanitize(answer[start:end]), room)]
         return [JsonRow(more if number else first, row) for number, row in enumerate(rows)]
 
@@ -234,21 +236,21 @@ class CardMaker:
         grows = headline.ending == "open" or number in self._facts.growing
         sign, name, look = self._speaker(headline)
         words = "" if is_open else self._first_words(number)
-        if answered is not None:
+        if answered is not None and not is_open:
             tool = sanitize_line(answered.tool.removeprefix("functions."), 64)
-            left = [Part(trusted(f"{signs.reply} reply of {tool} #{number}"), StyleRole.QUIET)]
-        else:
-            left = [Part(trusted(f"{sign} {name}"), look)]
-            if grows:
-                words = f"reading {byte_size(headline.body_bytes)}"
-            left += [Part(trusted(f" {signs.dot} {words}"), StyleRole.QUIET)] if words else []
+            remark = Part(trusted(f"{signs.reply} reply of {tool} #{number}"), StyleRole.QUIET)
+            line = between([remark], [], self._width + 1, signs)
+            return Entry([BlockLine((self._margin, *line), link=answered.call or 0)])
+        left = [Part(trusted(f"{sign} {name}"), look)]
+        if grows:
+            words = f"reading {byte_size(headline.body_bytes)}"
+        left += [Part(trusted(f" {signs.dot} {words}"), StyleRole.QUIET)] if words else []
         aside = f"{signs.running} open" if grows else byte_size(headline.body_bytes)
         shown_number = f"#{number}"
         mark = signs.unfolded if is_open else signs.folded
         right = f"{aside}{shown_number:>{max(_NUMBER_ROOM, len(shown_number) + 2)}} {mark}"
         line = between(left, [Part(trusted(right), StyleRole.QUIET)], self._width + 1, signs)
-        link = answered.call or 0 if answered is not None else 0
-        return Entry([BlockLine((self._margin, *line), folds=not link, link=link)], shows_body=is_open)
+        return Entry([BlockLine((self._margin, *line), folds=True)], shows_body=is_open)
 
     def _speaker(self, headline: Headline) -> tuple[str, SafeText, StyleRole]:
         """The glyph, the name and the style of a message."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from msgspec import Struct
 
@@ -215,6 +216,24 @@ def _character(escape: str) -> str:
     return _ESCAPED.get(escape[1], escape[1] if escape[1] in '"\\/' else escape)
 
 
+def key_room(text: str, width: int) -> int:
+    """The cells of the keys of an object with the space after them; the least number for other text."""
+    try:
+        start = _after_space(text, 0)
+        return _room_of(list(islice(children(text, start), MOST_NODES)), width) if is_container(text) else _KEY_ROOM
+    except NotJsonError:
+        return _KEY_ROOM
+
+
+def _room_of(values: Sequence[Value], width: int) -> int:
+    widest = max([_KEY_ROOM, *(cells(_key(each)) + 1 for each in values)])
+    return min(widest, max(width // 3, _KEY_ROOM))
+
+
+def _key(value: Value) -> SafeText:
+    return sanitize_line(value.key, 60)
+
+
 class JsonRows:
     """The rows of one JSON text. `depth` is the number of levels of containers that are open."""
 
@@ -236,8 +255,7 @@ class JsonRows:
     ) -> Iterator[JsonRow]:
         found = list(children(text, start))
         most = MOST_NODES if self._depth < ALL_NODES else MOST_ROWS
-        room = max([_KEY_ROOM, *(cells(self._key(each)) + 1 for each in found[:most])])
-        room = min(room, max(self._width // 3, _KEY_ROOM))
+        room = _room_of(found[:most], self._width)
         for number, value in enumerate(found):
             if number >= most or self._count >= MOST_ROWS:
                 words = f"{self._more} {len(found) - number:,} more"
@@ -249,7 +267,7 @@ class JsonRows:
     def _value(
         self, text: str, value: Value, places: list[int] | None, stem: str, level: int, is_end: bool, room: int
     ) -> Iterator[JsonRow]:
-        key = cut(self._key(value), room - 1, trusted(self._glyphs.ellipsis))
+        key = cut(_key(value), room - 1, trusted(self._glyphs.ellipsis))
         pad = room - cells(key) if key else 0
         branch = self._rule(stem + self._branch(is_end))
         name = Part(SafeText(key + " " * pad), StyleRole.JSON_KEY)
@@ -348,9 +366,6 @@ class JsonRows:
 
     def _room(self, lead: tuple[Part, ...]) -> int:
         return max(self._width - sum(cells(part.text) for part in lead), 8)
-
-    def _key(self, value: Value) -> SafeText:
-        return sanitize_line(value.key, 60)
 
     def _rule(self, text: str) -> Part:
         return Part(trusted(text), StyleRole.RULE)

@@ -39,7 +39,7 @@ def opened(path: Path, *keys: str, **variables: str) -> Terminal:
     """The viewer on a terminal that is described by these variables, after these keys and `q`."""
     terminal = Terminal([path], SMALL, variables=variables)
     terminal.wait_for("Tokyo?")
-    assert "\n| User" in terminal.text() or "\n▌ User" in terminal.text()
+    assert "\n  User" in terminal.text() or "\n▌ User" in terminal.text()
     terminal.press(*keys)
     terminal.press("q")
     assert terminal.end() == 0

@@ -28,7 +28,7 @@ from viewer.document.rows import Folding, RowKind
 from viewer.formats.detect import HEAD
 from viewer.model.visibility import Audience
 from viewer.reading.format import ReadOptions
-from viewer.render.block import BlockFacts, RowProblems
+from viewer.render.blocks.block import BlockFacts, RowProblems
 from viewer.render.page import BlockMaker, EmptyFacts, empty_sentences
 from viewer.render.strip_controls import strip_controls
 from viewer.render.style import Line, Part, Style, StyleRole, trusted

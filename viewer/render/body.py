@@ -11,8 +11,8 @@ from msgspec import Struct
 
 from viewer.cache import lazy_regex
 from viewer.document.values import ShownMessage
+from viewer.render.blocks.markdown_rows import rendered
 from viewer.render.markdown import MarkdownSpans, json_spans, markdown_spans
-from viewer.render.markdown_rows import rendered
 from viewer.render.sanitize import SafeText, normalize_newlines, sanitize
 from viewer.render.style import Printable, Style, Styled, StyleRole
 from viewer.render.width import cells, plain_line, wrap

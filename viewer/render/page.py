@@ -16,7 +16,6 @@ from viewer.document.rows import RowKind, Rows
 from viewer.document.values import (
     FoldedAgent,
     FoldedBranch,
-    Headline,
     HiddenRun,
     Item,
     ShownDiagnostic,
@@ -24,9 +23,9 @@ from viewer.document.values import (
     ShownStray,
 )
 from viewer.formats import FORMATS
-from viewer.render.block import SPACE, Block, BlockFacts, BlockLine, Joined, RowLines, Source, styled_row
+from viewer.render.blocks.block import SPACE, Block, BlockFacts, BlockLine, Joined, RowLines, Source, styled_row
+from viewer.render.blocks.cards import CardMaker, call_of_reply
 from viewer.render.body import BodyText, Rendering, drawn_text, raw_text
-from viewer.render.cards import CardMaker, call_of_reply
 from viewer.render.diagnostic import described
 from viewer.render.head import clock, head_of, is_call, name_line
 from viewer.render.layout import (
@@ -125,6 +124,7 @@ class BlockMaker:
         """The width of the reading column."""
         self.margin = Part(trusted(" " * column.left))
         """The cells before it, with room for the cursor."""
+        self._visibility = projection.visibility()
         self._cards = CardMaker(projection, rows, self.facts, signs, self.margin, self.width)
 
     @property
@@ -146,15 +146,15 @@ class BlockMaker:
 
     def drawn_row(self, row: int) -> int:
         """The row whose block shows this row: a reply directly below its call is in its card."""
-        is_in_card = self.debug and not self.raw and call_of_reply(self.rows, self.facts.calls, row)
+        is_in_card = self.debug and not self.raw and call_of_reply(self.rows, self._cards.calls_of, row)
         return row - 1 if is_in_card else row
 
     def _entry(self, row: int) -> Block | None:
         """The block of a message that the end user did not see; None for any other row."""
-        headline = self._headline(row)
-        if headline is None or headline.visible:
+        if not self._is_line(row):
             return None
-        number = headline.number
+        number = self.rows.value(row)
+        headline = self.projection.headline(number)
         before = self._turn_rule(row, headline.time, self.projection.is_superseded(number))
         entry = self._cards.entry(row, headline)
         if not entry.lines:
@@ -174,22 +174,21 @@ class BlockMaker:
 
     def _is_card(self, row: int) -> bool:
         number = self.rows.value(row)
-        return any(number in (call.call, call.reply) for call in self.facts.calls.of(number))
+        return any(number in (call.call, call.reply) for call in self._cards.calls_of(number))
 
-    def _headline(self, row: int) -> Headline | None:
-        """The headline of a message that has a row of one line; None if heads and bodies are shown."""
+    def _is_line(self, row: int) -> bool:
+        """True if a message has a row of one line, because the end user did not see it."""
         if not self.debug or self.raw or self.rows.kind(row) is not RowKind.MESSAGE:
-            return None
-        return self.projection.headline(self.rows.value(row))
+            return False
+        return not self._visibility.sees(self.rows.value(row))
 
     def _gap(self, row: int) -> list[BlockLine]:
         """The space below a row of one line: none before another one of the same turn."""
         rows, after = self.rows, row + 1
         if after >= len(rows):
             return [SPACE]
-        following = self._headline(after)
-        is_one = following is not None and not following.visible
-        is_one = is_one and (rows.transcript(row), rows.turn(row)) == (rows.transcript(after), rows.turn(after))
+        here, there = ((rows.transcript(each), rows.turn(each)) for each in (row, after))
+        is_one = self._is_line(after) and here == there
         is_left = self.projection.is_superseded
         if is_one and is_left(rows.value(row)) is is_left(rows.value(after)):
             return []
@@ -391,7 +390,7 @@ class BlockMaker:
         return self.rows.value(message.number - 1) if self.projection.audience.strict else message.number
 
     def _head(self, message: ShownMessage) -> list[BlockLine]:
-        head = head_of(message, self.projection.audience, self.facts.calls.of(message.number) if self.debug else ())
+        head = head_of(message, self.projection.audience, self._cards.calls_of(message.number) if self.debug else ())
         is_growing = self.rows_number(message) in self.facts.growing
         line = name_line(head, self.width, self.signs, is_growing=is_growing)
         return [BlockLine((self.margin, *line), link=head.link)]

@@ -12,8 +12,8 @@ from viewer.document.document import Document
 from viewer.document.projection import Projection
 from viewer.document.rows import FOLDED_KINDS, Folding, MessageSet, RowKind, Rows
 from viewer.model.visibility import Pane
-from viewer.render.cards import call_of_reply
-from viewer.render.json_rows import ALL_NODES
+from viewer.render.blocks.cards import call_of_reply
+from viewer.render.blocks.json_rows import ALL_NODES
 from viewer.tui.display_state import DisplayState
 
 LONGEST_KEPT_UNFOLDED = 128 * 1024
@@ -203,7 +203,7 @@ class Session:
         """The call whose card contains this message, or the message itself."""
         if not self.display.debug or self.display.raw or not len(self.rows):
             return number
-        return call_of_reply(self.rows, self.calls, self.rows.row_of(number)) or number
+        return call_of_reply(self.rows, self.calls.of, self.rows.row_of(number)) or number
 
     def fold(self, number: int, unfolded: bool) -> Changed:
         """Unfold a message, or fold it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from viewer.document.rows import RowKind
 from viewer.document.values import ShownDiagnostic
-from viewer.render.block import RowProblems
+from viewer.render.blocks.block import RowProblems
 from viewer.tui.cursor import NOWHERE, Cursor, cursor_at
 from viewer.tui.go_to import Place, Target, parse, resolve, row_of_transcript
 from viewer.tui.host import Host, PromptKind, ScreenPlace

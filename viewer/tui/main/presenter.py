@@ -10,7 +10,7 @@ from textual.screen import Screen
 
 from viewer.document.rows import Rows
 from viewer.model.visibility import Pane
-from viewer.render.block import BlockFacts, RowProblems
+from viewer.render.blocks.block import BlockFacts, RowProblems
 from viewer.render.layout import LayoutRequest, Layouts, lay_out_body
 from viewer.render.page import BlockMaker
 from viewer.render.style import Style, Styled, StyleRole

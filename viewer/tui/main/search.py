@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from viewer.document.rows import RowKind
-from viewer.render.json_rows import ALL_NODES
+from viewer.render.blocks.json_rows import ALL_NODES
 from viewer.render.style import Styled, StyleRole
 from viewer.tui.host import Host, PromptKind
 from viewer.tui.main.navigator import Navigator

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from viewer.document.rows import RowKind
 from viewer.document.values import ShownDiagnostic
 from viewer.model.visibility import Reveal
-from viewer.render.json_rows import ALL_NODES
+from viewer.render.blocks.json_rows import ALL_NODES
 from viewer.rules import RULES
 from viewer.tui.display_state import DisplayState
 from viewer.tui.host import Host

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from math import ceil
 
 from viewer.document.rows import Rows
-from viewer.render.block import RowProblems
+from viewer.render.blocks.block import RowProblems
 from viewer.render.style import UNICODE, Glyphs, Part, StyleRole, trusted
 
 _LOOKS = {"error": StyleRole.ERROR, "warning": StyleRole.WARNING}

@@ -8,7 +8,7 @@ from rich.style import Style
 from textual.selection import Selection
 from textual.strip import Strip
 
-from viewer.render.block import Block, BlockLine
+from viewer.render.blocks.block import Block, BlockLine
 
 GUTTERS = " ▌┆|:"
 MOST_ROWS = 10_000

@@ -13,7 +13,7 @@ from textual.selection import Selection
 from textual.strip import Strip
 
 from viewer.document.rows import FOLDED_KINDS, RowKind
-from viewer.render.block import Block, BlockLine
+from viewer.render.blocks.block import Block, BlockLine
 from viewer.render.layout import MARGIN
 from viewer.render.page import BlockMaker
 from viewer.render.sanitize import SafeText, sanitize_copy

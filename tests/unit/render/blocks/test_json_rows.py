@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from viewer.render.json_rows import (
+from viewer.render.blocks.json_rows import (
     ALL_NODES,
     MOST_NODES,
     MOST_ROWS,

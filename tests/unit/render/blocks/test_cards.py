@@ -13,8 +13,8 @@ from viewer.document.document import Document, open_document
 from viewer.document.projection import Projection
 from viewer.document.rows import Rows
 from viewer.model.visibility import EVERYTHING, Audience, Reveal
-from viewer.render.block import Block, BlockFacts, RowProblems
-from viewer.render.json_rows import ALL_NODES
+from viewer.render.blocks.block import Block, BlockFacts, RowProblems
+from viewer.render.blocks.json_rows import ALL_NODES
 from viewer.render.page import BlockMaker
 from viewer.render.style import ASCII, UNICODE, Glyphs, StyleRole
 from viewer.render.width import cells

@@ -6,8 +6,8 @@ import random
 
 import pytest
 
+from viewer.render.blocks.markdown_rows import Rendered, rendered
 from viewer.render.markdown import LARGEST
-from viewer.render.markdown_rows import Rendered, rendered
 from viewer.render.sanitize import SafeText, sanitize
 from viewer.render.style import StyleRole
 from viewer.render.width import cells

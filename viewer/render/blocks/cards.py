@@ -6,7 +6,7 @@ Each of them is one line that opens. A reply directly below its call has no line
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -15,10 +15,8 @@ from viewer.document.calls import CallView
 from viewer.document.projection import Projection
 from viewer.document.rows import RowKind, Rows
 from viewer.document.values import Headline, ShownCall, ShownDiagnostic
-from viewer.render.block import BlockFacts, BlockLine, styled_row
-from viewer.render.diagnostic import described
-from viewer.render.head import is_call, letter_of
-from viewer.render.json_rows import (
+from viewer.render.blocks.block import BlockFacts, BlockLine, styled_row
+from viewer.render.blocks.json_rows import (
     ALL_NODES,
     LONG_TEXT,
     SHOWN_TEXT,
@@ -30,6 +28,8 @@ from viewer.render.json_rows import (
     key_room,
     only_error,
 )
+from viewer.render.diagnostic import described
+from viewer.render.head import is_call, letter_of
 from viewer.render.layout import Row, lay_out, moved_row
 from viewer.render.number_format import byte_size, counted, duration
 from viewer.render.sanitize import sanitize, sanitize_line
@@ -68,12 +68,31 @@ _ASIDES = {
 """The glyph, the name and the style of other messages, by their letter."""
 
 
-def call_of_reply(rows: Rows, calls: CallView, row: int) -> int:
+_KEPT_CALLS = 1000
+
+
+class CallsOf:
+    """Cache of the calls that begin or end at a message."""
+
+    def __init__(self, calls: CallView) -> None:
+        self._calls = calls
+        self._known: dict[int, list[ShownCall]] = {}
+
+    def __call__(self, number: int) -> list[ShownCall]:
+        known = self._known.get(number)
+        if known is None:
+            if len(self._known) >= _KEPT_CALLS:
+                self._known.clear()
+            known = self._known[number] = self._calls.of(number)
+        return known
+
+
+def call_of_reply(rows: Rows, calls_of: Callable[[int], Sequence[ShownCall]], row: int) -> int:
     """The call whose card contains the message of this row, because it is the reply directly below; 0 if none does."""
     if row < 1 or rows.kind(row) is not RowKind.MESSAGE or rows.kind(row - 1) is not RowKind.MESSAGE:
         return 0
     number, above = rows.value(row), rows.value(row - 1)
-    return above if any((call.call, call.reply) == (above, number) for call in calls.of(number)) else 0
+    return above if any((call.call, call.reply) == (above, number) for call in calls_of(number)) else 0
 
 
 class Entry(Struct, frozen=True):
@@ -97,6 +116,7 @@ class CardMaker:
         self._projection = projection
         self._rows = rows
         self._facts = facts
+        self.calls_of = CallsOf(facts.calls)
         self._glyphs = glyphs
         self._margin = margin
         self._width = width
@@ -104,11 +124,11 @@ class CardMaker:
     def entry(self, row: int, headline: Headline) -> Entry:
         """The entry of a row; without lines for a reply that its card shows."""
         number = headline.number
-        calls = self._facts.calls.of(number)
+        calls = self.calls_of(number)
         call = next((each for each in calls if each.call == number), None)
         if call is not None:
             return self._card(row, call)
-        if call_of_reply(self._rows, self._facts.calls, row):
+        if call_of_reply(self._rows, self.calls_of, row):
             return Entry([])
         answered = next((each for each in calls if each.reply == number and each.call), None)
         return self._aside(row, headline, answered)

@@ -141,6 +141,13 @@ async def test_a_click_unfolds_and_a_click_on_a_link_goes_to_the_other_end() -> 
         await pilot.click(offset=place_of(pilot, "↑ reply of get_weather"))
         await settled(pilot)
         assert view(pilot).navigator.focused_number == 6
+        await type_in(pilot, ":", "14")
+        await press(pilot, "l")
+        await pilot.click(offset=place_of(pilot, "object, 2 keys"))
+        await settled(pilot)
+        assert "object, 2 keys ▸" in drawn(pilot)
+        await press(pilot, "h", "h")
+        assert "object, 2 keys" not in drawn(pilot)
 
 
 @pytest.mark.slow

@@ -77,6 +77,8 @@ class Session:
         """Messages that the operator unfolded (True) or folded (False)."""
         self.depths: dict[int, int] = {}
         """How many levels of unfolded messages the operator opened."""
+        self.turned: dict[int, frozenset[int]] = {}
+        """By message, the values in it that the operator folded or unfolded one by one."""
         self.unfolded: frozenset[int] = frozenset()
         """Messages whose branches, which the user left behind, are not folded."""
         self.markdown: bool | None = None
@@ -210,6 +212,7 @@ class Session:
         number = self.card_of(number)
         self.folds[number] = unfolded
         self.depths.pop(number, None)
+        self.turned.pop(number, None)
         return Changed.BLOCKS
 
     def unfold_more(self, number: int, levels: int = 1) -> Changed:
@@ -217,14 +220,22 @@ class Session:
         number = self.card_of(number)
         if self.folds.get(number) or levels > 1:
             self.depths[number] = min(self.depths.get(number, 0) + levels, ALL_NODES)
+            self.turned.pop(number, None)
         self.folds[number] = True
         return Changed.BLOCKS
 
     def fold_less(self, number: int) -> Changed:
         """Close the levels of a message that are open; without any, fold it."""
         number = self.card_of(number)
-        if not self.depths.pop(number, None):
+        are_open = [self.depths.pop(number, None), self.turned.pop(number, None)]
+        if not any(are_open):
             self.folds[number] = False
+        return Changed.BLOCKS
+
+    def turn_node(self, number: int, node: int) -> Changed:
+        """Fold or unfold one value of a message."""
+        number = self.card_of(number)
+        self.turned[number] = self.turned.get(number, frozenset()) ^ {node}
         return Changed.BLOCKS
 
     def reveal(self, number: int, levels: int = 0) -> Changed:
@@ -241,6 +252,7 @@ class Session:
     def _forget_folds(self) -> None:
         self.folds.clear()
         self.depths.clear()
+        self.turned.clear()
 
     def render_markdown(self, is_rendered: bool) -> Changed:
         """Render the Markdown of all messages, or show its source."""

@@ -33,6 +33,8 @@ class BlockLine(Struct, frozen=True):
     """True if a click folds or unfolds the body."""
     link: int = 0
     """The message that a click goes to; 0 if there is none."""
+    node: int = -1
+    """The value that a click folds or unfolds, by its place in the text of the block; -1 if there is none."""
 
 
 SPACE = BlockLine(())
@@ -150,6 +152,8 @@ class BlockFacts(Struct):
     """Messages unfolded (True) or folded (False) by hand."""
     depths: dict[int, int] = field(default_factory=dict)
     """How many levels of unfolded messages are open."""
+    turned: dict[int, frozenset[int]] = field(default_factory=dict)
+    """By message, the values that are folded although their level is open, or open although it is folded."""
     layouts: Layouts = field(default_factory=Layouts)
     """Layouts of long unfolded bodies."""
     live: bool = False

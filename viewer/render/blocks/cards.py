@@ -152,11 +152,15 @@ class CardMaker:
         answer = reply.body if reply else None
         depth = self._facts.depths.get(number, 0)
         base = len(body) + 1
-        tree = self._tree(body, "", depth, is_last=answer is None)
+        turned = self._facts.turned.get(number, frozenset())
+        tree = self._tree(body, "", depth, turned, is_last=answer is None)
         lines += self._with_notes(tree, number, 0, notes[number])
         if reply is not None and answer is not None:
             room = key_room(body, self._width)
-            moved = [_with_base(each, base) for each in self._reply_tree(answer, depth, room)]
+            moved = [
+                _with_base(each, base)
+                for each in self._reply_tree(answer, depth, room, frozenset(node - base for node in turned))
+            ]
             lines += self._with_notes(moved, call.reply or 0, base, notes.get(call.reply or 0, []))
         bases = {number: 0, **({call.reply: base} if call.reply else {})}
         return Entry(lines, f"{body}\n{answer or ''}", bases)
@@ -197,11 +201,13 @@ class CardMaker:
         }[look]
         return f"{sign} {word}".lstrip(), look
 
-    def _tree(self, body: str, stem: str, depth: int, *, is_last: bool, key: str = "", room: int = 10) -> list[JsonRow]:
+    def _tree(
+        self, body: str, stem: str, depth: int, turned: frozenset[int], *, is_last: bool, key: str = "", room: int = 10
+    ) -> list[JsonRow]:
         """The rows of a body below its card: keys and values, or lines of text."""
         signs = self._glyphs
         if is_container(body):
-            tree = JsonRows(body, self._width, depth, signs)
+            tree = JsonRows(body, self._width, depth, signs, turned)
             try:
                 if not key:
                     return tree.rows(stem, is_last=is_last)
@@ -233,10 +239,10 @@ class CardMaker:
             words = counted(left, "more line") if left > 0 else "more"
             yield JsonRow(more, None, (Part(trusted(f"{signs.folded} {words}"), StyleRole.QUIET),))
 
-    def _reply_tree(self, answer: str, depth: int, key_room: int) -> list[JsonRow]:
+    def _reply_tree(self, answer: str, depth: int, key_room: int, turned: frozenset[int]) -> list[JsonRow]:
         error = only_error(answer)
         if error is None:
-            return self._tree(answer, "", depth, is_last=True, key="reply", room=key_room)
+            return self._tree(answer, "", depth, turned, is_last=True, key="reply", room=key_room)
         signs, (start, end) = self._glyphs, error
         room = max(self._width - key_room - 9, 8)
         first = (
@@ -310,7 +316,7 @@ class CardMaker:
             else:
                 loose.append(note)
         for each in rows:
-            yield self._line(each, spans)
+            yield self._line(each, spans, each.node + base if each.node >= 0 else -1)
             row = each.row
             if row is None:
                 continue
@@ -320,11 +326,11 @@ class CardMaker:
         for note in [*loose, *(one[0] for one in placed)]:
             yield self.note_line(note)
 
-    def _line(self, each: JsonRow, spans: Sequence[Styled]) -> BlockLine:
+    def _line(self, each: JsonRow, spans: Sequence[Styled], node: int) -> BlockLine:
         lead = (self._margin, *each.lead)
         row = each.row
         if row is None:
-            return BlockLine((*lead, *each.parts))
+            return BlockLine((*lead, *each.parts), node=node)
         drawn = styled_row(row, each.look, [span for span in spans if _touches(row, span.start, span.end)])
         return BlockLine((*lead, *drawn, *each.parts), row, sum(len(part.text) for part in lead))
 
@@ -341,7 +347,7 @@ def _numbers(call: ShownCall, signs: Glyphs) -> str:
 
 
 def _with_base(each: JsonRow, base: int) -> JsonRow:
-    return JsonRow(each.lead, moved_row(each.row, base) if each.row else None, each.parts, each.look)
+    return JsonRow(each.lead, moved_row(each.row, base) if each.row else None, each.parts, each.look, each.node)
 
 
 def _touches(row: Row, start: int, end: int) -> bool:

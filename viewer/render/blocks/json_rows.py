@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from itertools import islice
 
 from msgspec import Struct
@@ -62,8 +62,8 @@ class JsonRow(Struct, frozen=True):
     parts: tuple[Part, ...] = ()
     """What follows the lead if it is no row of the text."""
     look: StyleRole = StyleRole.PLAIN
-    more: str = ""
-    """The mark after the row of a container that is folded."""
+    node: int = -1
+    """The place of the value that this row folds or unfolds; -1 if it does neither."""
 
 
 def value_end(text: str, start: int) -> int:
@@ -235,12 +235,16 @@ def _key(value: Value) -> SafeText:
 
 
 class JsonRows:
-    """The rows of one JSON text. `depth` is the number of levels of containers that are open."""
+    """The rows of one JSON text. `depth` is the number of levels of containers that are open, and `turned` has the
+    values for which that is the other way round."""
 
-    def __init__(self, text: str, width: int, depth: int, glyphs: Glyphs = UNICODE) -> None:
+    def __init__(
+        self, text: str, width: int, depth: int, glyphs: Glyphs = UNICODE, turned: Container[int] = frozenset()
+    ) -> None:
         self._text = text
         self._width = width
         self._depth = depth
+        self._turned = turned
         self._glyphs = glyphs
         self._is_unicode = glyphs is UNICODE
         self._count = 0
@@ -298,16 +302,20 @@ class JsonRows:
         count = sum(1 for _ in children(text, start))
         words = kind or ("object, " if is_object else "array, ")
         words += counted(count, "key" if is_object else "item")
-        is_open = count > 0 and (level < self._depth or end - start < _SHORT) and level < ALL_NODES
+        node = places[start] if places is not None else start
+        is_open = count > 0 and ((level < self._depth or end - start < _SHORT) is not (node in self._turned))
+        is_open = is_open and level < ALL_NODES
         self._count += 1
-        yield JsonRow(lead, None, (_quiet(words if is_open or not count else f"{words} {self._more}"),))
+        mark = "" if is_open or not count else f" {self._more}"
+        yield JsonRow(lead, None, (_quiet(f"{words}{mark}"),), node=node if count else -1)
         if is_open:
             yield from self._children(text, start, places, below, level + 1, True)
 
     def _string(
         self, text: str, value: Value, places: list[int] | None, lead: tuple[Part, ...], below: str, level: int
     ) -> Iterator[JsonRow]:
-        is_open = self._depth > level
+        node = places[value.start] if places is not None else value.start
+        is_open = (self._depth > level) is not (node in self._turned)
         body = text[value.start + 1 : value.end - 1]
         size = len(body.encode("utf-8", "replace"))
         most = len(body) if is_open else _MOST_READ
@@ -328,7 +336,7 @@ class JsonRows:
             return
         lines = decoded.count("\n") + (not decoded.endswith("\n"))
         about = f"{counted(lines, 'line')}, " if most >= len(body) else ""
-        yield JsonRow(lead, None, (_quiet(f"text, {about}{byte_size(size)}"),))
+        yield JsonRow(lead, None, (_quiet(f"text, {about}{byte_size(size)}"),), node=node)
         yield from self._panel(decoded, origins, below, lines if most >= len(body) else 0, is_open=is_open)
 
     def _panel(

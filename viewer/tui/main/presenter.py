@@ -156,6 +156,7 @@ class Presenter:
             faults=self._fault_spans,
             folds=session.folds,
             depths=session.depths,
+            turned=session.turned,
             layouts=self._layouts or Layouts(),
             live=self._follow.is_live,
             growing=self._follow.growing,

@@ -344,6 +344,10 @@ class ViewController:
         if number:
             self._refold(number, self._session.unfold_more(number, ALL_NODES))
 
+    def turn_node(self, number: int, node: int) -> None:
+        """Fold or unfold one value of a message."""
+        self._refold(number, self._session.turn_node(number, node))
+
     def _refold(self, number: int, changed: Changed) -> None:
         if number:
             above = self._host.viewport.line_of_cursor

@@ -44,12 +44,13 @@ class Transcript(PlainLines, can_focus=True):
             self.transcript = sender
 
     class Clicked(Message):
-        """A click on a link, or on the line that unfolds."""
+        """A click on a link, on the line that unfolds, or on a value that does."""
 
-        def __init__(self, number: int, *, folds: bool = False) -> None:
+        def __init__(self, number: int, *, folds: bool = False, node: int = -1) -> None:
             super().__init__()
             self.number = number
             self.folds = folds
+            self.node = node
 
     def __init__(self, painter: Painter, signs: Glyphs = UNICODE, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -452,8 +453,9 @@ class Transcript(PlainLines, can_focus=True):
         assert self._maker is not None
         self.put_cursor(cursor_at(self._maker.rows, row))
         self.keep_cursor_on_screen()
-        if (block.number or block.is_folded) and (content.folds or content.link):
-            self.post_message(self.Clicked(content.link or block.number, folds=content.folds))
+        is_active = content.folds or content.link or content.node >= 0
+        if (block.number or block.is_folded) and is_active:
+            self.post_message(self.Clicked(content.link or block.number, folds=content.folds, node=content.node))
         self._report_move()
 
     def on_resize(self, event: events.Resize) -> None:

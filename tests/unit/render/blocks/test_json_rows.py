@@ -83,6 +83,16 @@ def test_a_container_folds_and_opens_level_by_level() -> None:
     assert len(rows_of(text, 3)) == 103
 
 
+def test_each_value_folds_on_its_own() -> None:
+    text = json.dumps({"a": {"b": list(range(100))}, "c": "d\n" * 40})
+    first, second = (row.node for row in rows_of(text) if row.node >= 0)
+    assert (text[first], text[second]) == ("{", '"')
+    turned = JsonRows(text, WIDTH, 0, turned={first}).rows("", is_last=True)
+    assert drawn(turned)[:2] == ["├ a         object, 1 key", "│ └ b         array, 100 items ▸"]
+    assert len(JsonRows(text, WIDTH, 0, turned={second}).rows("", is_last=True)) == len(rows_of(text)) + 28
+    assert drawn(JsonRows(text, WIDTH, 1, turned={first}).rows("", is_last=True))[0] == "├ a         object, 1 key ▸"
+
+
 def test_many_values_end_with_their_count() -> None:
     text = json.dumps(list(range(MOST_ROWS + 50)))
     assert drawn(rows_of(text))[-1] == f"└ ▸ {MOST_ROWS + 50 - MOST_NODES:,} more"

@@ -11,11 +11,16 @@ PRINTED: dict[str, list[list[str]]] = {
     "check": [[], ["--json"], ["--sarif"], ["--github"], ["--junit"]],
     "convert": [["--to", name] for name in WRITERS],
     "stats": [[], ["--json"]],
+    "next": [[], ["--json"], ["--policy", "keep", "--text"]],
+    "diff": [[*options, "/dev/null"] for options in ([], ["--json"], ["--stat"], ["--side"], ["--strict", "--stat"])],
     "export": [*(["-o", "-", "--to", form] for form in EXPORTERS), ["-o", "-", "--strict-safe"]],
 }
 """The commands that read a transcript."""
 WITHOUT_TRANSCRIPT = {"explain", "formats", "sessions", "themes", "config", "completion", "demo"}
 """Commands whose output does not depend on transcripts."""
+
+DEBUG_ONLY = {"next"}
+"""Commands that print one sentence unless everything is revealed."""
 
 SURFACES = [[command, *options] for command, lines in PRINTED.items() for options in lines]
 SAFE_SURFACES = [line for line in SURFACES if line[0] != "check"]

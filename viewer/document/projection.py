@@ -335,6 +335,12 @@ class Projection(Struct, frozen=True):
             _time_of(message),
         )
 
+    def visibility(self) -> VisibilityCache:
+        """The messages that the safe view shows; only for a developer."""
+        return VisibilityCache(
+            self._analysis.index, lambda message: not self.audience.is_safe and is_user_safe(message)
+        )
+
     def is_superseded(self, number: int) -> bool:
         """True if a message is on a branch that the user left behind."""
         return self._analysis.index.is_superseded(number)

@@ -13,6 +13,7 @@ PRINTED: dict[str, list[list[str]]] = {
     "stats": [[], ["--json"]],
     "next": [[], ["--json"], ["--policy", "keep", "--text"]],
     "lens": [[], ["--json"], ["--as", "harmony,2.2", "--exit-code"]],
+    "diff": [[*options, "/dev/null"] for options in ([], ["--json"], ["--stat"], ["--side"], ["--strict", "--stat"])],
     "export": [*(["-o", "-", "--to", form] for form in EXPORTERS), ["-o", "-", "--strict-safe"]],
 }
 """The commands that read a transcript."""

@@ -49,6 +49,7 @@ COMMANDS = {
     "export": Entry("viewer.cli.export", "Write the conversation to HTML, Markdown, text, JSON or SVG."),
     "convert": Entry("viewer.cli.convert", "Convert to another format."),
     "stats": Entry("viewer.cli.stats", "Count messages, bytes, tokens and calls."),
+    "diff": Entry("viewer.cli.diff", "Compare two transcripts."),
     "sessions": Entry("viewer.cli.sessions", "List agent sessions on this machine."),
     "next": Entry("viewer.cli.next", "Show the prompt that the model receives next."),
     "lens": Entry("viewer.cli.lens", "Show how different formats read a file."),

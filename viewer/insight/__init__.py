@@ -1,1 +1,1 @@
-"""Insight: values made from projections, such as the prompt that a model receives next. It opens no file."""
+"""Answers to questions about transcripts, as values made from projections."""

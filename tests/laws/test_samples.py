@@ -38,6 +38,7 @@ NOT_IN_A_FILE = {
     ("E-STREAM-TRUNCATED", "part-repeated"): "the same",
     ("W-PLUGIN", "failed"): "a plug-in is no file: tests/unit/formats/test_plugins.py",
     ("W-PLUGIN", "disabled"): "the same",
+    ("W-FORMAT-DIFFERS", "visibility"): "only `check --lens` reports it: tests/cli/test_lens.py",
     ("I-NEXT-AMBIGUOUS", None): "only `next` reports it: tests/unit/insight/test_next_prompt.py",
 }
 """Things that no sample can have, each with the reason."""
@@ -199,7 +200,7 @@ MEANT = {
 }
 
 
-OF_COMMANDS = ("W-PLUGIN", "I-NEXT-AMBIGUOUS")
+OF_COMMANDS = ("W-PLUGIN", "W-FORMAT-DIFFERS", "I-NEXT-AMBIGUOUS")
 """Codes that reading a file never reports."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -31,8 +32,10 @@ if TYPE_CHECKING:
 class Report:
     """Iterator over the findings of all files, with their sums."""
 
-    def __init__(self, inputs: Inputs) -> None:
+    def __init__(self, inputs: Inputs, *, compares: bool = False) -> None:
+        """With `compares`, each text is also read as the other text formats."""
         self.inputs = inputs
+        self._compares = compares
         self.more: list[tuple[str, str, int]] = []
         self.errors = self.warnings = self.messages = self.transcripts = 0
         self.has_empty = False
@@ -40,15 +43,22 @@ class Report:
 
     def __iter__(self) -> Iterator[tuple[Document, Finding]]:
         for document in self.inputs:
-            findings = retried(document, document.findings)
-            self.count(document)
-            for finding in findings:
+            for finding in self.findings(document):
                 yield document, finding
             self.more += [(document.name, code, count) for code, count in document.tally.unlisted.items()]
             mention_if_empty(document)
 
-    def count(self, document: Document) -> None:
-        """Add the totals of a file."""
+    def findings(self, document: Document) -> list[Finding]:
+        """The findings of a file; adds its totals."""
+        findings = retried(document, document.findings)
+        differing = retried(document, partial(_differing, document)) if self._compares else None
+        self._count(document)
+        if differing is not None:
+            self.warnings += 1
+            findings = sorted([*findings, differing], key=lambda each: each.diagnostic.start)
+        return findings
+
+    def _count(self, document: Document) -> None:
         self.errors += document.tally.diagnostics("error")
         self.warnings += document.tally.diagnostics("warning")
         self.messages += document.message_count
@@ -63,6 +73,12 @@ class Report:
     def code(self, strict: bool) -> int:
         """The exit code for the findings."""
         return _code(self.errors, self.warnings, strict)
+
+
+def _differing(document: Document) -> Finding | None:
+    from viewer.cli.lens import differing  # only with --lens
+
+    return differing(document)
 
 
 def _code(errors: int, warnings: int, strict: bool) -> int:
@@ -87,6 +103,7 @@ def _code(errors: int, warnings: int, strict: bool) -> int:
     help=f"Keep N problems per file and code; default {MOST_PER_CODE}, 0 for all.",
 )
 @click.option("--strict", is_flag=True, help="Fail on warnings too.")
+@click.option("--lens", "compares", is_flag=True, help="Also report where formats disagree on visibility.")
 @click.option("--require-messages", is_flag=True, help="Fail if there are no messages.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if problems are found.")
 def command(
@@ -100,6 +117,7 @@ def command(
     form: str | None,
     max_per_code: int,
     strict: bool,
+    compares: bool,
     require_messages: bool,
     exit_zero: bool,
     follow: bool,
@@ -109,11 +127,13 @@ def command(
     if errors are found. With -f, reports each problem when it is found."""
     revealed = options.audience_of(reveal, debug, False)
     if options.is_followed(follow, files, stall_after):
+        if compares:
+            raise ViewerError("--lens needs the whole input, so it cannot be followed")
         followed = options.followed_of(files, format, preambles, stall_after, row_order=strict)
         report_to = options.output_of(color, ascii_only)
         return _follow(followed, revealed, report_to, form, max_per_code, strict, require_messages, exit_zero)
     reading = options.reading_options(preambles, row_order=strict)
-    report = Report(Inputs(options.inputs_of(files), format, reading, max_per_code, refuses=False))
+    report = Report(Inputs(options.inputs_of(files), format, reading, max_per_code, refuses=False), compares=compares)
     output = options.output_of(color, ascii_only)
     if form == "json":
         output.write(_json(report))
@@ -194,9 +214,9 @@ def _json(report: Report) -> Iterator[Printable]:
 
 def _suites(report: Report) -> Iterator[Suite]:
     for document in report.inputs:
-        report.count(document)
+        findings = report.findings(document)
         more = [more_words(code, count) for code, count in document.tally.unlisted.items()]
-        yield Suite(document.name, FORMATS.title(document.detection.format), document.findings(), more)
+        yield Suite(document.name, FORMATS.title(document.detection.format), findings, more)
         mention_if_empty(document)
     for name, why in report.inputs.failed:
         yield Suite(name, "unread", [], [], why)

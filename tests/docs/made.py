@@ -54,7 +54,14 @@ def _rule(rule: Rule) -> str:
     reasons = _table(("reason", "says"), [[_code(name), _cell(words)] for name, words in rule.reasons.items()])
     lines = [f"### {rule.code}", "", rule.title, ""]
     lines += [reasons] if rule.reasons else []
-    lines += [f"What to do: {rule.advice}", "", f"Safe view: {rule.safe}", "", f"From: {rule.section}", ""]
+    lines += [
+        f"What to do: {rule.advice}",
+        "",
+        f"Safe view: {rule.safe or 'never shows it.'}",
+        "",
+        f"From: {rule.section}",
+        "",
+    ]
     if rule.example:
         fence = "`" * max(3, 1 + max(map(len, re.findall("`+", rule.example)), default=0))
         lines += [f"{fence}text", rule.example.rstrip("\n"), fence, ""]

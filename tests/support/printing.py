@@ -11,10 +11,13 @@ PRINTED: dict[str, list[list[str]]] = {
     "check": [[], ["--json"], ["--sarif"], ["--github"], ["--junit"]],
     "convert": [["--to", name] for name in WRITERS],
     "stats": [[], ["--json"]],
+    "leaks": [[], ["--json"], ["--from", "tool"]],
     "diff": [[*options, "/dev/null"] for options in ([], ["--json"], ["--stat"], ["--side"], ["--strict", "--stat"])],
     "export": [*(["-o", "-", "--to", form] for form in EXPORTERS), ["-o", "-", "--strict-safe"]],
 }
 """The commands that read a transcript."""
+DEBUG_ONLY = {"leaks"}
+"""Commands that print nothing unless everything is revealed."""
 WITHOUT_TRANSCRIPT = {"explain", "formats", "sessions", "themes", "config", "completion", "demo"}
 """Commands whose output does not depend on transcripts."""
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -31,8 +32,10 @@ if TYPE_CHECKING:
 class Report:
     """Iterator over the findings of all files, with their sums."""
 
-    def __init__(self, inputs: Inputs) -> None:
+    def __init__(self, inputs: Inputs, add: Callable[[Document], None] | None = None) -> None:
+        """`add` adds further problems to a document."""
         self.inputs = inputs
+        self._add = add
         self.more: list[tuple[str, str, int]] = []
         self.errors = self.warnings = self.messages = self.transcripts = 0
         self.has_empty = False
@@ -40,12 +43,18 @@ class Report:
 
     def __iter__(self) -> Iterator[tuple[Document, Finding]]:
         for document in self.inputs:
-            findings = retried(document, document.findings)
+            findings = self.findings(document)
             self.count(document)
             for finding in findings:
                 yield document, finding
             self.more += [(document.name, code, count) for code, count in document.tally.unlisted.items()]
             mention_if_empty(document)
+
+    def findings(self, document: Document) -> list[Finding]:
+        """The findings of a file."""
+        if self._add is not None:
+            retried(document, partial(self._add, document))
+        return retried(document, document.findings)
 
     def count(self, document: Document) -> None:
         """Add the totals of a file."""
@@ -87,6 +96,7 @@ def _code(errors: int, warnings: int, strict: bool) -> int:
     help=f"Keep N problems per file and code; default {MOST_PER_CODE}, 0 for all.",
 )
 @click.option("--strict", is_flag=True, help="Fail on warnings too.")
+@click.option("--leaks", is_flag=True, help="Also report hidden text that reached the user; requires -d.")
 @click.option("--require-messages", is_flag=True, help="Fail if there are no messages.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if problems are found.")
 def command(
@@ -100,6 +110,7 @@ def command(
     form: str | None,
     max_per_code: int,
     strict: bool,
+    leaks: bool,
     require_messages: bool,
     exit_zero: bool,
     follow: bool,
@@ -108,12 +119,21 @@ def command(
     """Report problems with exact locations. Transcript text is never printed unless you pass --reveal all. Exits with 1
     if errors are found. With -f, reports each problem when it is found."""
     revealed = options.audience_of(reveal, debug, False)
+    add = None
+    if leaks:
+        from viewer.cli.leaks import add_leaks, refuse  # needed only for leaks
+
+        add = add_leaks
+        if not revealed.reveals(Reveal.ALL):
+            return refuse("check --leaks")
+        if follow:
+            raise ViewerError("--leaks needs the whole input; leave out -f")
     if options.is_followed(follow, files, stall_after):
         followed = options.followed_of(files, format, preambles, stall_after, row_order=strict)
         report_to = options.output_of(color, ascii_only)
         return _follow(followed, revealed, report_to, form, max_per_code, strict, require_messages, exit_zero)
     reading = options.reading_options(preambles, row_order=strict)
-    report = Report(Inputs(options.inputs_of(files), format, reading, max_per_code, refuses=False))
+    report = Report(Inputs(options.inputs_of(files), format, reading, max_per_code, refuses=False), add)
     output = options.output_of(color, ascii_only)
     if form == "json":
         output.write(_json(report))
@@ -194,9 +214,10 @@ def _json(report: Report) -> Iterator[Printable]:
 
 def _suites(report: Report) -> Iterator[Suite]:
     for document in report.inputs:
+        findings = report.findings(document)
         report.count(document)
         more = [more_words(code, count) for code, count in document.tally.unlisted.items()]
-        yield Suite(document.name, FORMATS.title(document.detection.format), document.findings(), more)
+        yield Suite(document.name, FORMATS.title(document.detection.format), findings, more)
         mention_if_empty(document)
     for name, why in report.inputs.failed:
         yield Suite(name, "unread", [], [], why)

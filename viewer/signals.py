@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import signal
 import termios
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType, TracebackType
-from typing import Any
+from typing import Any, NoReturn
 
 _FAULTS = ("SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSEGV")
 """Faults of the process: the faulting instruction would run again after a handler written in Python."""
@@ -34,6 +35,9 @@ RESTORE = (
 )
 """Ends an unfinished sequence, then leaves every mode that the app or its first page can have set."""
 
+_MOMENT = 0.01
+"""Seconds; a destructor ends within them."""
+
 
 def handled_signals() -> list[int]:
     """The fatal signals that the parent process did not ignore."""
@@ -54,6 +58,25 @@ def interrupt_at_once() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def raise_again(lost: BaseException | None) -> bool:
+    """Raise in a moment what the handler of a signal raised inside a destructor, where Python drops it.
+
+    False if this is no such exception."""
+    if isinstance(lost, KeyboardInterrupt):
+        number = int(signal.SIGINT)
+    elif isinstance(lost, SystemExit) and isinstance(lost.code, int) and lost.code - 128 in FATAL:
+        number = lost.code - 128
+        signal.signal(number, _exit)
+    else:
+        return False
+    threading.Timer(_MOMENT, signal.pthread_kill, (threading.main_thread().ident, number)).start()
+    return True
+
+
+def _exit(number: int, frame: FrameType | None) -> NoReturn:
+    raise SystemExit(128 + number)
 
 
 class TerminalGuard:

@@ -8,6 +8,7 @@ import pty
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from tests.support.idle import wait_until_idle
 from tests.support.program import BROKEN, CHAT, ROOT, Result, run
 from viewer.cli import run as run_here
 from viewer.cli.exits import complain
-from viewer.render.crash import report_crash
+from viewer.render.crash import report_crash, take_faults
 
 
 @pytest.fixture
@@ -193,6 +194,34 @@ def test_an_interrupt_exits_with_130() -> None:
         assert process.wait(60) == 130
         assert process.stderr
         assert b"Traceback" not in process.stderr.read()
+
+
+class Interrupted:
+    """An object whose destructor a signal interrupts: Python drops what the handler raised."""
+
+    def __init__(self, error: BaseException) -> None:
+        self._error = error
+
+    def __del__(self) -> None:
+        raise self._error
+
+
+@pytest.mark.parametrize(("error", "number"), [(KeyboardInterrupt(), 2), (SystemExit(143), 15)])
+def test_a_signal_during_a_destructor_is_not_lost(
+    error: BaseException, number: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hooks = sys.excepthook, threading.excepthook, sys.unraisablehook
+    before = signal.getsignal(number)
+    take_faults()
+    try:
+        with pytest.raises(type(error)) as raised:
+            Interrupted(error)
+            threading.Event().wait(10)
+    finally:
+        sys.excepthook, threading.excepthook, sys.unraisablehook = hooks
+        signal.signal(number, before)
+    assert str(raised.value) == str(error)
+    assert capsys.readouterr().err == ""
 
 
 def test_without_arguments_on_a_terminal_it_prints_help_and_exits_with_2() -> None:

@@ -39,6 +39,7 @@ NOT_IN_A_FILE = {
     ("E-STREAM-TRUNCATED", "part-repeated"): "the same",
     ("W-PLUGIN", "failed"): "a plug-in is no file: tests/unit/formats/test_plugins.py",
     ("W-PLUGIN", "disabled"): "the same",
+    ("I-NEXT-AMBIGUOUS", None): "only `next` reports it: tests/unit/insight/test_next_prompt.py",
 }
 """Things that no sample can have, each with the reason."""
 
@@ -205,7 +206,7 @@ MEANT = {
 
 
 OF_CHECK_LEAKS = ("W-LEAK", "I-LEAK")
-OF_COMMANDS = ("W-PLUGIN", *OF_CHECK_LEAKS)
+OF_COMMANDS = ("W-PLUGIN", "I-NEXT-AMBIGUOUS", *OF_CHECK_LEAKS)
 """Codes that reading a file never reports."""
 
 

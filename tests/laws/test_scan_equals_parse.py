@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from random import Random
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, seed, settings
@@ -21,10 +20,8 @@ from tests.support.reading import read, read_scanned, scan
 from tests.support.samples import Sample, samples
 from tests.support.unconditional import unconditional
 from viewer.checks import CHECKS
-from viewer.checks.calls import PlainKind, ToolChecks
 from viewer.checks.check import Check, Contains, Scope
 from viewer.checks.context import CheckContext
-from viewer.index.calls import CallState
 from viewer.model.diagnostic import Diagnostic
 from viewer.rules.structure import W_ENCODING
 
@@ -267,24 +264,6 @@ def test_random_calls_link_as_the_parser_links_them(part: int) -> None:
         text = calls_by_chance(Random(f"calls {number}"))
         for format in ("openchatml-2.2", "harmony") if number % 5 == 0 else ("openchatml-2.2",):
             assert read_scanned(text, format, [], number % 3) == read(text, format), (number, format)
-
-
-def test_plain_calls_and_replies_are_linked_without_their_messages(monkeypatch: pytest.MonkeyPatch) -> None:
-    plain: list[int] = []
-    link = ToolChecks.link_plain
-
-    def counted(self: ToolChecks, kind: PlainKind, number: int, *rest: Any) -> bool:
-        if link(self, kind, number, *rest):
-            plain.append(number)
-            return True
-        return False
-
-    monkeypatch.setattr(ToolChecks, "link_plain", counted)
-    text = HEADER + USER + DECLARED + TURNS.replace(b', "deadline_ms": 5', b"") + USER
-    analysis, scanner = scan([text], text, "openchatml-2.2")
-    assert scanner.taken > 90
-    assert len(plain) > 30
-    assert {link.state for link in analysis.calls.links} == {CallState.OK}
 
 
 def test_a_check_of_decoded_text_is_not_left_to_the_prefilter(monkeypatch: pytest.MonkeyPatch) -> None:

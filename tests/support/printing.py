@@ -11,15 +11,17 @@ PRINTED: dict[str, list[list[str]]] = {
     "check": [[], ["--json"], ["--sarif"], ["--github"], ["--junit"]],
     "convert": [["--to", name] for name in WRITERS],
     "stats": [[], ["--json"]],
+    "next": [[], ["--json"], ["--policy", "keep", "--text"]],
     "leaks": [[], ["--json"], ["--from", "tool"]],
     "diff": [[*options, "/dev/null"] for options in ([], ["--json"], ["--stat"], ["--side"], ["--strict", "--stat"])],
     "export": [*(["-o", "-", "--to", form] for form in EXPORTERS), ["-o", "-", "--strict-safe"]],
 }
 """The commands that read a transcript."""
-DEBUG_ONLY = {"leaks"}
-"""Commands that print nothing unless everything is revealed."""
 WITHOUT_TRANSCRIPT = {"explain", "formats", "sessions", "themes", "config", "completion", "demo"}
 """Commands whose output does not depend on transcripts."""
+
+DEBUG_ONLY = {"next", "leaks"}
+"""Commands that print one sentence unless everything is revealed."""
 
 SURFACES = [[command, *options] for command, lines in PRINTED.items() for options in lines]
 SAFE_SURFACES = [line for line in SURFACES if line[0] != "check"]

@@ -166,6 +166,11 @@ class Tally:
         return len(self._analysis.transcripts)
 
     @property
+    def sessions(self) -> list[str | None]:
+        """The ids of the transcripts, where the input states them."""
+        return [transcript.id for transcript in self._analysis.transcripts]
+
+    @property
     def metadata(self) -> int:
         """The number of records of an input without messages."""
         return self._analysis.metadata_count
@@ -276,6 +281,13 @@ class Document:
         self._backend = load_backend()
         self._analysis.index.use_columns(self._backend.columns)
 
+    def read_unchecked(self, size: int) -> None:
+        """Read this many more bytes and check nothing, for a list that shows no problems; at the end, the document is
+        read, but not complete."""
+        if not self._is_read:
+            with self._reading_step:
+                self._step(size, checks=False)
+
     def read_some(self, size: int) -> None:
         """Read this many more bytes; then check as many. At the end the document is complete.
 
@@ -284,18 +296,18 @@ class Document:
             return
         with self._reading_step:
             try:
-                self._step(size)
+                self._step(size, checks=True)
             except FileRewrittenError:
                 if self._reader.on_rewritten is None and self.revision >= MOST_REVISIONS:
                     raise
                 self.begin_again()
 
-    def _step(self, size: int) -> None:
+    def _step(self, size: int, *, checks: bool) -> None:
         if self._is_read:
             self._analysis.check_some(size)
         elif data := _next_bytes(self._source, self._read_to, size):
             self._take(data)
-            if not self._scanner:
+            if checks and not self._scanner:
                 self._analysis.check_all()
             if self.unknown == "binary" and self._noise.listen(data):
                 self._analysis.findings.most_per_code = MOST_IN_BINARY
@@ -402,10 +414,12 @@ class Document:
     def missing_item(self) -> str:
         """Why the input lacks the named transcript; empty if it has it, or if the input is not completely read."""
         selection = self._selection
-        if selection is None or not self._is_read or selection.number <= selection.count:
+        if selection is None or not self._is_read or selection.is_found:
             return ""
-        last = f": the last one is {selection.count:,}" if selection.count else ""
-        return f"{self.path} has no transcript {selection.number:,}{last}"
+        if selection.number and selection.count:
+            return f"{self.path} has no transcript {selection.number:,}: the last one is {selection.count:,}"
+        count = f"{selection.count:,} transcript{'' if selection.count == 1 else 's'}"
+        return f"{self.path} has no transcript {selection.item}: it has {count}, named by number or by session id"
 
     @property
     def note(self) -> str:

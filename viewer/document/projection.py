@@ -41,8 +41,8 @@ from viewer.document.values import (
     ShownStray,
     ShownTranscript,
 )
-from viewer.document.vault import Vault
-from viewer.document.visibility_cache import VisibilityCache
+from viewer.document.vault import HiddenError, Vault
+from viewer.document.visibility_cache import Heads, VisibilityCache
 from viewer.index.calls import CallLink
 from viewer.index.messages import MessageIndex
 from viewer.model.messages import Coding, Header, Kind, Message, Span, Stray, Transcript, Usage
@@ -91,6 +91,10 @@ class Projection(Struct, frozen=True):
         """The transcript of a message."""
         transcript = self._analysis.transcripts[self._analysis.index.transcript(number) - 1]
         return self._shown_transcript(transcript, rows.transcript_label(transcript.number))
+
+    def transcript_number(self, number: int) -> int:
+        """The number of the transcript of a message in the input."""
+        return self._analysis.index.transcript(number)
 
     def format_of(self, number: int) -> str:
         """The format of the transcript of a message."""
@@ -377,6 +381,16 @@ class Projection(Struct, frozen=True):
             return None
         end = index[len(index)].span[1]
         return self.message_at_byte(bisect_left(range(end), line, key=self._places.line))
+
+    def heads(self, transcript: int) -> Heads:
+        """The headers of a transcript as columns; only for an audience that sees everything."""
+        if not self.audience.reveals(Reveal.ALL):
+            raise HiddenError
+        return Heads(self._analysis, transcript)
+
+    def blocks(self, number: int) -> Iterator[str]:
+        """The body of a message in blocks of about a megabyte, if this audience sees it."""
+        return self._vault.blocks_for(self.audience, self._analysis.index[number])
 
     def raw(self, number: int) -> bytes:
         """The source bytes of a message; only for a developer who sees it."""

@@ -12,6 +12,7 @@ from contextlib import suppress
 from types import TracebackType
 
 from viewer.render.sanitize import sanitize_line
+from viewer.signals import raise_again
 
 CRASHED = 70
 """The exit code of a crash; it differs from that of findings."""
@@ -56,7 +57,11 @@ def _in_thread(fault: threading.ExceptHookArgs) -> None:
 
 
 def _ignored(fault: sys.UnraisableHookArgs) -> None:
-    """Report an exception from a destructor or an exit callback; the latter would leave the exit code unchanged."""
+    """Report an exception from a destructor or an exit callback; the latter would leave the exit code unchanged.
+
+    A signal that interrupted a destructor is no bug and must not be lost."""
+    if raise_again(fault.exc_value):
+        return
     report_crash(fault.exc_type, fault.exc_traceback)
     if "atexit" in (fault.err_msg or ""):
         os._exit(CRASHED)

@@ -128,3 +128,20 @@ def test_a_planted_leak_is_found(line: list[str], stream: str, tmp_path: Path, m
         monkeypatch.setattr(f"viewer.cli.{module}.write_text", leaking(write_text))
     result = printed(planted, file, line)
     assert planted.finder.leaks(result.out if stream == "stdout" else result.err)
+
+
+@pytest.mark.parametrize("line", [line for line in SURFACES if line[0] in DEBUG_ONLY], ids=" ".join)
+def test_a_command_for_developers_prints_hidden_text_only_if_everything_is_revealed(
+    line: list[str], tmp_path: Path
+) -> None:
+    planted = everything("openchatml-2.2")
+    file = tmp_path / "chat"
+    file.write_bytes(planted.data)
+    for options in ([], ["--reveal", "analysis,commentary,tool,system,developer,unclear"]):
+        result = printed(planted, file, [*line, *options])
+        assert (result.code, result.out) == (2, "")
+        assert result.err == f"ocmlview {line[0]} shows hidden messages; add --reveal all\n"
+    first = f"{file}:1" if "--text" in line else file
+    revealed = run(*line, "-d", "--format", planted.format, first)
+    assert revealed.code == 0
+    assert "--text" not in line or planted.finder.leaks(revealed.out)

@@ -68,11 +68,12 @@ REASONS = {
     "I-TEMPLATE-UNKNOWN": "",
     "I-ROW-ORDER": "",
     "I-STREAM-FINAL-ONLY": "",
+    "I-NEXT-AMBIGUOUS": "",
     "I-LEAK": "copied",
 }
 
 NEVER = "– (never in safe output)"
-NEVER_SAFE = {"W-LEAK", "I-LEAK"}
+NEVER_SAFE = {"I-NEXT-AMBIGUOUS", "W-LEAK", "I-LEAK"}
 """Codes that only a command for developers reports."""
 
 

@@ -32,7 +32,7 @@ def _container() -> bytes:
     return rb"[\[{]" + inside + rb"[\]}]"
 
 
-_ANY = rb"(?:" + _STRING + rb"|" + _container() + rb'|[^\x00-\x20,:\[\]{}"]++)'
+JSON_VALUE = _ANY = rb"(?:" + _STRING + rb"|" + _container() + rb'|[^\x00-\x20,:\[\]{}"]++)'
 _QUOTED = re.compile(_STRING, re.DOTALL)
 _VALUE = lazy_regex(_ANY, re.DOTALL)
 _FIRST = re.compile(rb"[\[{]" + _SPACE)

@@ -76,13 +76,12 @@ def _check_rows(
             continue
         if row > before + 1:
             tools.skip_messages(turns[row - 1])
-        kind, number = plain.kinds[place], first + row
-        if kind is not None and place >= tried:
+        if plain.kinds[place] is not None and place >= tried:
             linked, tried = tools.link_pairs(plain, place)
             if linked > place:
                 before = plain.numbers[linked - 1] - first
                 continue
-        before = row
+        before, number, kind = row, first + row, plain.kinds[place]
         if not verbatim:
             message = index[number]
             checker.run_checks(mask, checker.case_of(message, read_body(message.pieces, checker.read), grammar))

@@ -136,7 +136,7 @@ def test_a_wheel_built_from_the_sdist_is_identical(dist: Path, tmp_path: Path) -
 
 
 def test_the_installed_demo_is_shown(program: Path, tmp_path: Path) -> None:
-    assert "▌ USER" in done(program, "demo", cwd=tmp_path)
+    assert "▌ User" in done(program, "demo", cwd=tmp_path)
 
 
 def test_the_themes_are_installed(program: Path, tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ class TestShow:
         with Live("show", "-f", path) as live:
             live.until(lambda live: "one" in live.out)
             append(path, ANSWER)
-            live.until(lambda live: live.out.endswith("\n▌ ASSISTANT\n"))
+            live.until(lambda live: live.out.endswith("\n▌ Assistant\n"))
             for piece in ("It ", "is ", "warm "):
                 append(path, piece)
                 live.until(lambda live, piece=piece: live.out.endswith(piece[:-1]))  # type: ignore[misc]

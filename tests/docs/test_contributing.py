@@ -88,7 +88,7 @@ class TestTheSteps:
 
     def test_the_format_is_read_and_listed(self, project: Path) -> None:
         shown = done(project, "viewer", "show", "samples/valid/chat-lines/one-turn.ocml")
-        assert "▌ ASSISTANT\n▌ Yes, it is." in shown
+        assert "▌ Assistant\n▌ Yes, it is." in shown
         assert "chat-lines" in done(project, "viewer", "formats")
 
     def test_the_table_shows_what_was_said_and_nothing_else(self, project: Path) -> None:

@@ -47,7 +47,7 @@ class TestBranches:
             assert "Also in YAML." not in text
             assert "turn 3" in text
             await press(pilot, "g", "J", "J")
-            assert "▌── rewound: 2 messages" in drawn(pilot)
+            assert "▌ ── rewound: 2 messages" in drawn(pilot)
             await press(pilot, "enter")
             text = drawn(pilot)
             assert "Also in YAML." in text
@@ -61,7 +61,7 @@ class TestBranches:
             assert "Also in YAML." in drawn(pilot)
             await press(pilot, "h")
             assert "Also in YAML." not in drawn(pilot)
-            assert "▌── rewound: 2 messages" in drawn(pilot)
+            assert "▌ ── rewound: 2 messages" in drawn(pilot)
 
     async def test_z_unfolds_branches_and_folds_them_again(self) -> None:
         async with running(REWOUND, size=ROOMY, keys=("z",)) as pilot:
@@ -82,7 +82,7 @@ class TestBranches:
     async def test_typed_places_lead_to_a_branch_and_into_it(self) -> None:
         async with running(REWOUND, size=SMALL) as pilot:
             await type_in(pilot, ":", "4")
-            assert "▌── rewound: 2 messages" in drawn(pilot)
+            assert "▌ ── rewound: 2 messages" in drawn(pilot)
             await type_in(pilot, ":", "t2")
             assert "Also in YAML." in drawn(pilot)
 

@@ -99,7 +99,7 @@ async def test_no_hidden_byte_and_no_unfinished_header(
     async with live(tmp_path / "run.ocml", TEXT[:begun]) as app:
         await app.press("T", "p")
         await scan.feed(app, TEXT[begun : whole - 1].encode(), size, every=64)
-        assert "ASSISTANT" not in drawn(app.pilot)
+        assert "Assistant" not in drawn(app.pilot)
         await scan.feed(app, TEXT[whole - 1 :].encode(), size, every=64)
         assert "Hello you." in drawn(app.pilot)
         assert scan.lines > 50

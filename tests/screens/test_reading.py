@@ -65,7 +65,7 @@ async def test_the_screen_is_painted_before_other_modules_are_loaded(
     async with app.run_test(size=(100, 20)) as pilot:
         await until(pilot, lambda: view(pilot).session.document.is_complete)
     assert len(seen) == 1
-    assert "USER" in seen[0]
+    assert "User" in seen[0]
 
 
 @pytest.mark.slow

@@ -81,9 +81,9 @@ def written(tmp_path: Path) -> Written:
 
 class TestAsItComes:
     def test_the_text_of_an_answer(self, written: Written) -> None:
-        assert written.write(HEAD + QUESTION).endswith("▌ USER\n▌ Hi\n")
+        assert written.write(HEAD + QUESTION).endswith("▌ User\n▌ Hi\n")
         assert written.write("<|start|>assistant<|channel|>final") == ""
-        assert written.write("<|message|>") == "\n▌ ASSISTANT\n"
+        assert written.write("<|message|>") == "\n▌ Assistant\n"
         assert written.write("Take") == "▌ Tak"
         assert written.write(" the line\n") == "e the line"
         assert written.write("to") == "\n▌ t"
@@ -95,7 +95,7 @@ class TestAsItComes:
         written.write(HEAD + QUESTION)
         assert written.write(CALL + "{}<|call|>" + REPLY + "<|start|>assistant<|channel|>analysis<|message|>x") == ""
         assert written.write("<|end|><|start|>assistant<|channel|>final") == ""
-        assert written.write("<|message|>") == "\n  ┄ 3 hidden ┄\n\n▌ ASSISTANT\n"
+        assert written.write("<|message|>") == "\n  ┄ 3 hidden ┄\n\n▌ Assistant\n"
 
     def test_hidden_messages_at_the_end_are_counted_at_the_end(self, written: Written) -> None:
         before = written.write(HEAD + QUESTION + CALL + "{}<|call|>" + REPLY)

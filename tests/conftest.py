@@ -73,7 +73,7 @@ def pytest_collection_finish() -> None:
             strategies.text().validate()
     gc.collect()
     gc.freeze()
-    gc.set_threshold(200_000)
+    gc.set_threshold(50_000)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

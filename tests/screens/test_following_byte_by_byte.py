@@ -1,4 +1,4 @@
-"""A file that grows by a few bytes at a time: no frame contains a hidden byte, or a message before its header is complete."""
+"""A file that grows by a few bytes at a time: no frame has a hidden byte, or a message with an incomplete header."""
 
 from __future__ import annotations
 

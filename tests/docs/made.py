@@ -1,4 +1,4 @@
-"""Makes the parts of the pages that are made from the tables of the code, and puts them between their marks."""
+"""Generate the parts of the pages that come from tables in the code, and write them between their marks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _HEADINGS = {Severity.ERROR: "Errors", Severity.WARNING: "Warnings", Severity.IN
 
 
 def remade(page: str) -> str:
-    """A page with its made parts as they are today."""
+    """A page with its generated parts up to date."""
     return _PART.sub(lambda part: f"{part[1]}{part[2]}\n{MADE[part[1]]()}\n", page)
 
 
@@ -94,7 +94,7 @@ def themes() -> str:
 
 
 def settings() -> str:
-    """The settings file as it is begun."""
+    """The settings file as it is created."""
     return f"```yaml\n{TEMPLATE}```\n"
 
 
@@ -135,7 +135,7 @@ def _code(words: str) -> str:
 
 
 def _cell(words: str) -> str:
-    """Plain text for a table cell: angle brackets are no HTML."""
+    """Plain text for a table cell: angle brackets are not HTML."""
     parts = re.split(r"(`[^`]*`)", words)
     return "".join(_bar(part if part.startswith("`") else re.sub(r"([<*_\[\]])", r"\\\1", part)) for part in parts)
 

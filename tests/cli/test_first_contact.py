@@ -143,7 +143,7 @@ class TestOldTerminals:
         assert bytes(terminal.written).isascii()
 
 
-@pytest.mark.share(quick=3)
+@pytest.mark.share(quick=3, test=2)
 @pytest.mark.parametrize(
     ("variables", "count", "theme"),
     [

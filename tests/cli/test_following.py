@@ -154,10 +154,17 @@ class TestCheck:
 
     @pytest.mark.slow
     @pytest.mark.parametrize(
-        ("text", "code"), [(CHAT, 0), (CHAT.replace("final", "finel"), 1), (CHAT.replace(" call_id=c1", ""), 0)]
+        ("text", "code", "forms"),
+        [
+            (CHAT, 0, [[]]),
+            (CHAT.replace("final", "finel"), 1, [[], ["--json"], ["--github"]]),
+            (CHAT.replace(" call_id=c1", ""), 0, [["--json"]]),
+        ],
     )
-    def test_the_end_of_a_pipe_ends_it_with_the_exit_code_of_check(self, text: str, code: int) -> None:
-        for form in ([], ["--json"], ["--github"]):
+    def test_the_end_of_a_pipe_ends_it_with_the_exit_code_of_check(
+        self, text: str, code: int, forms: list[list[str]]
+    ) -> None:
+        for form in forms:
             with Live("check", "-f", *form, "-", stdin=subprocess.PIPE) as live:
                 assert live.process.stdin
                 live.process.stdin.write(text.encode())

@@ -220,7 +220,7 @@ class TestInTheEnd:
         [(sample, audience) for sample in SAMPLES for audience in (END_USER, STRICT, EVERYTHING)],
         ids=lambda case: f"{case[0].path.name} {case[1]}",
         quick=330,
-        test=36,
+        test=72,
     )
     def test_the_json_lines_are_those_of_show(self, tmp_path: Path, sample: Sample, audience: Audience) -> None:
         text = sample.path.read_bytes()
@@ -269,7 +269,7 @@ class TestOneByteAtATime:
         [(row, make) for row in ROWS for make in (Conversation, LiveLines)],
         ids=lambda case: f"{case[0].format}: {case[0].name} {case[1].__name__}",
         quick=72,
-        test=8,
+        test=16,
     )
     def test_no_hidden_byte_is_ever_written(
         self, tmp_path: Path, row: Row, make: Callable[[Projection], object]

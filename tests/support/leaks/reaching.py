@@ -95,9 +95,9 @@ async def main(file: str, format: str, canaries: str, when: str) -> None:
             async for _ in perform(pilot, act):
                 pass
         if when in ("in debug", "after debug"):
-            await press(
-                pilot, "d", "s", "g", "J", "i", "C", "r", "r", "vertical_line", "y", "r", "G", "g", "e", "enter"
-            )
+            await press(pilot, "d", "S", "right_square_bracket", "equals_sign", "escape")
+            await settled(pilot)
+            await press(pilot, "s", "g", "J", "i", "C", "r", "r", "vertical_line", "y", "r", "G", "g", "e", "enter")
         if when == "after debug":
             await press(pilot, "d")
             await settled(pilot)

@@ -112,6 +112,13 @@ async def test_the_next_prompt() -> None:
 
 
 @pytest.mark.slow
+@proves("lens")
+async def test_the_comparison_of_formats() -> None:
+    async with running(keys=("d", "V")) as pilot:
+        assert "2.2 (chosen)" in drawn(pilot)
+
+
+@pytest.mark.slow
 @proves("parent")
 async def test_the_transcript_of_a_sub_agent() -> None:
     async with running(ONE_AGENT, keys=("d",)) as pilot:

@@ -113,6 +113,19 @@ class ProgramController:
         shown = NextPromptScreen(self._painter, self._printing, projection, here, self._host.copy)
         self._screen.app.push_screen(shown, self._go_to_message)
 
+    def open_lens(self) -> None:
+        """Show how each text format reads the file; the message chosen there is shown."""
+        from viewer.insight.lens import READERS
+        from viewer.tui.insight.lens import LensScreen
+
+        document = self._session.document
+        if document.detection.format not in READERS:
+            self._host.notify("The lens compares text formats only.")
+        elif not document.is_read:
+            self._host.notify("The file is still being read.")
+        else:
+            self._screen.app.push_screen(LensScreen(self._painter, self._printing, document), self._go_to_message)
+
     def _go_to_message(self, number: int | None) -> None:
         if number is not None:
             self._navigator.show_message(number)

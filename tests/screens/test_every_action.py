@@ -105,6 +105,20 @@ async def test_the_list_of_transcripts() -> None:
 
 
 @pytest.mark.slow
+@proves("next_prompt")
+async def test_the_next_prompt() -> None:
+    async with running(keys=("d", "S")) as pilot:
+        assert "NEXT PROMPT after #33" in drawn(pilot)
+
+
+@pytest.mark.slow
+@proves("lens")
+async def test_the_comparison_of_formats() -> None:
+    async with running(keys=("d", "V")) as pilot:
+        assert "2.2 (chosen)" in drawn(pilot)
+
+
+@pytest.mark.slow
 @proves("parent")
 async def test_the_transcript_of_a_sub_agent() -> None:
     async with running(ONE_AGENT, keys=("d",)) as pilot:

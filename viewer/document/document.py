@@ -240,13 +240,10 @@ class Document:
         if source.converted:
             self._analysis.findings.add(W_ENCODING, "utf-16", 0, 0, None)
 
-    def as_format(self, format: str, limit: int | None = None) -> Document:
-        """The same input read as another format, up to this many bytes and without its checks."""
+    def as_format(self, format: str) -> Document:
+        """The same input as another format, not read yet."""
         source = open_source(self.name) if isinstance(self._source, FileSource) else self._source
-        document = Document(source, format, self._options)
-        while not document.is_read and (limit is None or document.size < limit):
-            document.read_some(LARGEST_STEP if limit is None else min(LARGEST_STEP, limit - document.size))
-        return document
+        return Document(source, format, self._options)
 
     def begin_again(self) -> None:
         """Restart after the file was rewritten. Earlier projections return no more bodies."""

@@ -34,7 +34,7 @@ MOST_SHAPES = 64
 MOST_TRIALS = 128
 """Records from which a shape is made: an input with more of them has no shapes."""
 SEEN_BEFORE = 2
-"""A record is worth a shape if so many before it had the same members."""
+"""How many records with the same members it takes until a shape pays."""
 MOST_OUTLINES = 1024
 MOST_OUTLINED = 16
 """Items of a list that are compared before a shape is made."""

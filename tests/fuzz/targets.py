@@ -50,7 +50,7 @@ class InMemory:
     name = "bytes"
     converted = False
     fault = ""
-    only = 0
+    only = ""
     note = ""
 
     def __init__(self, data: bytes) -> None:

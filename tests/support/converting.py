@@ -15,7 +15,7 @@ class InMemory:
     name = "text"
     converted = False
     fault = ""
-    only = 0
+    only = ""
     note = ""
 
     def __init__(self, text: str | bytes) -> None:

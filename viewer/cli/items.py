@@ -32,7 +32,7 @@ def named_items(typed: str) -> list[str] | None:
 
 def _names(file: str) -> Iterator[str]:
     container = container_at(file)
-    if container is not None:
+    if container is not None and not container.numbered:
         yield from items_of(container, file)
         return
     try:
@@ -40,6 +40,7 @@ def _names(file: str) -> Iterator[str]:
     except ViewerError:
         return
     document.read_some(READ_FIRST)
-    count = document.tally.transcripts
-    if count > 1:
-        yield from map(str, range(1, count + 1))
+    sessions = document.tally.sessions
+    if len(sessions) > 1:
+        yield from map(str, range(1, len(sessions) + 1))
+        yield from dict.fromkeys(filter(None, sessions))

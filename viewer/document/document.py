@@ -26,7 +26,7 @@ from viewer.formats.detect import HEAD
 from viewer.index.calls import CallLink
 from viewer.index.findings import MOST_PER_CODE
 from viewer.index.messages import MessageIndex
-from viewer.model.diagnostic import Diagnostic
+from viewer.model.diagnostic import Diagnostic, Rule
 from viewer.model.events import Closed, Event
 from viewer.model.messages import Header, Message, Piece, Span
 from viewer.model.visibility import Audience, is_user_safe
@@ -122,6 +122,10 @@ class Quotes:
         """Return the offending value of a finding."""
         return offending_value(finding.diagnostic, self._read, self._missing)
 
+    def excerpt(self, start: int, end: int) -> str:
+        """Return the beginning of the text between two offsets."""
+        return self._read(start, min(end, start + LONGEST_EXCERPT)).decode("utf-8", "replace")
+
     def line_text(self, finding: Finding) -> tuple[str, int, int]:
         """Return the line of a finding cut around its position, and the columns of the position in it, from 0."""
         start, end = finding.diagnostic.start, finding.diagnostic.end
@@ -164,6 +168,11 @@ class Tally:
     def transcripts(self) -> int:
         """The number of transcripts in the input."""
         return len(self._analysis.transcripts)
+
+    @property
+    def sessions(self) -> list[str | None]:
+        """The ids of the transcripts, where the input states them."""
+        return [transcript.id for transcript in self._analysis.transcripts]
 
     @property
     def metadata(self) -> int:
@@ -231,6 +240,14 @@ class Document:
         if source.converted:
             self._analysis.findings.add(W_ENCODING, "utf-16", 0, 0, None)
 
+    def as_format(self, format: str, limit: int | None = None) -> Document:
+        """The same input read as another format, up to this many bytes and without its checks."""
+        source = open_source(self.name) if isinstance(self._source, FileSource) else self._source
+        document = Document(source, format, self._options)
+        while not document.is_read and (limit is None or document.size < limit):
+            document.read_some(LARGEST_STEP if limit is None else min(LARGEST_STEP, limit - document.size))
+        return document
+
     def begin_again(self) -> None:
         """Restart after the file was rewritten. Earlier projections return no more bodies."""
         if not isinstance(self._source, FileSource):
@@ -276,6 +293,13 @@ class Document:
         self._backend = load_backend()
         self._analysis.index.use_columns(self._backend.columns)
 
+    def read_unchecked(self, size: int) -> None:
+        """Read this many more bytes and check nothing, for a list that shows no problems; at the end, the document is
+        read, but not complete."""
+        if not self._is_read:
+            with self._reading_step:
+                self._step(size, checks=False)
+
     def read_some(self, size: int) -> None:
         """Read this many more bytes; then check as many. At the end the document is complete.
 
@@ -284,18 +308,18 @@ class Document:
             return
         with self._reading_step:
             try:
-                self._step(size)
+                self._step(size, checks=True)
             except FileRewrittenError:
                 if self._reader.on_rewritten is None and self.revision >= MOST_REVISIONS:
                     raise
                 self.begin_again()
 
-    def _step(self, size: int) -> None:
+    def _step(self, size: int, *, checks: bool) -> None:
         if self._is_read:
             self._analysis.check_some(size)
         elif data := _next_bytes(self._source, self._read_to, size):
             self._take(data)
-            if not self._scanner:
+            if checks and not self._scanner:
                 self._analysis.check_all()
             if self.unknown == "binary" and self._noise.listen(data):
                 self._analysis.findings.most_per_code = MOST_IN_BINARY
@@ -402,10 +426,12 @@ class Document:
     def missing_item(self) -> str:
         """Why the input lacks the named transcript; empty if it has it, or if the input is not completely read."""
         selection = self._selection
-        if selection is None or not self._is_read or selection.number <= selection.count:
+        if selection is None or not self._is_read or selection.is_found:
             return ""
-        last = f": the last one is {selection.count:,}" if selection.count else ""
-        return f"{self.path} has no transcript {selection.number:,}{last}"
+        if selection.number and selection.count:
+            return f"{self.path} has no transcript {selection.number:,}: the last one is {selection.count:,}"
+        count = f"{selection.count:,} transcript{'' if selection.count == 1 else 's'}"
+        return f"{self.path} has no transcript {selection.item}: it has {count}, named by number or by session id"
 
     @property
     def note(self) -> str:
@@ -459,6 +485,10 @@ class Document:
     def findings(self) -> list[Finding]:
         """Every diagnostic with its position, by position."""
         return list(map(self.quotes.locate, self._analysis.findings.by_position()))
+
+    def add_finding(self, rule: Rule, reason: str | None, span: Span, message: int | None) -> None:
+        """Add what a command for developers found in the whole input."""
+        self._analysis.findings.add(rule, reason, *span, message)
 
     def cut_messages(self) -> frozenset[int]:
         """The numbers of the shown messages with hidden parts."""

@@ -8,14 +8,19 @@ from viewer.document.document import Document
 from viewer.document.projection import Projection
 from viewer.errors import ViewerError
 from viewer.model.visibility import END_USER
-from viewer.sources.files import open_source
+from viewer.sources.files import Source, open_source
+from viewer.sources.head import record_head
 from viewer.sources.sessions import HEAD, Session
 
 LONGEST_TITLE = 60
-READ_FIRST = 2 * 1024
-"""Bytes in which most sessions have their first prompt; if not, twice as many follow."""
 SMALL = 8 * 1024
 """A session of at most this size is read whole for a list."""
+_READ_FIRST = 16 * 1024
+"""Bytes in which most sessions have their first prompt; if not, the rest of the head follows."""
+_PIECE = 2 * 1024
+"""Bytes that are read at once where no line holds a record; each time twice as many follow."""
+_SETTLED_AFTER = 16
+"""Messages after which a later record seldom shows an earlier one."""
 _LONGEST_READ = 2000
 _MOST_MESSAGES = 200
 
@@ -32,33 +37,58 @@ class SessionHead(Struct, frozen=True):
 
 
 def read_head(session: Session, *, least: int = 0) -> SessionHead:
-    """Read the head of a session through the safe view, up to its first prompt and at least `least` bytes. A session in
-    a known place is read in the format of its agent; if that gives no title, its format is detected."""
+    """Read the head of a session through the safe view, up to its first prompt, or all of a session of at most `least`
+    bytes. A session in a known place is read in the format of its agent; if that gives no title, its format is
+    detected."""
     try:
-        head = _read(session, session.format, least)
-        return _read(session, None, least) if session.format and not head.title else head
+        head = _read_known(session, session.format, least) if session.format else None
+        return head or _read(open_source(session.path), None, reads_all=0 < session.size <= max(SMALL, least))
     except (ViewerError, OSError):
         return SessionHead(is_readable=False)
 
 
-def _read(session: Session, format: str | None, least: int) -> SessionHead:
-    document = Document(open_source(session.path), format)
-    if 0 < session.size <= max(SMALL, least):
-        document.load()
-    size = READ_FIRST
+def _read_known(session: Session, format: str, least: int) -> SessionHead | None:
+    """Read a file of records in the format of its agent; None if it gives no title."""
+    for size in (_READ_FIRST, HEAD):
+        source = record_head(session.path, max(size, least))
+        if source is None:
+            return None
+        is_whole = source.is_whole and source.size <= max(SMALL, least)
+        head = _read(source, format, reads_all=is_whole)
+        if head.title or is_whole:
+            break
+    return head if head.title else None
+
+
+def _read(source: Source, format: str | None, *, reads_all: bool) -> SessionHead:
+    document = Document(source, format)
+    data = source.read(0, HEAD)
+    title, known, piece = "", 0, _PIECE
+    while document.size < len(data) and (reads_all or not title):
+        size = _record_size(data, document.size)
+        if not size:
+            size, piece = piece, 2 * piece
+        document.read_unchecked(size)
+        if not title and document.message_count > known:
+            title = _title(document.project(END_USER), max(0, known - _SETTLED_AFTER))
+            known = document.message_count
+    if reads_all:
+        document.read_unchecked(1)
     projection = document.project(END_USER)
-    title = _title(projection)
-    while not document.is_complete and (not title or size <= least) and size <= HEAD:
-        document.read_some(size)
-        size *= 2
-        projection = document.project(END_USER)
-        title = title or _title(projection)
-    turns = _turns(projection) if document.is_complete else None
-    return SessionHead(title, turns, _started(projection))
+    turns = _turns(projection) if document.is_read else None
+    return SessionHead(title or _title(projection), turns, _started(projection))
 
 
-def _title(projection: Projection) -> str:
-    for number in range(1, min(projection.message_count, _MOST_MESSAGES) + 1):
+def _record_size(data: bytes, at: int) -> int:
+    """The size of the line that begins here and holds a record; 0 if it holds none."""
+    end = data.find(b"\n", at) + 1
+    is_record = end and data.startswith(b"{", at) and data[at:end].rstrip().endswith(b"}")
+    return end - at if is_record else 0
+
+
+def _title(projection: Projection, known: int = 0) -> str:
+    """The first prompt after the first `known` messages."""
+    for number in range(known + 1, min(projection.message_count, _MOST_MESSAGES) + 1):
         line = projection.headline(number)
         if line.seen and line.role == "user":
             words = " ".join(projection.beginning(number, _LONGEST_READ).split())

@@ -22,17 +22,33 @@ from viewer.model.events import (
 )
 from viewer.model.messages import Message
 
+LARGEST_NUMBER = 9
+"""Digits."""
+
+
+def item_number(item: str) -> int:
+    """The number of a transcript, counted from 1, that an item is; 0 if it is none."""
+    return int(item) if item.isascii() and item.isdigit() and len(item) <= LARGEST_NUMBER else 0
+
 
 class OneTranscript:
     """Filter of the events of a parser. The messages of a transcript have consecutive numbers."""
 
-    def __init__(self, number: int) -> None:
-        self.number = number
+    def __init__(self, item: str) -> None:
+        """`item` is the number of the transcript, or else the id of its session."""
+        self.item = item
+        self.number = item_number(item)
+        """0 as long as no transcript has the id."""
         self.count = 0
         """The number of transcripts that began so far."""
         self._first = 0
         """The number of the first message of the transcript; 0 before it."""
         self._last = 0
+
+    @property
+    def is_found(self) -> bool:
+        """True if the transcript was among the events."""
+        return 0 < self.number <= self.count
 
     def events(self, events: Iterable[Event]) -> list[Event]:
         """The events of the transcript."""
@@ -42,6 +58,8 @@ class OneTranscript:
         match event:
             case Started(transcript):
                 self.count = transcript.number
+                if not self.number and transcript.id == self.item:
+                    self.number = transcript.number
                 return Started(replace(transcript, number=1)) if self._is_in(transcript.number) else None
             case Opened(message) | Closed(message):
                 if not self._is_in(message.transcript):

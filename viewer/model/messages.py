@@ -235,3 +235,5 @@ class Transcript(Struct, frozen=True):
     model: str | None = None
     header: dict[str, object] = field(default_factory=dict)
     """The document header as read: mappings, lists and strings. No string is converted."""
+    id: str | None = None
+    """The id of the session, if the record that starts it states one; it selects the transcript, and is not shown."""

@@ -47,11 +47,12 @@ class Recorder:
         model: str | None = None,
         header: dict[str, object] | None = None,
         format: str | None = None,
+        id: str | None = None,
     ) -> None:
         """Begin a transcript, to which all later messages, stray text and diagnostics belong."""
         self.transcript += 1
         self._events.append(
-            Started(Transcript(self.transcript, format or self.format, at, version, model, header or {}))
+            Started(Transcript(self.transcript, format or self.format, at, version, model, header or {}, id))
         )
 
     def start_if_none(self, at: int) -> None:

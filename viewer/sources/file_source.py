@@ -18,7 +18,7 @@ class FileSource:
     note = ""
     fault = ""
 
-    def __init__(self, name: str, descriptor: int, *, sums_all: bool = False, only: int = 0) -> None:
+    def __init__(self, name: str, descriptor: int, *, sums_all: bool = False, only: str = "") -> None:
         """With `sums_all`, every block needs a checksum because the file changed during an earlier read."""
         self.name = name
         self.only = only

@@ -12,7 +12,7 @@ from typing import Protocol, cast
 
 from viewer.errors import FileRewrittenError, ViewerError
 from viewer.sources.compressed import LONGEST_MAGIC, Expanded, compression_of
-from viewer.sources.containers.items import item_number, split_item
+from viewer.sources.containers.items import split_item
 from viewer.sources.containers.table import container_at, open_container
 from viewer.sources.file_source import FileSource
 from viewer.sources.guarded_file import GuardedStream
@@ -45,8 +45,8 @@ class Source(Protocol):
         """Why reading stopped early, as a reason of E-STREAM-TRUNCATED; empty if it did not."""
 
     @property
-    def only(self) -> int:
-        """The number of the transcript that is read, counted from 1; 0 for all."""
+    def only(self) -> str:
+        """The number or the id of the transcript that is read; empty for all."""
 
     @property
     def size(self) -> int:
@@ -62,7 +62,7 @@ class Source(Protocol):
 class SpooledSource:
     """An input that can be read only once, kept in memory and beyond that in an unnamed temporary file."""
 
-    def __init__(self, name: str, stream: Iterator[bytes], converted: bool, note: str = "", only: int = 0) -> None:
+    def __init__(self, name: str, stream: Iterator[bytes], converted: bool, note: str = "", only: str = "") -> None:
         self.name = name
         self.only = only
         self.converted = converted
@@ -88,7 +88,6 @@ def open_source(path: str) -> Source:
     container = container_at(file)
     if container is not None:
         return open_container(container, file, item, path)
-    only = item_number(file, item) if item else 0
     try:
         descriptor = os.open(file, os.O_RDONLY)
     except OSError as error:
@@ -98,11 +97,11 @@ def open_source(path: str) -> Source:
         os.close(descriptor)
         raise ViewerError(f"{file} is a directory; name a transcript in it")
     if not stat.S_ISREG(mode):
-        return _spooled(path, os.fdopen(descriptor, "rb"), FROM_A_PIPE, only)
+        return _spooled(path, os.fdopen(descriptor, "rb"), FROM_A_PIPE, item)
     first = os.pread(descriptor, LONGEST_MAGIC, 0)
     if first[:2] in _UTF_16 or compression_of(first):
-        return _spooled_whole(path, descriptor, only)
-    return FileSource(path, descriptor, only=only)
+        return _spooled_whole(path, descriptor, item)
+    return FileSource(path, descriptor, only=item)
 
 
 def check_standard_input() -> None:
@@ -111,7 +110,7 @@ def check_standard_input() -> None:
         raise ViewerError("standard input is closed")
 
 
-def _spooled_whole(path: str, descriptor: int, only: int) -> SpooledSource:
+def _spooled_whole(path: str, descriptor: int, only: str) -> SpooledSource:
     """Spool a regular file. Retry if it is rewritten meanwhile, because parts of two contents would be mixed."""
     try:
         for _ in range(_MOST_TRIES):
@@ -139,7 +138,7 @@ class _Stream(Protocol):
         """Read some bytes; none at the end."""
 
 
-def _spooled(name: str, stream: _Stream, origin: str = "", only: int = 0) -> SpooledSource:
+def _spooled(name: str, stream: _Stream, origin: str = "", only: str = "") -> SpooledSource:
     first, parts = _peek(_parts(name, stream), LONGEST_MAGIC)
     compression = compression_of(first)
     expanded = Expanded(compression, parts) if compression else None

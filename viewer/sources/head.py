@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Callable
 
 from viewer.sources.files import why_read_once
 from viewer.sources.stamp import stamp_of
@@ -13,7 +14,7 @@ class Head:
     """The first bytes of a regular file as a source."""
 
     converted = False
-    only = 0
+    only = ""
     note = ""
     fault = ""
 
@@ -36,12 +37,22 @@ class Head:
 
 def head_of(path: str, size: int) -> Head | None:
     """Read `size` bytes; None for what cannot be read in place: a pipe, a folder, a container, compressed, missing."""
+    return _head(path, size, why_read_once)
+
+
+def record_head(path: str, size: int) -> Head | None:
+    """The same for a file that only holds JSON records; None for any other."""
+    head = _head(path, size, lambda path: "")
+    return head if head and head.read(0, 1) == b"{" else None
+
+
+def _head(path: str, size: int, refuses: Callable[[str], str]) -> Head | None:
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     except (OSError, ValueError):
         return None
     try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode) or why_read_once(path):
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode) or refuses(path):
             return None
         before = stamp_of(descriptor)
         data = os.pread(descriptor, size + 1, 0)

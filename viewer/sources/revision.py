@@ -19,7 +19,7 @@ _MAY_BE_UTF_16 = tuple(mark[:1] for mark in UTF_16)
 class FileRevision:
     """The bytes read of one file. Offsets count the returned text, which is UTF-8 if the file is UTF-16."""
 
-    only = 0
+    only = ""
 
     def __init__(self, name: str, held: FollowedFile | FollowedPipe | None) -> None:
         self.name = name

@@ -9,7 +9,7 @@ import re
 import stat
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path, PurePath
+from pathlib import Path
 
 from msgspec import Struct
 
@@ -23,6 +23,7 @@ FIRST_LINE = 4 * 1024
 """Bytes that usually name the working directory."""
 MOST_FOLDERS = 20_000
 _DEEPEST = 8
+_UNNAMED = re.compile(r"[^A-Za-z0-9]")
 _CWD = re.compile(rb'"(?:cwd|working_directory|workingDirectory|directory)"\s*:\s*("(?:[^"\\]|\\.){1,4096}")')
 
 
@@ -69,6 +70,10 @@ class Surroundings:
         self.here = here or Path.cwd()
         self._variables = os.environ if variables is None else variables
         self._more = more or {}
+        self.steps = {str(folder): steps for steps, folder in enumerate((self.here, *self.here.parents))}
+        """The current directory and those above it, each with the number of steps up."""
+        self.dashed = {_UNNAMED.sub("-", folder): folder for folder in reversed(self.steps)}
+        """The same by their names with dashes in place of other characters."""
 
     def folders(self, place: Place) -> list[Path]:
         """The folders of a place: the first that exists, and the ones that were added."""
@@ -137,10 +142,7 @@ def _is_better(one: Session, other: Session) -> bool:
 
 def group_of(session: Session, around: Surroundings) -> int:
     """0 for the current directory, the number of steps up for one above it, and a large number for any other."""
-    if session.directory is None:
-        return len(around.here.parts) + 1
-    steps = [str(around.here), *map(str, around.here.parents)]
-    return steps.index(session.directory) if session.directory in steps else len(around.here.parts) + 1
+    return around.steps.get(session.directory or "", len(around.steps) + 1)
 
 
 def newest_session(around: Surroundings, within: float) -> Session | None:
@@ -162,57 +164,51 @@ def places(around: Surroundings) -> list[Found]:
     ]
 
 
-def _sessions(place: Place, top: Path, path: Path, status: os.stat_result, around: Surroundings) -> Iterator[Session]:
+def _sessions(place: Place, top: Path, path: str, status: os.stat_result, around: Surroundings) -> Iterator[Session]:
     """The session in a file or folder, or the sessions in a database."""
-    if not path.name.endswith(".db"):
+    if not path.endswith(".db"):
         yield _session(place, top, path, status, around)
         return
     from viewer.sources.containers.databases import stored_sessions  # few agents have one
 
-    for stored in stored_sessions(str(path)):
+    for stored in stored_sessions(path):
         if stored.is_main:
             modified = stored.modified or status.st_mtime
             yield Session(place.agent, f"{path}:{stored.id}", 0, modified, stored.directory)
 
 
-def _session(place: Place, top: Path, path: Path, status: os.stat_result, around: Surroundings) -> Session:
-    directory = _named_folder(path.relative_to(top), around) if place.names_folder else None
+def _session(place: Place, top: Path, path: str, status: os.stat_result, around: Surroundings) -> Session:
+    directory = around.dashed.get(_first_folder(top, path)) if place.names_folder else None
     if place.here:
-        directory = str(around.here if not place.ancestors else path.parent)
+        directory = str(around.here) if not place.ancestors else path.rpartition(os.sep)[0]
     if directory is None and stat.S_ISREG(status.st_mode):
         directory = _stated_folder(path)
     is_known = stat.S_ISREG(status.st_mode) and not place.here and not place.stored_twice
     format = place.agent if is_known else None
-    return Session(place.agent, str(path), status.st_size, status.st_mtime, directory, format)
+    return Session(place.agent, path, status.st_size, status.st_mtime, directory, format)
 
 
-def _named_folder(path: PurePath, around: Surroundings) -> str | None:
-    """The current directory or one above it, if the first folder of the path is its name with dashes."""
-    for folder in (around.here, *around.here.parents):
-        if re.sub(r"[^A-Za-z0-9]", "-", str(folder)) == path.parts[0]:
-            return str(folder)
-    return None
+def _first_folder(top: Path, path: str) -> str:
+    return path[len(str(top)) :].lstrip(os.sep).partition(os.sep)[0]
 
 
-def _stated_folder(path: Path) -> str | None:
+def _stated_folder(path: str) -> str | None:
     """The working directory that the first bytes of a file state."""
     try:
-        with path.open("rb") as file:
+        with open(path, "rb", buffering=0) as file:  # noqa: PTH123 (pathlib takes long for many files)
             found = _CWD.search(file.read(FIRST_LINE))
         return str(json.loads(found[1])) if found else None
     except (OSError, ValueError):
         return None
 
 
-def _matches(top: Path, patterns: Iterable[str]) -> Iterator[tuple[Path, os.stat_result]]:
+def _matches(top: Path, patterns: Iterable[str]) -> Iterator[tuple[str, os.stat_result]]:
     """The files that match, without symbolic links and without files of other users."""
     for pattern in patterns:
-        yield from _match(top, tuple(pattern.split("/")), [MOST_FOLDERS], _DEEPEST)
+        yield from _match(str(top), tuple(pattern.split("/")), [MOST_FOLDERS], _DEEPEST)
 
 
-def _match(
-    folder: Path, parts: tuple[str, ...], budget: list[int], depth: int
-) -> Iterator[tuple[Path, os.stat_result]]:
+def _match(folder: str, parts: tuple[str, ...], budget: list[int], depth: int) -> Iterator[tuple[str, os.stat_result]]:
     if depth < 0 or budget[0] <= 0:
         return
     budget[0] -= 1
@@ -221,21 +217,21 @@ def _match(
         yield from _match(folder, rest, budget, depth)
         for entry in _entries(folder):
             if _is_own_folder(entry):
-                yield from _match(folder / entry.name, parts, budget, depth - 1)
+                yield from _match(entry.path, parts, budget, depth - 1)
         return
     for entry in _entries(folder):
         if not fnmatch.fnmatchcase(entry.name, name):
             continue
         if rest:
             if _is_own_folder(entry):
-                yield from _match(folder / entry.name, rest, budget, depth - 1)
+                yield from _match(entry.path, rest, budget, depth - 1)
             continue
         status = _own_status(entry)
         if status is not None:
-            yield folder / entry.name, status
+            yield entry.path, status
 
 
-def _entries(folder: Path) -> list[os.DirEntry[str]]:
+def _entries(folder: str) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as entries:
             return sorted(entries, key=lambda entry: entry.name)

@@ -147,8 +147,33 @@ def parquet(folder: Path, word: Word) -> str:
     return str(folder / "rows.parquet")
 
 
+def chatgpt(folder: Path, word: Word) -> str:
+    def node(id: str, parent: str | None, role: str, text: str, **more: object) -> dict[str, object]:
+        content = {"content_type": "text", "parts": [text], word(): word()}
+        author = {"role": role, "name": None, "metadata": {word(): word()}}
+        message = {"id": id, "author": author, "content": content, "weight": 1.0, "recipient": "all", **more}
+        return {"id": id, "parent": parent, "children": [], "message": message}
+
+    nodes = [
+        node("u", None, "user", SHOWN, metadata={word(): word()}),
+        node("s", "u", "system", word()),
+        node("t", "s", "assistant", word(), recipient=word()),
+        node("a", "t", word(), word()),
+    ]
+    one = {"title": word(), "conversation_id": "c1", "current_node": "a", word(): word()}
+    path = folder / "export.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.comment = word().encode()
+        archive.writestr("chat.html", word())
+        archive.writestr("user.json", json.dumps({"email": word()}))
+        archive.writestr("conversations.json", json.dumps([one | {"mapping": {each["id"]: each for each in nodes}}]))
+        archive.writestr(f"{word()}/{word()}.json", json.dumps({"messages": [{"role": "user", "content": word()}]}))
+    return str(path)
+
+
+@pytest.mark.share(quick=12)
 @pytest.mark.parametrize(
-    "make", [inspect, goose, opencode, storage, openhands, parquet], ids=lambda make: make.__name__
+    "make", [inspect, chatgpt, goose, opencode, storage, openhands, parquet], ids=lambda make: make.__name__
 )
 def test_no_command_prints_what_is_hidden_in_a_container(tmp_path: Path, make: Callable[[Path, Word], str]) -> None:
     chance, words = Random(7), list[str]()

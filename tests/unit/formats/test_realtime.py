@@ -57,6 +57,38 @@ def test_instructions_and_results_are_hidden() -> None:
         assert kinds(data, name) == [("instruction", "SECRET_I"), ("instruction", "SECRET_S"), ("reply", "SECRET_O")]
 
 
+def test_what_a_client_sends_is_shown_once() -> None:
+    """The server repeats an item of a client under an id of its own, or under that of the client."""
+    without_id = item("create", "", "user", typed("a"), typed("b"))
+    del without_id["item"]["id"]
+    echo = item("added", "i1", "user", typed("a"), typed("b"))
+    events = [without_id, echo, echo, without_id, item("create", "i2", "user", typed("c"))]
+    events += [item("added", "i3", "user", typed("a"), typed("b")), item("added", "i2", "user", typed("c"))]
+    events += [item("added", "i4", "user", typed("a"))]
+    for name in NAMES:
+        assert shown(as_lines(*events), name) == ["a", "b", "a", "b", "c", "a"]
+        assert found(as_lines(*events), name) == []
+
+
+def test_what_a_client_asks_of_the_model_is_hidden() -> None:
+    message = {"type": "message", "role": "user", "content": [typed("SECRET_M")]}
+    output = {"type": "function_call_output", "call_id": "c", "output": "SECRET_O"}
+    events = [
+        {"type": "session.update", "session": {"instructions": "SECRET_I", "tools": [{"name": "SECRET_T"}]}},
+        {"type": "session.updated", "session": {"instructions": "SECRET_I"}},
+        {"type": "conversation.item.create", "item": output},
+        {"type": "conversation.item.added", "item": {"id": "i1", **output}},
+        {"type": "response.create"},
+        {"type": "response.create", "response": {"instructions": "SECRET_R", "input": [message]}},
+        *({"type": f"conversation.item.{name}", "item_id": "i1"} for name in ("retrieve", "truncate", "delete")),
+        *({"type": f"input_audio_buffer.{name}", "audio": "SECRET_A"} for name in ("append", "commit", "clear")),
+    ]
+    data = as_lines(*events)
+    for name in NAMES:
+        assert [kind for kind, _ in kinds(data, name)] == ["instruction", "reply", "instruction", "injected"]
+        assert (shown(data, name), found(data, name)) == ([], ["W-CALL-ID-UNKNOWN"])
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_any_other_item_is_hidden_and_reported(name: str) -> None:
     for odd in (

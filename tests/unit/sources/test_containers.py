@@ -15,6 +15,7 @@ from tests.support import containers
 from tests.support.containers import database_with, documents, eval_log, lines, seen_and_hidden
 from tests.support.program import run
 from tests.support.samples import ROOT
+from viewer.cli.items import named_items
 from viewer.document.document import Document, open_document
 from viewer.errors import ViewerError
 from viewer.model.visibility import END_USER, Audience, Reveal
@@ -397,7 +398,10 @@ def test_an_item_of_a_plain_file_is_one_transcript_at_its_place(tmp_path: Path) 
     assert [line["number"] for line in revealed if line["kind"] == "message"] == [1, 2, 3]
     assert (document.tally.transcripts, document.message_count) == (1, 3)
     assert run("show", f"{path}:31").err == f"ocmlview: {path} has no transcript 31: the last one is 30\n"
-    assert run("show", f"{path}:x").err == f"ocmlview: {path}: name a transcript by its number: {path}:1\n"
+    assert (
+        run("show", f"{path}:x").err
+        == f"ocmlview: {path} has no transcript x: it has 30 transcripts, named by number or by session id\n"
+    )
     assert run("show", f"{path}:").err == f"ocmlview: no such file: {path}:\n"
     followed = run("show", "-f", f"{path}:3")
     assert (followed.code, followed.out.count("Question")) == (0, 1)
@@ -460,3 +464,49 @@ def test_a_row_that_never_comes_is_given_up(tmp_path: Path, monkeypatch: pytest.
         list(database.rows(endless))
     with pytest.raises(sqlite3.OperationalError):
         list(database.rows("DELETE FROM messages"))
+
+
+# Data exports of ChatGPT.
+
+
+def chatgpt_export(path: Path, *, folder: str = "") -> str:
+    """An export whose conversations are in two files; the second part has the third conversation."""
+    conversations = json.loads(Path(sample_of("chatgpt", "several-conversations")).read_bytes())
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(f"{folder}chat.html", "<p>SECRET_HTML</p>")
+        archive.writestr(f"{folder}user.json", '{"email":"SECRET_MAIL"}')
+        archive.writestr(f"{folder}conversations-1.json", b"\xef\xbb\xbf" + json.dumps(conversations[2:]).encode())
+        archive.writestr(f"{folder}conversations-0.json", json.dumps(conversations[:2], indent=1))
+        archive.writestr(f"{folder}old/conversations-2.json", "[SECRET_OLD]")
+    return str(path)
+
+
+def test_an_export_of_chatgpt_is_read_from_its_archive(tmp_path: Path) -> None:
+    seen, _ = seen_and_hidden("chatgpt", "several-conversations")
+    for name, folder in (("export.zip", ""), ("packed.zip", "export/")):
+        path = chatgpt_export(tmp_path / name, folder=folder)
+        document = open_document(path)
+        assert (document.detection.format, document.note) == ("chatgpt", "read from a ZIP archive")
+        assert [text for text in bodies(path) if text in seen] == seen
+        assert document.tally.transcripts == 3
+        assert "SECRET" not in run("show", "--json", path).out
+
+
+def test_a_conversation_of_an_export_is_named_by_number_or_by_id(tmp_path: Path) -> None:
+    path = chatgpt_export(tmp_path / "export.zip")
+    ids = open_document(path).tally.sessions
+    assert len(set(ids)) == 3
+    for number, id in enumerate(ids, 1):
+        assert bodies(f"{path}:{id}") == bodies(f"{path}:{number}")
+    assert bodies(f"{path}:{ids[1]}")[0] == "Second?"
+    assert named_items(f"{path}:") == [f"{path}:{name}" for name in ("1", "2", "3", *ids)]
+    unknown = run("show", f"{path}:nowhere")
+    assert (unknown.code, unknown.out) == (2, "")
+    assert unknown.err == (
+        f"ocmlview: {path} has no transcript nowhere: it has 3 transcripts, named by number or by session id\n"
+    )
+
+
+def test_a_conversation_of_a_plain_file_is_named_by_its_id() -> None:
+    path = sample_of("chatgpt", "several-conversations")
+    assert bodies(f"{path}:c2") == bodies(f"{path}:2") != []

@@ -18,6 +18,7 @@ from tests.support.containers import (
     opencode_storage,
     seen_and_hidden,
 )
+from viewer.checks.analysis import Analysis
 from viewer.document.session_head import SMALL, read_head
 from viewer.sources.sessions import HEAD, Surroundings, find_sessions, group_of, newest_session, places
 
@@ -140,6 +141,37 @@ def test_the_head_of_a_long_session_is_read_up_to_its_first_prompt(around: Surro
     head = read_head(session)
     assert (head.title, head.turns) == ("Look at the shop.", None)
     assert read_head(session, least=HEAD).turns is not None
+
+
+def test_a_prompt_in_the_last_part_of_the_head_is_a_title(around: Surroundings) -> None:
+    path = claude(around, "late.jsonl")
+    hook = {"type": "attachment", "uuid": "h", "sessionId": "s", "attachment": {"type": "hook", "text": "SECRET" * 500}}
+    for count in (6, 15):
+        write(path, (json.dumps(hook) + "\n") * count + USER % (1, around.here, "Late.") + META * 200)
+        assert read_head(find_sessions(around)[0]).title == "Late."
+
+
+def test_a_prompt_that_a_later_record_shows_is_a_title(around: Surroundings) -> None:
+    path = around.home / ".codex/sessions/2026/01/02/rollout-1.jsonl"
+    prompt: dict[str, object] = {
+        "type": "message",
+        "role": "user",
+        "content": [{"type": "input_text", "text": "<b>Fix</b> it."}],
+    }
+    records: list[tuple[str, dict[str, object]]] = [
+        ("session_meta", {"id": "t", "cwd": "/p", "instructions": "SECRET" * 1000}),
+        ("response_item", prompt),
+        ("turn_context", {"cwd": "/p"}),
+        ("event_msg", {"type": "user_message", "message": "<b>Fix</b> it."}),
+    ]
+    write(path, "".join(json.dumps({"type": type, "payload": record}) + "\n" for type, record in records) * 9)
+    assert read_head(find_sessions(around)[0]).title == "<b>Fix</b> it."
+
+
+def test_a_title_costs_no_checks(around: Surroundings, monkeypatch: pytest.MonkeyPatch) -> None:
+    claude(around, "one.jsonl")
+    monkeypatch.setattr(Analysis, "check_all", lambda self: pytest.fail("the list shows no problems"))
+    assert read_head(find_sessions(around)[0]).title == "Hi."
 
 
 def test_a_file_of_another_format_in_a_known_place_is_detected(around: Surroundings) -> None:

@@ -432,7 +432,17 @@ class EventApplier:
         item = item_of(event)
         if item is None:
             return self._reject(*event.span)
-        self._conversation.take(event, item)
+        self._conversation.take(event, item, is_sent=kind.act is Act.SENT)
+        return True
+
+    def _requested(self, event: EventObject, kind: EventKind) -> bool:
+        """What a request adds to the conversation is for the model: the user never sees it."""
+        response = response_of(event)
+        if response is not None:
+            self._note_instructions(event, response)
+            given = response.get("input")
+            if given is not None and given.kind is not JsonKind.NULL:
+                self._conversation.inject(event, given)
         return True
 
     def _transcript(self, event: EventObject, kind: EventKind) -> bool:
@@ -537,6 +547,8 @@ _ACTS: dict[Act, _Act] = {
     Act.ERROR: EventApplier._error,
     Act.BREAKS_OFF: EventApplier._break_off,
     Act.ASKED: EventApplier._asked,
+    Act.SENT: EventApplier._asked,
+    Act.REQUESTED: EventApplier._requested,
     Act.TRANSCRIPT: EventApplier._transcript,
     Act.SESSION: EventApplier._session,
     Act.NOTHING: _nothing,

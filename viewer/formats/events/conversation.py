@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 from viewer.formats.events.objects import EventObject, has_text, member_object, repeated_key, text_of
 from viewer.formats.hiding import is_flagged
 from viewer.formats.json.fields import piece_if_any
@@ -17,6 +19,9 @@ _INSTRUCTION = Header("system", channel=Channel.FINAL, kind=Kind.INSTRUCTION)
 _UNKNOWN = Header("", channel=Channel.COMMENTARY, channel_given="commentary", kind=Kind.UNKNOWN)
 _TEXTS = {"input_text": "text", "text": "text", "input_audio": "transcript", "audio": "transcript"}
 """The member with the text of a part, by its type."""
+MOST_SENT = 64
+"""Texts of a client that the server may still repeat."""
+_INJECTED = Header("user", channel=Channel.FINAL, kind=Kind.INJECTED)
 _DIRECTED = ("channel", "phase", "recipient", "to", "intent", "thought")
 """Members by which other formats hide a message."""
 
@@ -30,6 +35,10 @@ class ConversationItems:
         """The parts that are messages, by the ids of their items."""
         self._answers: dict[str, None] = {}
         """The ids of items that belong to a response."""
+        self._sent: deque[tuple[str, str]] = deque(maxlen=MOST_SENT)
+        """The roles and texts of what a client sent without ids; the server repeats them in this order."""
+        self._is_sent = False
+        """True while an item of a client is read."""
 
     def note_answer(self, item: JsonNode) -> None:
         """Note an item of a response: its own events have its text."""
@@ -39,8 +48,13 @@ class ConversationItems:
             if len(self._answers) > MOST_ITEMS:
                 del self._answers[next(iter(self._answers))]
 
-    def take(self, event: EventObject, item: JsonNode) -> None:
-        """Add what is new in an item."""
+    def inject(self, event: EventObject, items: JsonNode) -> None:
+        """Add what a request holds for the model only."""
+        self._add(event, ("", ""), _INJECTED, items)
+
+    def take(self, event: EventObject, item: JsonNode, *, is_sent: bool = False) -> None:
+        """Add what is new in an item; `is_sent` if a client sends it."""
+        self._is_sent = is_sent
         id = text_of(item.get("id")) or ""
         if id in self._answers:
             return
@@ -66,6 +80,7 @@ class ConversationItems:
 
     def transcript(self, event: EventObject) -> None:
         """Add what the user said."""
+        self._is_sent = False
         value = event.get("transcript")
         place = event.text("item_id") or "", event.text("content_index") or "0"
         if value is None or value.kind is not JsonKind.STRING or any(map(is_flagged, event.layers)):
@@ -104,6 +119,12 @@ class ConversationItems:
         self._seen[place] = None
         if len(self._seen) > MOST_ITEMS:
             del self._seen[next(iter(self._seen))]
+        sent = header.role, text_of(value) or ""
+        if not self._is_sent and place[0] and sent in self._sent:
+            self._sent.remove(sent)
+            return 0
+        if self._is_sent and not place[0] and sent[1]:
+            self._sent.append(sent)
         return self._record.add(header, Ending.END, event.span, [piece], time_ms=event.time_ms)
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from functools import partial
 
 from viewer.formats.containers.arrays import ArrayDocuments, Items
 from viewer.formats.containers.documents import SPACE, add_stray
-from viewer.formats.containers.regular_lines import READ_WITH_CARE
+from viewer.formats.containers.regular_lines import LONG, READ_WITH_CARE
 from viewer.formats.engine.usage import UsageLedger
 from viewer.formats.hiding import is_flagged, is_in_hidden_phase
 from viewer.formats.json.api_errors import add_error, find_error, is_batch_line
 from viewer.formats.json.fields import Source, header_value, is_message
-from viewer.formats.json.items import MessageObjects, Row
+from viewer.formats.json.items import Facts, MessageObjects, Row
+from viewer.formats.json.plain_lists import find_plain_list
 from viewer.formats.json.shapes import LONGEST_SHAPE
 from viewer.formats.json.unread import unread_messages
 from viewer.formats.json.wrappers import Found, MessageFinder, Use
@@ -57,6 +59,8 @@ class MessageLists:
         if not content:
             return
         start = offset + len(line) - len(line.lstrip(SPACE))
+        if len(content) >= LONG and self.read_long(line, start - offset, len(line), offset):
+            return
         reading = read_json(line, offset)
         node = reading.node
         is_unfinished = is_last and len(reading.faults) == 1 and reading.may_go_on
@@ -89,12 +93,34 @@ class MessageLists:
         """Read the next lines that are messages of a known shape."""
         while True:
             end = self._objects.add_known(data, at, base, b"\n") + 1
-            if not end and self._row is not None:
-                end = self._objects.add_known_row(data, at, base, self._row)
+            row = self._row
+            if not end and row is not None:
+                begin = partial(self._begin, facts=row.facts)
+                end = self._objects.add_known_row(data, at, base, row, begin)
             if end <= 0:
                 return at
             at = end
             self._is_empty = False
+
+    def read_long(self, data: bytes | bytearray, at: int, end: int, base: int) -> bool:
+        """Read an object with a list of messages as a separate transcript, one item after the other; False if there
+        is more to it, or anything in it is irregular."""
+        found = find_plain_list(data, at, end, base, self._finder.plain_names, self._is_message)
+        if found is None or not self._finder.is_plain(found.wrapper):
+            return False
+        self._start(found.wrapper, Source(found.wrapper.line.data, base + at))
+        for start, stop in zip(found.starts, found.ends, strict=True):
+            if self._objects.add_known(data, start, base) < 0:
+                item = bytes(memoryview(data)[start:stop])
+                node = read_regular(item, base + start)
+                assert node is not None
+                self._item(Found(node, Use.ITEM), Source(item, base + start), _Notes(_whole(node)))
+        self._is_empty = False
+        self._count(found.wrapper)
+        return True
+
+    def _is_message(self, node: JsonNode) -> bool:
+        return not self._finder.is_wrapper(node)
 
     def read_known(self, data: bytearray, at: int, base: int) -> int:
         """Read an item of an array if it is a message of a known shape; returns the index after it, or -1."""
@@ -106,13 +132,11 @@ class MessageLists:
         """Begin a transcript with an array, given its first item, unless it is an array of transcripts."""
         self._is_empty = False
         if not self._finder.is_wrapper(first):
-            self._record.start(start, None, None, {})
-            self._objects.start()
-            self._is_empty = True
+            self._begin(start, Facts())
 
     def read_item(self, node: JsonNode, source: Source) -> None:
         """Read an item of an array that has begun."""
-        self._read_items(JsonReading(node, node.end, None, []), source, None)
+        self._read_items(_whole(node), source, None)
 
     def read_rest(self, reading: JsonReading, source: Source) -> None:
         """Read the last items of an array that has begun."""
@@ -147,7 +171,7 @@ class MessageLists:
         if len(head) + len(tail) > LONGEST_SHAPE:
             return None
         between = data[items[0].end - base : items[1].start - base] if len(items) > 1 else b", "
-        return Row(head, between, tail + b"\n", *self._facts(node, source))
+        return Row(head, between, tail + b"\n", self._facts(node, source))
 
     def _begin_document(self, node: JsonNode, source: Source) -> None:
         """Begin a transcript with a document, unless it is an array of transcripts."""
@@ -157,16 +181,20 @@ class MessageLists:
 
     def _start(self, node: JsonNode, source: Source) -> None:
         """Begin a transcript; the other members of its wrapper are its header."""
-        self._record.start(node.start, *self._facts(node, source))
+        self._begin(node.start, self._facts(node, source))
+
+    def _begin(self, start: int, facts: Facts) -> None:
+        """Begin a transcript at an offset."""
+        self._record.start(start, facts.version, facts.model, dict(facts.header))
         self._objects.start()
         self._usage.start()
         self._is_empty = True
 
-    def _facts(self, node: JsonNode, source: Source) -> tuple[str | None, str | None, dict[str, object]]:
+    def _facts(self, node: JsonNode, source: Source) -> Facts:
         """The version, the model, and the header of the transcript that an object is."""
         header = {member.key: header_value(member.value, source) for member in self._finder.header_members(node)}
         version, model = header.get("version"), header.get("model")
-        return version if isinstance(version, str) else None, model if isinstance(model, str) else None, header
+        return Facts(version if isinstance(version, str) else None, model if isinstance(model, str) else None, header)
 
     def _read_items(self, reading: JsonReading, source: Source, root: JsonNode | None) -> None:
         """Read the messages of a value; `root` is the wrapper whose transcript has begun."""
@@ -178,6 +206,9 @@ class MessageLists:
         unfinished = False
         for found in self._finder.find(reading.node):
             item, use = found.node, found.use
+            if counted is not None and item.start >= counted.end:
+                self._count(counted)
+                counted = None
             if use is Use.WRAPPER:
                 if item is not reading.node and item.kind is JsonKind.OBJECT:
                     self._count(counted)
@@ -244,6 +275,11 @@ def _states_usage(node: JsonNode) -> bool:
 def _is_null(node: JsonNode, key: str) -> bool:
     value = node.get(key)
     return value is None or value.kind is JsonKind.NULL
+
+
+def _whole(node: JsonNode) -> JsonReading:
+    """The reading of a regular value."""
+    return JsonReading(node, node.end, None, [])
 
 
 class _Notes:
@@ -314,9 +350,13 @@ class MessageDocuments(ArrayDocuments):
     def read_items(self, reading: JsonReading, data: bytes, base: int) -> None:
         self._lists.read_rest(reading, Source(data, base))
 
+    def read_in_place(self, at: int, end: int) -> bool:
+        is_long = end - at >= READ_WITH_CARE and self.data.startswith(b"{", at)
+        return is_long and self._lists.read_long(self.data, at, end, self.base)
+
     def read_value(self, data: bytes, base: int) -> JsonReading:
         node = read_regular(data, base) if len(data) >= READ_WITH_CARE else None
-        return super().read_value(data, base) if node is None else JsonReading(node, node.end, None, [])
+        return super().read_value(data, base) if node is None else _whole(node)
 
     def read_document(self, reading: JsonReading, data: bytes, base: int) -> None:
         self._lists.read_document(reading, Source(data, base))

@@ -61,8 +61,9 @@ _OF_SESSIONS = (
     *(f"output_audio_buffer.{name}" for name in ("started", "stopped", "cleared", "clear")),
     *("conversation.created", "conversation.item.deleted", "conversation.item.truncated", "rate_limits.updated"),
     *(f"{_HEARD}.delta", f"{_HEARD}.segment"),
+    *(f"conversation.item.{name}" for name in ("retrieve", "truncate", "delete")),
 )
-"""Events of the Realtime API. A transcript that grows comes again as a whole."""
+"""Events of the Realtime API, of the server and of the client. A transcript that grows comes again as a whole."""
 _PROGRESS = frozenset(
     ("in_progress", "searching", "calling", "generating", "interpreting", "completed", "failed", "incomplete")
 )
@@ -95,6 +96,9 @@ _KINDS = {
     **{f"conversation.item.{name}": EventKind(Act.ASKED) for name in ("created", "added", "done", "retrieved")},
     f"{_HEARD}.completed": EventKind(Act.TRANSCRIPT),
     f"{_HEARD}.failed": EventKind(Act.ERROR),
+    "conversation.item.create": EventKind(Act.SENT),
+    "response.create": EventKind(Act.REQUESTED),
+    "session.update": EventKind(Act.SESSION),
     "session.created": EventKind(Act.SESSION),
     "session.updated": EventKind(Act.SESSION),
     **dict.fromkeys((*_WITHOUT_TEXT, *_OF_SESSIONS), EventKind(Act.NOTHING)),

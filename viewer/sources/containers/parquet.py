@@ -11,7 +11,7 @@ from typing import Any
 from viewer.errors import ViewerError
 from viewer.formats.engine.paths import members_of
 from viewer.formats.tables.rows import ROWS
-from viewer.sources.containers.items import item_number
+from viewer.index.one_transcript import item_number
 from viewer.sources.containers.parts import DAMAGED, PartFault, Parts
 
 ROWS_AT_ONCE = 64
@@ -39,7 +39,9 @@ def read_parquet(path: str, item: str) -> Parts:
     columns = _columns(file)
     if not columns:
         raise ViewerError(f"{path} has no column of messages; `ocmlview formats` lists the known formats")
-    number = item_number(path, item) if item else 0
+    number = item_number(item)
+    if item and not number:
+        raise ViewerError(f"{path}: name a row by its number: {path}:1")
     count = file.metadata.num_rows
     if number > count:
         raise ViewerError(f"{path} has no row {number:,}: the last one is {count:,}")

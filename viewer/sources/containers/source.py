@@ -15,10 +15,10 @@ class ContainerSource:
     """A container as a source. Positions count the text made from it."""
 
     converted = False
-    only = 0
 
-    def __init__(self, name: str, parts: Parts, note: str) -> None:
+    def __init__(self, name: str, parts: Parts, note: str, only: str = "") -> None:
         self.name = name
+        self.only = only
         self.note = note
         self.fault = ""
         self.part_faults: list[tuple[int, str]] = []

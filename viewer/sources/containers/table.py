@@ -45,6 +45,8 @@ class Container(Struct, frozen=True):
     """A function of a path that returns the names of its items; without one, it has none."""
     listed: str = ""
     """A function that returns the format of a path, empty if it belongs in no list; without one, all are listed."""
+    numbered: bool = False
+    """True if an item is also the number or the id of a transcript of the lines, which all are read."""
 
 
 def _fits(module: str, name: str) -> Callable[[Place], bool]:
@@ -58,6 +60,10 @@ def _fits(module: str, name: str) -> Callable[[Place], bool]:
 
 def _is_archive(place: Place) -> bool:
     return place.first.startswith((b"PK\x03\x04", b"PK\x05\x06")) and _fits("inspect_log", "is_log")(place)
+
+
+def _is_export(place: Place) -> bool:
+    return place.first.startswith(b"PK\x03\x04") and _fits("chatgpt_export", "is_export")(place)
 
 
 def _is_parquet(place: Place) -> bool:
@@ -84,6 +90,7 @@ def _is_storage(place: Place) -> bool:
 
 CONTAINERS = (
     Container("inspect", "read from a ZIP archive", _is_archive, "inspect_log", "read_log", "items"),
+    Container("chatgpt", "read from a ZIP archive", _is_export, "chatgpt_export", "read_export", numbered=True),
     Container("rows", "read from Parquet", _is_parquet, "parquet", "read_parquet", "items", "listed_as"),
     Container("goose", "read from a database", _is_database, "databases", "read_database", "items", "listed_as"),
     Container("openhands", "read from a folder", _is_event_folder, "folders", "read_events"),
@@ -105,7 +112,7 @@ def open_container(container: Container, path: str, item: str, name: str) -> Con
         parts = cast("Callable[[str, str], Parts]", getattr(_module(container.module), container.read))(path, item)
     except OSError as error:
         raise ViewerError(f"{name} cannot be read: {error.strerror or 'input error'}") from None
-    return ContainerSource(name, parts, container.note)
+    return ContainerSource(name, parts, container.note, item if container.numbered else "")
 
 
 def items_of(container: Container, path: str) -> Iterator[str]:

@@ -1,0 +1,45 @@
+"""Data exports of ChatGPT in ZIP archives: the conversations, as in the unpacked file."""
+
+from __future__ import annotations
+
+import re
+
+from viewer.errors import ViewerError
+from viewer.sources.containers.archive import Archive, Member, check_zstd, needs_zstd
+from viewer.sources.containers.parts import PartFault, Parts, without_mark
+
+_CONVERSATIONS = re.compile(r"(?:[^/]+/)?conversations(?:-([0-9]{1,9}))?\.json")
+"""In one file, or in several with numbers; a folder that was packed by hand adds its name."""
+
+
+def is_export(path: str, first: bytes) -> bool:
+    """True if a ZIP archive holds conversations."""
+    try:
+        return bool(_conversations(path))
+    except (ViewerError, OSError):
+        return False
+
+
+def read_export(path: str, item: str) -> Parts:
+    """The conversations of all files, one file after another. The reader selects the item."""
+    members = _conversations(path)
+    if all(member.is_encrypted for member in members):
+        raise ViewerError(f"{path}: this ZIP file is encrypted")
+    if needs_zstd(members):
+        check_zstd()
+    return _text(path, members)
+
+
+def _conversations(path: str) -> list[Member]:
+    named = [(name, member) for member in Archive(path).members if (name := _CONVERSATIONS.fullmatch(member.name))]
+    return [member for _, member in sorted(named, key=lambda each: int(each[0][1] or 0))]
+
+
+def _text(path: str, members: list[Member]) -> Parts:
+    archive = Archive(path)
+    for member in members:
+        is_start = True
+        for part in archive.read(member):
+            yield part if isinstance(part, PartFault) or not is_start else without_mark(part)
+            is_start = is_start and isinstance(part, PartFault)
+        yield b"\n"

@@ -5,13 +5,27 @@ from __future__ import annotations
 from viewer.formats import WRITERS
 from viewer.render.exports import EXPORTERS
 
+WHERE = [["--where", "-is:open -role:system"], ["--where", "e -has:time msg<99"]]
+"""Filters that the safe view allows."""
 PRINTED: dict[str, list[list[str]]] = {
     "view": [[], ["--strict-safe"]],
-    "show": [[], ["--json"], ["--strict-safe"], ["--json", "--strict-safe"], ["--color", "always"], ["--ascii"]],
+    "show": [
+        [],
+        ["--json"],
+        ["--strict-safe"],
+        ["--json", "--strict-safe"],
+        ["--color", "always"],
+        ["--ascii"],
+        *WHERE,
+    ],
     "check": [[], ["--json"], ["--sarif"], ["--github"], ["--junit"]],
     "convert": [["--to", name] for name in WRITERS],
-    "stats": [[], ["--json"]],
-    "export": [*(["-o", "-", "--to", form] for form in EXPORTERS), ["-o", "-", "--strict-safe"]],
+    "stats": [[], ["--json"], WHERE[0]],
+    "export": [
+        *(["-o", "-", "--to", form] for form in EXPORTERS),
+        ["-o", "-", "--strict-safe"],
+        ["-o", "-", *WHERE[1]],
+    ],
 }
 """The commands that read a transcript."""
 WITHOUT_TRANSCRIPT = {"explain", "formats", "sessions", "themes", "config", "completion", "demo"}

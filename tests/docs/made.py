@@ -8,6 +8,7 @@ from pathlib import Path
 
 from viewer.document.filter import ANY, FIELDS, Field
 from viewer.formats import FORMATS, WRITERS
+from viewer.insight.next_prompt import NOTES, POLICIES
 from viewer.model.diagnostic import Rule, Severity
 from viewer.render.theme import find_theme, theme_names
 from viewer.resources import bundled
@@ -79,7 +80,14 @@ def _rule(rule: Rule) -> str:
     reasons = _table(("reason", "says"), [[_code(name), _cell(words)] for name, words in rule.reasons.items()])
     lines = [f"### {rule.code}", "", rule.title, ""]
     lines += [reasons] if rule.reasons else []
-    lines += [f"What to do: {rule.advice}", "", f"Safe view: {rule.safe}", "", f"From: {rule.section}", ""]
+    lines += [
+        f"What to do: {rule.advice}",
+        "",
+        f"Safe view: {rule.safe or 'never shows it.'}",
+        "",
+        f"From: {rule.section}",
+        "",
+    ]
     if rule.example:
         fence = "`" * max(3, 1 + max(map(len, re.findall("`+", rule.example)), default=0))
         lines += [f"{fence}text", rule.example.rstrip("\n"), fence, ""]
@@ -115,6 +123,20 @@ def settings() -> str:
     return f"```yaml\n{TEMPLATE}```\n"
 
 
+def policies() -> str:
+    """The policies of `next`."""
+    rows = [
+        [_code(each.name), _cell(each.wording + (f" As {each.same_as}." if each.same_as else "")), _cell(each.source)]
+        for each in POLICIES.values()
+    ]
+    return _table(("policy", "what it does", "source"), rows)
+
+
+def notes() -> str:
+    """The notes of `next`."""
+    return _table(("note", "says"), [[_code(name), _cell(sentence)] for name, sentence in NOTES.items()])
+
+
 MADE: dict[str, Callable[[], str]] = {
     "filters": filters,
     "formats": formats,
@@ -122,6 +144,8 @@ MADE: dict[str, Callable[[], str]] = {
     "keys": keys,
     "themes": themes,
     "settings": settings,
+    "policies": policies,
+    "notes": notes,
 }
 
 

@@ -18,7 +18,7 @@ SHARED_BY = 3
 """An option of at least this number of commands is described once."""
 EXITS = {
     exits.FINE: "Fine.",
-    exits.FINDINGS: "Findings: check found errors, or convert refused a message.",
+    exits.FINDINGS: "Findings: check found errors, diff found differences, or convert refused a message.",
     exits.USAGE: "What was asked for cannot be done.",
     exits.INTERRUPTED: "Interrupted.",
     exits.PIPE_CLOSED: "The reader of the output went away.",

@@ -21,8 +21,11 @@ QUIET = (
     "ocmlview completion fish >",
     "eval",
     "ocmlview check -f",
+    "ocmlview diff chat.ocml",
+    "ocmlview diff -d --side",
+    "ocmlview diff logs",
 )
-"""Commands without output: they write a file, or find no problem."""
+"""Commands without output: they write a file, or find no problem and no difference."""
 
 LINES = [line for line in shell_lines() if line.text not in NOT_RUN and line.words[0] != "make"]
 PLAIN = [line for line in LINES if not line.needs_shell and not line.is_live]

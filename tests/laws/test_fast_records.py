@@ -15,7 +15,7 @@ from tests.support.samples import Sample, samples
 from viewer.formats import FORMATS, RECORD_FORMATS, detect
 from viewer.formats.containers import arrays
 from viewer.formats.containers import regular_lines as lines
-from viewer.formats.engine import deltas, streams
+from viewer.formats.engine import deltas, shapes, streams
 from viewer.formats.engine.deltas import DeltaRun
 from viewer.formats.engine.drafts import StreamStep
 from viewer.formats.json import messages
@@ -109,6 +109,7 @@ def both(text: bytes, format: str, monkeypatch: pytest.MonkeyPatch, cuts: tuple[
     careful = events(text, format, cuts)
     for module in (lines, arrays, messages):
         monkeypatch.setattr(module, "READ_WITH_CARE", 0)
+    monkeypatch.setattr(shapes, "SEEN_BEFORE", 0)
     fast = events(text, format, cuts)
     assert fast == careful, next((pair for pair in zip(fast, careful, strict=False) if pair[0] != pair[1]), text)
 
@@ -124,7 +125,7 @@ def test_records_decoded_at_once_give_the_events_of_the_careful_reader(
             both(text, format_of(sample), monkeypatch, (cut,))
 
 
-@each("sample", record_samples(), ids=lambda sample: sample.name, quick=144, test=16)
+@each("sample", record_samples(), ids=lambda sample: sample.name, quick=576, test=32)
 def test_mutated_samples_read_the_same(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
     text = as_lines(sample.text)
     for mutated in mutations(text, crc32(sample.name.encode()), 2):
@@ -137,7 +138,7 @@ def as_array(text: bytes) -> bytes:
     return b" [ " + b" ,\n".join(rows or [b"{}"]) + b"\n] "
 
 
-@each("sample", record_samples(), ids=lambda sample: sample.name, quick=504, test=10)
+@each("sample", record_samples(), ids=lambda sample: sample.name, quick=504, test=20)
 def test_arrays_of_records_read_the_same(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
     text = as_array(sample.text)
     both(text, format_of(sample), monkeypatch)
@@ -398,7 +399,7 @@ def layouts(chance: random.Random) -> Iterator[bytes]:
     yield text(rows)
 
 
-@each("seed", range(40), quick=20, test=5)
+@each("seed", range(40), quick=100, test=5)
 def test_messages_of_known_shapes_are_read_as_with_care(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     chance = random.Random(seed)
     for text in layouts(chance):
@@ -406,6 +407,43 @@ def test_messages_of_known_shapes_are_read_as_with_care(seed: int, monkeypatch: 
         both(text, "json", monkeypatch, tuple(range(1, len(text), chance.randint(40, 400))))
         for mutated in mutations(text, seed, 1):
             both(mutated, "json", monkeypatch)
+
+
+def said(role: str, text: str) -> dict[str, object]:
+    return {"role": role, "content": text}
+
+
+TOKENS: dict[str, object] = {"usage": {"prompt_tokens": 3, "completion_tokens": 4}}
+ANSWERED = [said("user", "a"), said("assistant", "b")]
+CALLING = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+FIRST_OF_A_SHAPE: dict[str, list[object]] = {
+    "its text is divided": [ANSWERED[0], *(said("assistant", text) for text in ("<function=x", "Hello", "World"))],
+    "it calls as a tool": [ANSWERED[0], *[{"role": "tool", "tool_calls": [CALLING]}] * 3],
+    "tokens follow a row": [
+        *({"messages": ANSWERED}, {"messages": ANSWERED}, {"messages": [], **TOKENS}, {"messages": ANSWERED}),
+        *({"response": {}, **TOKENS}, TOKENS),
+    ],
+}
+ITEMS_AFTER_A_ROW: dict[str, list[object]] = {
+    "messages": [{"messages": ANSWERED, **TOKENS}, *ANSWERED, said("user", "c")],
+    "tokens": [{"messages": ANSWERED, **TOKENS}, TOKENS, {"messages": ANSWERED, **TOKENS}],
+}
+
+
+def test_what_only_the_first_message_of_a_shape_has_is_not_part_of_the_shape(monkeypatch: pytest.MonkeyPatch) -> None:
+    for rows in FIRST_OF_A_SHAPE.values():
+        text = b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+        both(text, "json", monkeypatch)
+        both(text, "json", monkeypatch, tuple(range(1, len(text), 40)))
+
+
+def test_tokens_belong_to_the_transcript_that_states_them_at_any_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    for items in ITEMS_AFTER_A_ROW.values():
+        text = json.dumps(items).encode()
+        both(text, "json", monkeypatch)
+        both(text, "json", monkeypatch, tuple(range(1, len(text), 40)))
+    text = json.dumps({"messages": [], **TOKENS}).encode() + b"\n" + json.dumps(ANSWERED).encode()
+    both(text + b"\n" + json.dumps(TOKENS).encode(), "json", monkeypatch)
 
 
 def test_almost_all_messages_have_a_known_shape(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,9 +18,12 @@ PRINTED: dict[str, list[list[str]]] = {
         ["--ascii"],
         *WHERE,
     ],
-    "check": [[], ["--json"], ["--sarif"], ["--github"], ["--junit"]],
+    "check": [[], ["--json"], ["--sarif"], ["--github"], ["--junit"], ["--lens"]],
     "convert": [["--to", name] for name in WRITERS],
     "stats": [[], ["--json"], WHERE[0]],
+    "next": [[], ["--json"], ["--policy", "keep", "--text"]],
+    "lens": [[], ["--json"], ["--as", "harmony,2.2", "--exit-code"]],
+    "diff": [[*options, "/dev/null"] for options in ([], ["--json"], ["--stat"], ["--side"], ["--strict", "--stat"])],
     "export": [
         *(["-o", "-", "--to", form] for form in EXPORTERS),
         ["-o", "-", "--strict-safe"],
@@ -30,6 +33,9 @@ PRINTED: dict[str, list[list[str]]] = {
 """The commands that read a transcript."""
 WITHOUT_TRANSCRIPT = {"explain", "formats", "sessions", "themes", "config", "completion", "demo"}
 """Commands whose output does not depend on transcripts."""
+
+DEBUG_ONLY = {"next"}
+"""Commands that print one sentence unless everything is revealed."""
 
 SURFACES = [[command, *options] for command, lines in PRINTED.items() for options in lines]
 SAFE_SURFACES = [line for line in SURFACES if line[0] != "check"]

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.checks.context import BEGINS_OBJECT
+from viewer.checks.plain_calls import DEADLINE, PlainRows
 from viewer.checks.prefilter_numpy import Batch, compile_numpy
 from viewer.reading.bodies import read_body, verbatim_body
 
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 1024 * 1024
 MOST_ROWS = 8192
+_IS_SPACE = np.zeros(256, bool)
+_IS_SPACE[list(b" \t\r\n")] = True
 
 
 def check_run(checker: CheckQueue, work: Messages, size: int) -> int:
@@ -61,25 +65,73 @@ def _check_rows(
     batch: Batch,
     base: int,
 ) -> None:
-    index, tools, of_plain_calls = checker.index, checker.tools, checker.of_plain_calls
+    index, tools = checker.index, checker.tools
     rows = np.flatnonzero(masks)
-    before = -1
-    columns = (masks, is_verbatim, batch.body_starts, batch.body_ends)
-    for row, mask, verbatim, start, end in zip(rows.tolist(), *(each[rows].tolist() for each in columns), strict=True):
+    turns = index.turns(first, first + len(masks) - 1).tolist()
+    plain = _plain_rows(checker, first, rows, masks[rows], is_verbatim, batch, base, turns)
+    columns = (rows, masks[rows], is_verbatim[rows])
+    before, linked, tried = -1, 0, 0
+    for place, (row, mask, verbatim) in enumerate(zip(*(each.tolist() for each in columns), strict=True)):
+        if place < linked:
+            continue
         if row > before + 1:
-            tools.skip_messages(index.turn(first + row - 1))
+            tools.skip_messages(turns[row - 1])
+        kind, number = plain.kinds[place], first + row
+        if kind is not None and place >= tried:
+            linked, tried = tools.link_pairs(plain, place)
+            if linked > place:
+                before = plain.numbers[linked - 1] - first
+                continue
         before = row
-        number, text = first + row, batch.data[start:end]
-
-        def case(number: int = number, text: bytes = text, start: int = start) -> CheckContext:
-            return checker.case_of(index[number], verbatim_body(text, base + start), grammar)
-
         if not verbatim:
             message = index[number]
             checker.run_checks(mask, checker.case_of(message, read_body(message.pieces, checker.read), grammar))
             continue
-        kind = checker.plain_kind(index.kinds[number]) if not mask & ~of_plain_calls else None
-        if kind is None or not tools.link_plain(kind, number, index.turn(number), index.call_id(number), text, case):
+        start, text = base + plain.starts[place], plain.text(place)
+
+        def case(number: int = number, text: bytes = text, start: int = start) -> CheckContext:
+            return checker.case_of(index[number], verbatim_body(text, start), grammar)
+
+        if kind is None or not tools.link_plain(kind, number, turns[row], plain.ids[place], text, case):
             checker.run_checks(mask, case())
     if before < len(masks) - 1:
-        tools.skip_messages(index.turn(first + len(masks) - 1))
+        tools.skip_messages(turns[-1])
+
+
+def _plain_rows(
+    checker: CheckQueue,
+    first: int,
+    rows: NDArray[np.intp],
+    masks: NDArray[np.int64],
+    is_verbatim: NDArray[np.bool_],
+    batch: Batch,
+    base: int,
+    turns: list[int],
+) -> PlainRows:
+    """The messages of these rows; those that need more than a look at their bytes have no kind."""
+    last = first + len(turns) - 1
+    starts, ends = batch.body_starts[rows], batch.body_ends[rows]
+    keys = np.frombuffer(checker.index.kinds[first : last + 1], np.uint32)[rows].tolist()
+    kind_of = {key: checker.plain_kind(key) for key in set(keys)}
+    may_be_plain = is_verbatim[rows] & (masks & ~checker.of_plain_calls == 0)
+    kinds = [kind_of[key] if may_be else None for key, may_be in zip(keys, may_be_plain.tolist(), strict=True)]
+    leads = batch.block[starts]
+    are_json = leads == ord("{")
+    for place in np.flatnonzero(_IS_SPACE[leads]).tolist():
+        are_json[place] = BEGINS_OBJECT.match(batch.data, starts[place]) is not None
+    ids = checker.index.call_ids(first, last)
+    columns = (rows + first, batch.starts[rows], starts, ends)
+    numbers, headers, body_starts, body_ends = (each.tolist() for each in columns)
+    return PlainRows(
+        numbers,
+        kinds,
+        [turns[row] for row in rows.tolist()],
+        [ids[row] for row in rows.tolist()],
+        are_json.tolist(),
+        headers,
+        body_starts,
+        body_ends,
+        batch.data,
+        base,
+        DEADLINE in batch.data,
+    )

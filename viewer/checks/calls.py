@@ -9,10 +9,11 @@ from msgspec import Struct, field
 
 from viewer.checks.check import AnyOf, Check, Contains, HeaderIs, Scope
 from viewer.checks.context import BEGINS_OBJECT, CheckContext, TranscriptFacts
+from viewer.checks.plain_calls import BEFORE_ID, DEADLINE, PlainKind, PlainRows, is_plain_result
+from viewer.index.call_pairs import CallPairs
 from viewer.index.calls import CallLedger, CallState, bare_tool_name, is_function
 from viewer.model.diagnostic import Diagnostic, Rule, Severity
-from viewer.model.messages import Channel, Ending, Header, Message, Outcome, Span
-from viewer.reading.format import FormatTraits
+from viewer.model.messages import Channel, Ending, Message, Outcome, Span
 from viewer.reading.header import is_tool
 from viewer.rules import RULES
 from viewer.rules.calls import (
@@ -47,33 +48,6 @@ class TurnState(Struct):
     """Replies without `ok`, as long as none has it."""
     call_token: bool = False
     json_calls: list[tuple[int, Span]] = field(default_factory=list)
-
-
-class PlainKind(Struct, frozen=True):
-    """A kind of calls or replies whose bytes alone may show that they have no problem."""
-
-    header: Header
-    """Without the call id."""
-    format: FormatTraits
-    is_call: bool
-    is_json: bool
-    has_call_stop: bool
-
-
-def _is_plain_result(value: dict[str, object] | None) -> bool:
-    return value is None or not ("error" in value or value.get("ok") is False)
-
-
-def plain_kind(message: Message, transcript: TranscriptFacts) -> PlainKind | None:
-    """Return the kind of a message with one run of bytes; None for a kind that needs all checks."""
-    header, format = message.header, transcript.format
-    is_call = header.role == "assistant" and is_tool(header.recipient)
-    is_json = (header.content_type or "").lower() == "json"
-    if header.malformed or not (is_call or (header.role == "tool" and not is_json)):
-        return None
-    if format.name == "openchatml-0.1" or format.states_outcomes or format.shares_spans:
-        return None
-    return PlainKind(header, format, is_call, is_json, message.ending is Ending.CALL)
 
 
 class ToolChecks:
@@ -130,7 +104,9 @@ class ToolChecks:
             value = plain_object(text)
             if value is None:
                 return False
-        if not (self._is_plain_call(kind.header, text, value) if kind.is_call else _is_plain_result(value)):
+        if kind.is_call and DEADLINE in text:
+            return False
+        if not (self._is_plain_call(kind, value) if kind.is_call else is_plain_result(value)):
             return False
         self._enter_turn(turn)
         format = kind.format
@@ -149,14 +125,61 @@ class ToolChecks:
             )
         return True
 
-    def _is_plain_call(self, header: Header, text: bytes, value: dict[str, object] | None) -> bool:
-        tool = header.recipient or ""
-        if b'"deadline_ms"' in text:
-            return False
+    def link_pairs(self, rows: PlainRows, first: int) -> tuple[int, int]:
+        """Link calls and replies from `first` on that answer each other and have no problem.
+
+        Return the place after the last one that is linked, and the place before which none of the others need be
+        tried again."""
+        turn, notes = rows.turns[first], self._notes
+        if turn == self._turn and (notes.json_calls or notes.lacking):
+            return first, first
+        pairs = CallPairs(self._ledger, in_turn=turn == self._turn)
+        has_ok = has_call_stop = False
+        place, last, whole, calls, seen = first, len(rows.numbers), first, 0, (turn, has_ok, has_call_stop)
+        for place in range(first, last):
+            if rows.turns[place] != turn:
+                if whole < place or (pairs.are_noted and turn == self._turn):
+                    break  # at the end of a turn, a call stays unanswered, which is reported in its order
+                turn, has_ok, has_call_stop = rows.turns[place], False, False
+                pairs.begin_turn()
+            kind, call_id, value = rows.kinds[place], rows.ids[place], None
+            if kind is None or (call_id is None and not kind.may_lack_id):
+                break
+            if kind.is_json or rows.are_json[place]:
+                value = plain_object(rows.text(place))
+                if value is None:
+                    break
+            if kind.is_call:
+                if (rows.have_deadline and DEADLINE in rows.text(place)) or not self._is_plain_call(kind, value):
+                    break
+                if not pairs.add_call(rows.numbers[place], kind.tool, kind.bare_tool, call_id):
+                    break
+                has_call_stop = has_call_stop or kind.has_call_stop
+            else:
+                if not is_plain_result(value) or not pairs.add_reply(rows.numbers[place], kind.bare_tool, call_id):
+                    break
+                pairs.are_noted = pairs.are_noted or (call_id is None and kind.notes_inferred)
+                has_ok = has_ok or (value is not None and "ok" in value)
+                if pairs.are_whole:
+                    whole, calls, seen = place + 1, len(pairs.calls), (turn, has_ok, has_call_stop)
+        else:
+            place = last
+        if whole > first:
+            pairs.cut(calls)
+            self._enter_turn(rows.turns[first])
+            self._enter_turn(seen[0])
+            self._notes.has_ok |= seen[1]
+            self._notes.call_token |= seen[2]
+            is_passed = rows.numbers[whole - 1] - rows.numbers[first] >= whole - first
+            self._ledger.add_pairs(pairs, rows.id_place, is_passed=is_passed)
+        return whole, max(place, whole)
+
+    def _is_plain_call(self, kind: PlainKind, value: dict[str, object] | None) -> bool:
         if not self._declarations:
             return True
+        tool = kind.header.recipient or ""
         if not self._declarations.knows(tool):
-            return not is_function(tool)
+            return not kind.is_function
         return value is not None and self._declarations.accepts(tool, value)
 
     def skip_messages(self, turn: int) -> None:
@@ -244,7 +267,7 @@ class ToolChecks:
             yield case.diagnose_body(E_CALL_SCHEMA, "not-an-object", arguments.start, arguments.end)
 
     def _deadline(self, case: CheckContext) -> int | None:
-        if b'"deadline_ms"' not in case.json:
+        if DEADLINE not in case.json:
             return None
         value = _loaded(case.json)
         if isinstance(value, dict) and case.transcript.format.name == "openchatml-0.1":
@@ -408,7 +431,7 @@ def _id_place(case: CheckContext) -> Span:
     call_id = case.message.header.call_id
     if call_id is not None:
         return case.place(f"call_id={call_id}", f'"{call_id}"')
-    return case.before_mark(b"<|channel|>", b"<|constrain|>", b"<|message|>")
+    return case.before_mark(*BEFORE_ID)
 
 
 def _may_concern_tools(message: Message, _: TranscriptFacts) -> bool:

@@ -56,6 +56,12 @@ class lazy_property(Generic[_Value]):  # noqa: N801 (used like `property`)
         return value
 
 
+def first_mark(words: bytes, *marks: bytes) -> int:
+    """Return the offset of the first of these marks in the words of a header; 0 if there is none."""
+    places = [at for at in map(words.find, marks) if at >= 0]
+    return min(places) if places else 0
+
+
 class TranscriptFacts(Struct, frozen=True):
     """The facts about the transcript of a message that checks need."""
 
@@ -144,8 +150,7 @@ class CheckContext:
     def before_mark(self, *marks: bytes) -> Span:
         """Return the empty span before the first of these marks in the header, where something is missing."""
         words = b"" if self.transcript.format.shares_spans else self.words
-        places = [at for at in map(words.find, marks) if at >= 0]
-        at = self.message.span[0] + (min(places) if places else 0)
+        at = self.message.span[0] + first_mark(words, *marks)
         return at, at
 
     @lazy_property

@@ -11,11 +11,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from viewer.checks import CHECKS
-from viewer.checks.calls import PlainKind, ToolChecks, check_calls, plain_kind
+from viewer.checks.calls import ToolChecks, check_calls
 from viewer.checks.check import Run, Scope
 from viewer.checks.context import CheckContext, Read, TranscriptFacts
 from viewer.checks.json import check_json
 from viewer.checks.missing import Declaring
+from viewer.checks.plain_calls import PlainKind, plain_kind
 from viewer.checks.prefilter import (
     HeaderAnswers,
     compile_plain,
@@ -177,7 +178,7 @@ class CheckQueue:
         self.of_plain_calls = sum(
             1 << number for number, check in enumerate(self.checks) if check.run in (check_calls, check_json)
         )
-        """The bits of the checks that `ToolChecks.link_plain` replaces."""
+        """The bits of the checks that `ToolChecks.link_pairs` and `link_plain` replace."""
         self._plain_kinds: dict[int, PlainKind | None] = {}
         """By header key, for the current transcript."""
         self._of_encoding = sum(1 << number for number, check in enumerate(self.checks) if W_ENCODING in check.rules)

@@ -30,15 +30,19 @@ if TYPE_CHECKING:
     from viewer.sources.changes import Reason
 
 
+Wanted = Callable[[Document, list[Finding]], list[Finding]]
+"""Selects the findings of a document."""
+
+
 class Report:
     """Iterator over the findings of all files, with their sums."""
 
-    def __init__(
-        self, inputs: Inputs, wanted: Callable[[Document, list[Finding]], list[Finding]] | None = None
-    ) -> None:
-        """`wanted` selects the findings of a document that match a filter."""
+    def __init__(self, inputs: Inputs, wanted: Wanted | None = None, *, compares: bool = False) -> None:
+        """`wanted` selects the findings of a document that match a filter. With `compares`, each text is also read as
+        the other text formats."""
         self.inputs = inputs
         self._wanted = wanted
+        self._compares = compares
         self.more: list[tuple[str, str, int]] = []
         self.errors = self.warnings = self.messages = self.transcripts = 0
         self.has_empty = False
@@ -46,23 +50,26 @@ class Report:
 
     def __iter__(self) -> Iterator[tuple[Document, Finding]]:
         for document in self.inputs:
-            for finding in self.take(document):
+            for finding in self.findings(document):
                 yield document, finding
             self.more += [(document.name, code, count) for code, count in self.unlisted(document).items()]
             mention_if_empty(document)
 
-    def take(self, document: Document) -> list[Finding]:
-        """Count a file, and return its findings."""
+    def findings(self, document: Document) -> list[Finding]:
+        """The findings of a file; adds its totals."""
         findings = retried(document, document.findings)
+        differing = retried(document, partial(_differing, document)) if self._compares else None
         if self._wanted is None:
             self.errors += document.tally.diagnostics("error")
-            self.warnings += document.tally.diagnostics("warning")
-        else:
+            self.warnings += document.tally.diagnostics("warning") + (differing is not None)
+        self._count(document)
+        if differing is not None:
+            findings = sorted([*findings, differing], key=lambda each: each.diagnostic.start)
+        if self._wanted is not None:
             findings = self._wanted(document, findings)
             severities = [finding.diagnostic.rule.severity.value for finding in findings]
             self.errors += severities.count("error")
             self.warnings += severities.count("warning")
-        self._count(document)
         return findings
 
     def _count(self, document: Document) -> None:
@@ -82,6 +89,12 @@ class Report:
     def code(self, strict: bool) -> int:
         """The exit code for the findings."""
         return _code(self.errors, self.warnings, strict)
+
+
+def _differing(document: Document) -> Finding | None:
+    from viewer.cli.lens import differing  # only with --lens
+
+    return differing(document)
 
 
 def _code(errors: int, warnings: int, strict: bool) -> int:
@@ -107,6 +120,7 @@ def _code(errors: int, warnings: int, strict: bool) -> int:
     help=f"Keep N problems per file and code; default {MOST_PER_CODE}, 0 for all.",
 )
 @click.option("--strict", is_flag=True, help="Fail on warnings too.")
+@click.option("--lens", "compares", is_flag=True, help="Also report where formats disagree on visibility.")
 @click.option("--require-messages", is_flag=True, help="Fail if there are no messages.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if problems are found.")
 def command(
@@ -121,6 +135,7 @@ def command(
     form: str | None,
     max_per_code: int,
     strict: bool,
+    compares: bool,
     require_messages: bool,
     exit_zero: bool,
     follow: bool,
@@ -131,12 +146,15 @@ def command(
     revealed = options.audience_of(reveal, debug, False)
     options.check_where(where, revealed, follow, of_problems=True)
     if options.is_followed(follow, files, stall_after):
+        if compares:
+            raise ViewerError("--lens needs the whole input, so it cannot be followed")
         followed = options.followed_of(files, format, preambles, stall_after, row_order=strict)
         report_to = options.output_of(color, ascii_only)
         return _follow(followed, revealed, report_to, form, max_per_code, strict, require_messages, exit_zero)
     reading = options.reading_options(preambles, row_order=strict)
     wanted = partial(_wanted, where, revealed) if where is not None else None
-    report = Report(Inputs(options.inputs_of(files), format, reading, max_per_code, refuses=False), wanted)
+    inputs = Inputs(options.inputs_of(files), format, reading, max_per_code, refuses=False)
+    report = Report(inputs, wanted, compares=compares)
     output = options.output_of(color, ascii_only)
     if form == "json":
         output.write(_json(report))
@@ -241,7 +259,7 @@ def _json(report: Report) -> Iterator[Printable]:
 
 def _suites(report: Report) -> Iterator[Suite]:
     for document in report.inputs:
-        findings = report.take(document)
+        findings = report.findings(document)
         more = [more_words(code, count) for code, count in report.unlisted(document).items()]
         yield Suite(document.name, FORMATS.title(document.detection.format), findings, more)
         mention_if_empty(document)

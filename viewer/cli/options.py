@@ -49,7 +49,7 @@ def reading(command: Command) -> Command:
         click.option(
             "--format",
             metavar="NAME",
-            callback=_known_format,
+            callback=known_format,
             shell_complete=completion.formats,
             help="Read the input as this format (see `ocmlview formats`).",
         ),
@@ -257,7 +257,8 @@ def _without_plugins(context: click.Context, parameter: click.Parameter, value: 
         context.call_on_close(PLUGINS.turn_on)
 
 
-def _known_format(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+def known_format(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """The name of a format; ViewerError if there is none of that name."""
     if value is not None and value not in FORMATS and not context.resilient_parsing:
         raise ViewerError(f"unknown format {value}; known formats: {', '.join(FORMATS)}")
     return value

@@ -35,14 +35,15 @@ from viewer.document.values import (
     Headline,
     HiddenRun,
     Item,
+    Placed,
     ShownCall,
     ShownDiagnostic,
     ShownMessage,
     ShownStray,
     ShownTranscript,
 )
-from viewer.document.vault import Vault
-from viewer.document.visibility_cache import VisibilityCache
+from viewer.document.vault import HiddenError, Vault
+from viewer.document.visibility_cache import Heads, VisibilityCache
 from viewer.index.calls import CallLink
 from viewer.index.messages import MessageIndex
 from viewer.model.messages import Coding, Header, Kind, Message, Span, Stray, Transcript, Usage
@@ -115,6 +116,10 @@ class Projection(Struct, frozen=True):
         """The transcript of a message."""
         transcript = self._analysis.transcripts[self._analysis.index.transcript(number) - 1]
         return self._shown_transcript(transcript, rows.transcript_label(transcript.number))
+
+    def transcript_number(self, number: int) -> int:
+        """The number of the transcript of a message in the input."""
+        return self._analysis.index.transcript(number)
 
     def format_of(self, number: int) -> str:
         """The format of the transcript of a message."""
@@ -364,6 +369,12 @@ class Projection(Struct, frozen=True):
             _time_of(message),
         )
 
+    def visibility(self) -> VisibilityCache:
+        """The messages that the safe view shows; only for a developer."""
+        return VisibilityCache(
+            self._analysis.index, lambda message: not self.audience.is_safe and is_user_safe(message)
+        )
+
     def is_superseded(self, number: int) -> bool:
         """True if a message is on a branch that the user left behind."""
         return self._analysis.index.is_superseded(number)
@@ -410,6 +421,39 @@ class Projection(Struct, frozen=True):
             return None
         end = index[len(index)].span[1]
         return self.message_at_byte(bisect_left(range(end), line, key=self._places.line))
+
+    def heads(self, transcript: int) -> Heads:
+        """The headers of a transcript as columns; only for an audience that sees everything."""
+        if not self.audience.reveals(Reveal.ALL):
+            raise HiddenError
+        return Heads(self._analysis, transcript)
+
+    def layout(self) -> Iterator[Placed]:
+        """Where each message is, with its header; only for an audience that sees everything."""
+        if not self.audience.reveals(Reveal.ALL):
+            raise HiddenError
+        index = self._analysis.index
+        last = len(index)
+        known: dict[int, tuple[Header, bool]] = {}
+        places = zip(*index.bounds(1, last), *index.bodies(1, last), index.kinds[1 : last + 1], strict=True)
+        for number, (start, end, body_start, body_end, kind) in enumerate(places, 1):
+            if kind not in known:
+                example = index.example(kind)
+                known[kind] = example.header, is_user_safe(example)
+            if not index.regular_kinds[kind]:
+                pieces = index[number].pieces
+                body_start, body_end = (pieces[0].start, pieces[-1].end) if pieces else (body_end, body_end)
+            yield Placed(number, (start, end), (body_start, body_end), *known[kind])
+
+    def problem_codes(self) -> set[tuple[str, str | None]]:
+        """The codes of all diagnostics so far, with their reasons; only for an audience that sees everything."""
+        if not self.audience.reveals(Reveal.ALL):
+            raise HiddenError
+        return {(found.code, found.reason) for found in self._analysis.findings.by_position()}
+
+    def blocks(self, number: int) -> Iterator[str]:
+        """The body of a message in blocks of about a megabyte, if this audience sees it."""
+        return self._vault.blocks_for(self.audience, self._analysis.index[number])
 
     def raw(self, number: int) -> bytes:
         """The source bytes of a message; only for a developer who sees it."""

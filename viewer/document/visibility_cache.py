@@ -1,24 +1,31 @@
-"""Visibility of messages for an audience, cached by kind of message."""
+"""Visibility of messages for an audience, and their headers, cached by kind of message."""
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
+from viewer.checks.analysis import Analysis
 from viewer.columns.api import Column
+from viewer.formats import FORMATS
 from viewer.index.messages import MessageIndex
-from viewer.model.messages import Message
+from viewer.model.messages import Ending, Header, Message
+from viewer.reading.format import Channels
 
 AT_ONCE = 64 * 1024
 """The number of messages processed at once: their columns fit into a processor cache."""
 _UNKNOWN = 2
 
 
+Rule = Callable[[Message], bool]
+"""A test of a message that depends only on its header and ending."""
+
+
 class VisibilityCache:
     """Cache that evaluates a rule once per kind of message; the rule may depend only on header and ending, not on the
     call id."""
 
-    def __init__(self, index: MessageIndex, rule: Callable[[Message], bool]) -> None:
+    def __init__(self, index: MessageIndex, rule: Rule) -> None:
         self._index = index
         self._rule = rule
         self._verdicts = bytearray(b"\1")
@@ -70,3 +77,47 @@ class VisibilityCache:
 
     def _cover_all_kinds(self) -> None:
         self._verdicts.extend(bytes((_UNKNOWN,)) * (self._index.kind_count - len(self._verdicts)))
+
+
+class Heads:
+    """Headers and endings of one transcript, for an audience that sees everything."""
+
+    def __init__(self, analysis: Analysis, transcript: int) -> None:
+        self._index = analysis.index
+        self.transcript = transcript
+        """The number of the transcript in the input."""
+        self._format = analysis.transcripts[transcript - 1].format if analysis.transcripts else None
+        first, last = self._index.numbers_of_transcript(transcript) or (1, 0)
+        self.first = first
+        """The number of the first message."""
+        self.last = last
+
+    @property
+    def channels(self) -> Channels:
+        """How the format names channels. An empty input has none that could be missing."""
+        return FORMATS[self._format].channels if self._format else Channels.WRITTEN
+
+    @property
+    def branches(self) -> Iterator[tuple[int, int]]:
+        """The first and the last message of each branch that the user left behind."""
+        return (each for each in self._index.branches if self.first <= each[0] <= self.last)
+
+    def header(self, number: int) -> Header:
+        """The header of a message, without its call id."""
+        return self._index.example(self._index.header_key(number)).header
+
+    def ending(self, number: int) -> Ending:
+        """How a message ended."""
+        return self._index.example(self._index.header_key(number)).ending
+
+    def mask(self, rule: Rule) -> bytearray:
+        """A mask of the messages that a rule selects, in order; the rule runs once per distinct header."""
+        return VisibilityCache(self._index, rule).mask(self.first, self.last) if self.last else bytearray()
+
+    def keys(self, numbers: Column) -> Column:
+        """The header keys of messages: those with equal keys have equal headers."""
+        return self._index.columns.take(self._index.kinds, numbers)
+
+    def rows(self, mask: bytearray) -> Column:
+        """The numbers of the messages in a mask."""
+        return self._index.columns.select(mask, self.first)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from viewer.columns.api import Column, Columns
 
@@ -27,6 +27,20 @@ class CallIds:
             return None
         start = self._ends[place - 1] if place else 0
         return self._text[start : self._ends[place]].decode("utf-8", "surrogatepass")
+
+    def between(self, first: int, last: int) -> list[str | None]:
+        """The call ids of the rows from `first` up to, but not including, `last`."""
+        ids: list[str | None] = [None] * (last - first)
+        start, end = bisect_left(self._rows, first), bisect_left(self._rows, last)
+        if start < end:
+            base = at = self._ends[start - 1] if start else 0
+            text = self._text[base : self._ends[end - 1]]
+            for row, to in zip(self._rows[start:end], self._ends[start:end], strict=True):
+                ids[row - first] = text[at - base : to - base].decode("utf-8", "surrogatepass")
+                at = to
+        if self._changed:
+            ids = [self._changed.get(row, call_id) for row, call_id in enumerate(ids, first)]
+        return ids
 
     def put(self, row: int, call_id: str) -> None:
         """Set the call id of a row, which may already have one."""
@@ -72,6 +86,21 @@ class CallTable:
         self._entries[slot], self._hashes[slot] = row + 1, short
         if 3 * self._count > 2 * self._mask:
             self._grow()
+
+    def put_new(self, call_ids: Sequence[str | None], row: int) -> None:
+        """Map ids that are not known to consecutive rows. A row may lack an id."""
+        for place, call_id in enumerate(call_ids, row + 1):
+            if call_id is None:
+                continue
+            if 3 * (self._count + 1) > 2 * self._mask:
+                self._grow()
+            entries, mask = self._entries, self._mask
+            short = hash(call_id) & 0xFFFF_FFFF
+            slot = short & mask
+            while entries[slot]:
+                slot = (slot + 1) & mask
+            entries[slot], self._hashes[slot] = place, short
+            self._count += 1
 
     def _slot(self, call_id: str, short: int) -> int:
         entries, hashes, mask = self._entries, self._hashes, self._mask

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from viewer.columns.api import Column
 from viewer.index.call_ids import CallTable
+from viewer.index.call_pairs import CallPairs
 from viewer.index.messages import MessageIndex
 from viewer.model.diagnostic import Rule
 from viewer.model.messages import Header, Span
@@ -70,6 +71,7 @@ class CallLink(Struct, frozen=True, gc=False):
 _STATES = tuple(CallState)
 _STATE_OF = {state: number for number, state in enumerate(_STATES)}
 _INFERRED = 16
+_PENDING = bytes((_STATE_OF[CallState.PENDING],))
 _CODES = bytes(state & ~_INFERRED for state in range(256))
 _INFERRED_FLAGS = bytes(bool(state & _INFERRED) for state in range(256))
 
@@ -264,6 +266,36 @@ class CallLedger:
             queue.append(row)
         return row
 
+    def knows(self, call_id: str) -> bool:
+        """True if a call of this transcript has the id."""
+        return self._known_ids.get(call_id) is not None
+
+    def awaits_reply(self, bare_tool: str) -> bool:
+        """True if a call to this tool in the current turn, which has no id, waits for its reply."""
+        calls = self._open_by_tool.get(bare_tool)
+        if calls:
+            self._forget_answered(calls.without_id)
+        return bool(calls and calls.without_id)
+
+    def add_pairs(self, pairs: CallPairs, place: Callable[[int], Span], *, is_passed: bool) -> None:
+        """Add calls with their replies, which nothing that is open concerns. `place` returns where an id is missing.
+
+        `is_passed` is true if other messages are between them."""
+        first = len(self)
+        if is_passed:
+            self._passed = first
+        self._calls.extend(pairs.calls)
+        self._replies.extend(pairs.replies)
+        self._tools.extend(map(self._tool_number, pairs.tools))
+        answered = _STATE_OF[CallState.OK]
+        self._states.extend(answered if call_id is not None else answered | _INFERRED for call_id in pairs.ids)
+        self._known_ids.put_new(pairs.ids, first)
+        if self.answered is not None:
+            self.answered.extend(first + pair for pair in pairs.order)
+        if pairs.are_noted:
+            for reply in (pairs.replies[pair] for pair in pairs.order if pairs.ids[pair] is None):
+                self._report(I_CALL_INFERRED, None, *place(reply), reply)
+
     def set_deadline(self, row: int, milliseconds: int) -> None:
         """Set the deadline that a call gave its tool."""
         self._deadlines[row] = milliseconds
@@ -403,8 +435,9 @@ class CallLedger:
         return None if sent is None or answered is None else answered - sent
 
     def _end_turn(self) -> None:
-        for row in range(self._turn_first, len(self)):
-            self._leave_unanswered(row)
+        if _PENDING in self._states[self._turn_first :].tobytes():
+            for row in range(self._turn_first, len(self)):
+                self._leave_unanswered(row)
 
     def end_transcript(self) -> None:
         """End the transcript: calls that another message followed become unanswered."""
@@ -418,10 +451,13 @@ class CallLedger:
             self._report(W_CALL_UNANSWERED, None, end, end, self._calls[row])
 
     def _set_tool(self, row: int, tool: str) -> None:
+        self._tools[row] = self._tool_number(tool)
+
+    def _tool_number(self, tool: str) -> int:
         number = self._tool_numbers.setdefault(tool, len(self._tool_names))
         if number == len(self._tool_names):
             self._tool_names.append(tool)
-        self._tools[row] = number
+        return number
 
     def _add(self, call: int, reply: int, tool: str, state: CallState, call_id: str | None) -> int:
         row = len(self)

@@ -245,6 +245,10 @@ class MessageIndex:
         """The call id of a message."""
         return self._call_ids.get(number - 1)
 
+    def call_ids(self, first: int, last: int) -> list[str | None]:
+        """The call ids of the messages of these numbers."""
+        return self._call_ids.between(first - 1, last)
+
     def time_ms(self, number: int) -> int | None:
         """The time of a message, if the input gives one."""
         return self._times.get(number - 1)

@@ -25,7 +25,8 @@ class Rule(Struct, frozen=True):
     title: str
     """One sentence for a developer."""
     safe: str
-    """One sentence for an end user. It says nothing about hidden content."""
+    """One sentence for an end user. It says nothing about hidden content. Empty if none gets such a
+    diagnostic."""
     section: str
     """The section of the specification."""
     advice: str

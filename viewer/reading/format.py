@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import Enum
 from typing import Protocol
 
 from msgspec import Struct
@@ -27,6 +28,17 @@ class ReadOptions(Struct, frozen=True, gc=False):
     """Apply the rule of Harmony: commentary without a recipient is a preamble for the user."""
     row_order: bool = False
     """Report an unusual order of the messages in training rows."""
+
+
+class Channels(Enum):
+    """How the messages of a format name their channels."""
+
+    WRITTEN = "written"
+    """Each header names its channel, or none."""
+    BY_KIND = "by-kind"
+    """The kind of a message gives its channel: reasoning, call, reply, or answer."""
+    NONE = "none"
+    """The format has no channels."""
 
 
 class FormatTraits(Struct, frozen=True):
@@ -57,3 +69,4 @@ class FormatTraits(Struct, frozen=True):
     """True if replies state how their call ended outside their text, which is never judged."""
     display_trim: bool = False
     """True if one newline at either end of a body is layout. It is trimmed only for display."""
+    channels: Channels = Channels.BY_KIND

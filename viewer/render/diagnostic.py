@@ -174,7 +174,7 @@ def explanation_lines(rule: Rule, width: int, style: Style) -> Iterator[Line]:
             yield from _labeled(reason.ljust(longest), sentence, width, style)
     yield ()
     yield from _labeled("What to do", rule.advice, width, style)
-    yield from _labeled("Safe view ", rule.safe, width, style)
+    yield from _labeled("Safe view ", rule.safe or "never shows it.", width, style)
     if rule.example:
         yield (Part(trusted("  Example"), StyleRole.STRONG),)
         for line in lines_of(rule.example.rstrip("\n")):

@@ -135,6 +135,15 @@ I_STREAM_FINAL_ONLY = Rule(
 """,
 )
 
+I_NEXT_AMBIGUOUS = Rule(
+    code="I-NEXT-AMBIGUOUS",
+    title="The next prompt is ambiguous.",
+    safe="",
+    section="`ocmlview next` only",
+    advice="Escape the control tokens in the marked body, or build the prompt from token ids.",
+    example="version: 2.2\n<|start|>user<|message|>What does <<|end|> do?<|end|>\n",
+)
+
 NOTES = (
     I_OPEN_PROMPT,
     I_CALL_INFERRED,
@@ -146,4 +155,5 @@ NOTES = (
     I_TEMPLATE_UNKNOWN,
     I_ROW_ORDER,
     I_STREAM_FINAL_ONLY,
+    I_NEXT_AMBIGUOUS,
 )

@@ -76,6 +76,23 @@ _decode: Callable[[str, int], tuple[Any, int]] = json.JSONDecoder(
 ).scan_once  # type: ignore[attr-defined]
 
 
+_decode_known: Callable[[str, int], tuple[Any, int]] = json.JSONDecoder(
+    parse_int=JsonNumber, parse_float=JsonNumber, parse_constant=_refuse
+).scan_once  # type: ignore[attr-defined]
+
+
+def read_known(data: bytes, base: int) -> LazyNode | None:
+    """The same as `read_regular` for an object that is known to repeat no key, and not to be nested deeply."""
+    try:
+        text = data.decode()
+        value, end = _decode_known(text, 0)
+    except (ValueError, StopIteration):
+        return None
+    if end != len(text) or not _is_paired(data):
+        return None
+    return LazyNode(value, _Line(data, base, len(data)), None, 0)
+
+
 def read_regular(data: bytes, base: int) -> LazyNode | None:
     """The object that is all of these bytes; None if it is irregular, and the careful reader must read it.
 
@@ -103,11 +120,15 @@ def _regular(data: bytes) -> tuple[Any, int] | None:
         if rest.strip(" \t\r\n"):
             return None
         size -= len(rest)
-    if b"\\ud" in data or b"\\uD" in data:
-        paired = _PAIRED.match(data)
-        if paired is None or paired.end() != len(data):
-            return None
-    return value, size
+    return (value, size) if _is_paired(data) else None
+
+
+def _is_paired(data: bytes) -> bool:
+    """True if each surrogate in a text has its other half."""
+    if b"\\ud" not in data and b"\\uD" not in data:
+        return True
+    paired = _PAIRED.match(data)
+    return paired is not None and paired.end() == len(data)
 
 
 def whole_tree(lazy: LazyNode) -> JsonNode:

@@ -6,6 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING, NoReturn
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -153,6 +154,9 @@ def _finite(text: str) -> float:
 
 _HALF = re.compile(rb"\\u[dD]")
 """Half of a surrogate pair, which alone is U+FFFD in a node."""
+_SPACED_COLON = lazy_regex(rb'"[ \t\r\n]+:')
+_DECODER = msgspec.json.Decoder()
+"""Accepts nothing but RFC 8259."""
 _EXACT = json.JSONDecoder(parse_float=_finite, parse_constant=_refuse)
 
 
@@ -173,8 +177,42 @@ def exact_value(data: bytes) -> object:
 
 def plain_object(data: bytes) -> dict[str, object] | None:
     """The same for an object without repeated keys; None if it is anything else or not certain."""
+    quick = _quick_object(data)
+    if quick is not None:
+        return quick
     value = _exact(data, _UNREPEATED)
     return value if isinstance(value, dict) else None
+
+
+def _quick_object(data: bytes) -> dict[str, object] | None:
+    """The same where the number of colons proves that no key is repeated: each member has one outside of strings."""
+    if len(data) > LONGEST_GLANCED or b"\\u" in data or data.count(b"[") + data.count(b"{") > MAX_DEPTH:
+        return None
+    try:
+        value = _DECODER.decode(data)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return None
+    if not isinstance(value, dict):
+        return None
+    colons = data.count(b":")
+    if colons == len(value):
+        return value
+    members = _count_members(value)
+    if colons == members or (data.count(b'":') == members and not _SPACED_COLON.search(data)):
+        return value
+    return None
+
+
+def _count_members(value: object) -> int:
+    """The members of all objects in a value."""
+    count, waiting = 0, [value]
+    for each in waiting:
+        if isinstance(each, dict):
+            count += len(each)
+            waiting += [member for member in each.values() if isinstance(member, dict | list)]
+        elif isinstance(each, list):
+            waiting += [item for item in each if isinstance(item, dict | list)]
+    return count
 
 
 def _exact(data: bytes, decoder: json.JSONDecoder) -> object:

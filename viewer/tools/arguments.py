@@ -113,7 +113,8 @@ class Schematic:
         `is_one_of_many`: compiling a plain schema pays."""
         if self._whole is None or not self._written.schema:
             return True
-        self._drop_allowed(value)
+        if self._may_drop is not False:
+            self._drop_allowed(value)
         if is_one_of_many and not self._is_compiled:
             self._is_compiled = True
             self._validator = compiled(self._written.schema) if is_plain(self._written.schema) else None

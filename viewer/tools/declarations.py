@@ -78,8 +78,13 @@ class Declarations:
     def accepts(self, tool: str, value: dict[str, object]) -> bool:
         """True if arguments with this value have no fault; members may be removed from it."""
         self._calls += 1
-        schematic = self._schematic(_plain(tool)) if self.knows(tool) else None
-        return schematic is None or schematic.accepts(value, is_one_of_many=self._calls > MANY_CALLS)
+        name = _plain(tool)
+        schematic = self._schematics.get(name)
+        if schematic is None:
+            if name not in self._declared:
+                return True
+            schematic = self._schematic(name)
+        return schematic.accepts(value, is_one_of_many=self._calls > MANY_CALLS)
 
     def _schematic(self, name: str) -> Schematic:
         if name not in self._schematics:

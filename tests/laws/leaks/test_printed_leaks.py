@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from tests.support.leaks.planted import KINDS, Planted, everything, transcripts
-from tests.support.printing import PRINTED, SURFACES, WITHOUT_TRANSCRIPT
+from tests.support.printing import DEBUG_ONLY, PRINTED, SURFACES, WITHOUT_TRANSCRIPT
 from tests.support.program import Result, run
 from viewer.cli import COMMANDS
 from viewer.cli.output import Output, write_text
@@ -46,7 +46,7 @@ def test_every_command_is_listed() -> None:
     assert {line[-1] for line in SURFACES if line[0] == "convert"} == set(WRITERS)
 
 
-@pytest.mark.share(test=6)
+@pytest.mark.share(test=12)
 @pytest.mark.parametrize("format", KINDS)
 def test_no_command_prints_what_is_hidden(format: str) -> None:
     assert_nothing_is_printed(everything(format))
@@ -81,7 +81,7 @@ LINES = [["show"], ["show", "--json"], ["show", "--strict-safe"], ["check"], ["c
 WAYS = ["standard input", "folder", "several files", "following a pipe", "detected", "strict"]
 
 
-@pytest.mark.share(quick=780, test=20)
+@pytest.mark.share(quick=2340, test=40)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("format", KINDS)
 def test_no_other_way_to_read_prints_what_is_hidden(format: str, way: str, tmp_path: Path) -> None:
@@ -108,8 +108,8 @@ def test_no_other_way_to_read_prints_what_is_hidden(format: str, way: str, tmp_p
             assert each.finder.leaks(result.err) == [], line
 
 
-@pytest.mark.share(quick=60, test=2)
-@pytest.mark.parametrize("line", SURFACES, ids=" ".join)
+@pytest.mark.share(quick=60, test=4)
+@pytest.mark.parametrize("line", [line for line in SURFACES if line[0] not in DEBUG_ONLY], ids=" ".join)
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
 def test_a_planted_leak_is_found(line: list[str], stream: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     planted = everything("openchatml-2.2")
@@ -128,3 +128,20 @@ def test_a_planted_leak_is_found(line: list[str], stream: str, tmp_path: Path, m
         monkeypatch.setattr(f"viewer.cli.{module}.write_text", leaking(write_text))
     result = printed(planted, file, line)
     assert planted.finder.leaks(result.out if stream == "stdout" else result.err)
+
+
+@pytest.mark.parametrize("line", [line for line in SURFACES if line[0] in DEBUG_ONLY], ids=" ".join)
+def test_a_command_for_developers_prints_hidden_text_only_if_everything_is_revealed(
+    line: list[str], tmp_path: Path
+) -> None:
+    planted = everything("openchatml-2.2")
+    file = tmp_path / "chat"
+    file.write_bytes(planted.data)
+    for options in ([], ["--reveal", "analysis,commentary,tool,system,developer,unclear"]):
+        result = printed(planted, file, [*line, *options])
+        assert (result.code, result.out) == (2, "")
+        assert result.err == f"ocmlview {line[0]} shows hidden messages; add --reveal all\n"
+    first = f"{file}:1" if "--text" in line else file
+    revealed = run(*line, "-d", "--format", planted.format, first)
+    assert revealed.code == 0
+    assert "--text" not in line or planted.finder.leaks(revealed.out)

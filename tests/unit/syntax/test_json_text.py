@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.support.cases import each
 from viewer.syntax import json_survey, json_text
-from viewer.syntax.json_text import JsonKind, JsonNode, check_json, duplicate_keys, read_json, string_body
+from viewer.syntax.json_text import JsonKind, JsonNode, check_json, duplicate_keys, plain_object, read_json, string_body
 
 FAULTS = [
     ('{"ok":true,"content":{"temp":23,"rain":light}}', "json-malformed", "light"),
@@ -269,3 +270,42 @@ def test_depth_in_strings_does_not_count() -> None:
 
 def test_a_node_that_is_no_object_has_no_members() -> None:
     assert JsonNode(JsonKind.NULL, 0, 4).get("a") is None
+
+
+STRINGS = ("a", ":", '\\"', "\\\\", "\\n", "é", "\\u00e9", "\\ud800", '":', '\\":', "\x7f", "\x01", '"', "\\x", "日")
+ATOMS = ("1", "-0", "1.5e3", "1e999", "01", "1.", "NaN", "9" * 50, "true", "null", "nul", "1E-400")
+NAMES = ('"a"', '"a"', '"b"', '"ok"', '"c:"', '"d\\""', '"e\\\\"', '"\\u0061"')
+SPACES = ("", "", "", " ", "\n", "\t ", "\f")
+
+
+def json_by_chance(chance: Random, depth: int = 0) -> str:
+    """JSON with repeated keys and faults in it."""
+    match chance.randrange(7 if depth < 4 else 4):
+        case 0 | 1:
+            return chance.choice(ATOMS)
+        case 2 | 3:
+            return (
+                '"' + "".join(chance.choice(STRINGS[:11] if chance.random() < 0.9 else STRINGS) for _ in range(3)) + '"'
+            )
+        case 4:
+            return "[" + ",".join(json_by_chance(chance, depth + 1) for _ in range(chance.randrange(3))) + "]"
+    members = []
+    for _ in range(chance.randrange(4)):
+        before, after = chance.choice(SPACES), chance.choice(SPACES)
+        members.append(f"{before}{chance.choice(NAMES)}{after}:{json_by_chance(chance, depth + 1)}")
+    return "{" + ",".join(members) + "}"
+
+
+def test_an_object_that_is_read_quickly_is_that_of_the_careful_reader(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = []
+    for number in range(6000):
+        chance = Random(number)
+        data = bytearray(json_by_chance(chance).encode())
+        if number % 3 == 0:
+            data[chance.randrange(len(data))] = chance.choice(b'":,{}[] \\\n0\xff')
+        texts.append(bytes(data))
+    quick = [plain_object(data) for data in texts]
+    assert sum(value is not None for value in quick) > 400
+    monkeypatch.setattr(json_text, "_quick_object", lambda _: None)
+    for text, value in zip(texts, quick, strict=True):
+        assert repr(value) == repr(plain_object(text)), text

@@ -12,6 +12,7 @@ from viewer.formats.engine.inner import has_inner_strings, read_inner_strings
 from viewer.formats.engine.narrowing import Narrowings
 from viewer.formats.engine.paths import members_of, string_at
 from viewer.formats.engine.repeats import repeated_keys
+from viewer.formats.engine.shapes import RecordShapes
 from viewer.formats.engine.spans import SpanCollector, TraceSpan
 from viewer.formats.engine.tree import RecordTree
 from viewer.formats.engine.writing.writer import DraftWriter
@@ -51,6 +52,7 @@ class Records:
         self._read_members = frozenset(members_of(format.records)) if format.keeps_fields else frozenset()
         self._tree = RecordTree(format.threads) if format.threads else None
         self._deltas = DeltaRuns(format)
+        self._shapes = RecordShapes(format)
         self._step: StreamStep | None = None
         """What the last record did to a reply, if it did nothing else."""
 
@@ -80,9 +82,23 @@ class Records:
         if source is not None and type(node) is not LazyNode:
             problems = read_inner_strings(self._format.inner, node, source)
         reading = read_record(self._format.records, node)
+        if source is not None and not lenient:
+            self._shapes.learn(node, reading)
         if node.repeats:
             starts = {piece.start for draft in reading.drafts for piece in draft.pieces}
             problems += repeated_keys(node, starts)
+        self._write(node, reading, source, problems, lenient)
+        return True
+
+    def _write(
+        self,
+        node: JsonNode,
+        reading: RecordReading,
+        source: Source | None,
+        problems: list[Problem],
+        lenient: list[Span],
+    ) -> None:
+        """Write what a record gave, after the records before it."""
         self._start_if_new(node, source, reading)
         if problems:
             reading.faults = [*problems, *reading.faults]
@@ -94,14 +110,17 @@ class Records:
         if self._tree is not None:
             self._grow_tree(self._tree, reading, node, first)
         self._step = reading.only_step()
-        return True
 
     def read_run(self, data: bytes, start: int, at: int, base: int, node: JsonNode) -> int:
-        """Read the events after a regular one that differ only in the text they add; returns the index after
-        them. That event begins at the index `start` and ends at the index `at`; `base` is the offset of the data."""
+        """Read the events after a regular one that differ only in the text they add, or the records after it that
+        have known shapes; returns the index after them. The regular one begins at the index `start` and ends at the
+        index `at`; `base` is the offset of the data."""
         step, deltas = self._step, self._deltas
-        piece = self._writer.grown_by(step) if step is not None and self._tree is None else None
-        if step is None or piece is None or not self._narrowings.is_idle:
+        if step is None:
+            deltas.note_other()
+            return self._read_shapes(data, at, base, data[start : node.start - base], data[node.end - base : at])
+        piece = self._writer.grown_by(step) if self._tree is None else None
+        if piece is None or not self._narrowings.is_idle:
             deltas.note_other()
             return at
         run = deltas.after(data, start, at, base, node, piece)
@@ -110,9 +129,30 @@ class Records:
         self._writer.grow(step, run, Source(data[run.last_start : run.next], base + run.last_start))
         return run.next
 
+    def _read_shapes(self, data: bytes, at: int, base: int, head: bytes, tail: bytes) -> int:
+        """Read the next records with this text around each; returns the index after them."""
+        while not head or data.startswith(head, at):
+            end = self._read_shape(data, at + len(head), base, tail)
+            if end < 0:
+                break
+            at = end + len(tail)
+        return at
+
     def read_known(self, data: bytearray, at: int, base: int) -> int:
-        """No shapes of records are known."""
-        return -1
+        """Read the record at an index if it has a known shape; returns the index after it, or -1."""
+        return self._read_shape(data, at, base, b"")
+
+    def _read_shape(self, data: bytes | bytearray, at: int, base: int, tail: bytes) -> int:
+        """Read the record at an index if it has a known shape and is before this text."""
+        known = self._shapes.read(data, at, base)
+        if known is None:
+            return -1
+        node, reading = known
+        end = node.end - base
+        if not data.startswith(tail, end):
+            return -1
+        self._write(node, reading, Source(node.line.data, node.start), [], [])
+        return end
 
     def _grow_tree(self, tree: RecordTree, reading: RecordReading, node: JsonNode, first: int) -> None:
         """Add the record to the tree of the session, and mark the branches that it leaves behind."""

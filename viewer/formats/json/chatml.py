@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from viewer.formats.containers.documents import JsonDocuments
 from viewer.formats.json.chatml_frames import ChatMLFrames
-from viewer.reading.format import FormatTraits, ReadOptions
+from viewer.reading.format import Channels, FormatTraits, ReadOptions
 from viewer.reading.recorder import Recorder
 from viewer.rules.errors import E_PARSE_HEADER
 from viewer.syntax.json_text import JsonKind, JsonReading
@@ -38,4 +38,6 @@ class ChatMLJsonReader(JsonDocuments):
         self.text_between(data[start - self.base :], start)
 
 
-CHATML_JSON = FormatTraits(name="chatml-json", reader=ChatMLJsonReader, json_content=True, thoughts_first=True)
+CHATML_JSON = FormatTraits(
+    name="chatml-json", reader=ChatMLJsonReader, json_content=True, thoughts_first=True, channels=Channels.NONE
+)

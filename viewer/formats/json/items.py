@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from viewer.formats.json.content_parts import part_header, split_content
@@ -56,6 +56,14 @@ class Part(Struct, frozen=True):
     pieces: list[Piece]
 
 
+class Facts(Struct, frozen=True):
+    """What an object states about the transcript that it is."""
+
+    version: str | None = None
+    model: str | None = None
+    header: dict[str, object] = field(default_factory=dict)
+
+
 class Row(Struct, frozen=True):
     """A transcript that is one object: the bytes around its messages, and its header."""
 
@@ -63,9 +71,8 @@ class Row(Struct, frozen=True):
     between: bytes
     tail: bytes
     """With the end of the line."""
-    version: str | None
-    model: str | None
-    header: dict[str, object]
+    facts: Facts
+    """The same for each of them."""
 
 
 class MessageObjects:
@@ -91,9 +98,9 @@ class MessageObjects:
         self._write((base + at, base + end), messages)
         return end
 
-    def add_known_row(self, data: bytes | bytearray, at: int, base: int, row: Row) -> int:
-        """Add the transcript at an index if it is a row like this one, with messages of known shapes only. Returns the
-        index after it, or -1."""
+    def add_known_row(self, data: bytes | bytearray, at: int, base: int, row: Row, begin: Callable[[int], None]) -> int:
+        """Add the transcript at an index if it is a row like this one, with messages of known shapes only; `begin`
+        begins it at an offset. Returns the index after it, or -1."""
         if not data.startswith(row.head, at):
             return -1
         first, tools = at, dict[str, str]()
@@ -111,7 +118,7 @@ class MessageObjects:
             if not data.startswith(row.between, end) or end - first > LONGEST_ROW:
                 return -1
             at = end + len(row.between)
-        self._record.start(base + first, row.version, row.model, dict(row.header))
+        begin(base + first)
         self._tools = tools
         for span, messages in read:
             self._write(span, messages)

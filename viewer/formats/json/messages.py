@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from functools import partial
 
 from viewer.formats.containers.arrays import ArrayDocuments, Items
 from viewer.formats.containers.documents import SPACE, add_stray
@@ -11,7 +12,7 @@ from viewer.formats.engine.usage import UsageLedger
 from viewer.formats.hiding import is_flagged, is_in_hidden_phase
 from viewer.formats.json.api_errors import add_error, find_error, is_batch_line
 from viewer.formats.json.fields import Source, header_value, is_message
-from viewer.formats.json.items import MessageObjects, Row
+from viewer.formats.json.items import Facts, MessageObjects, Row
 from viewer.formats.json.shapes import LONGEST_SHAPE
 from viewer.formats.json.unread import unread_messages
 from viewer.formats.json.wrappers import Found, MessageFinder, Use
@@ -89,8 +90,10 @@ class MessageLists:
         """Read the next lines that are messages of a known shape."""
         while True:
             end = self._objects.add_known(data, at, base, b"\n") + 1
-            if not end and self._row is not None:
-                end = self._objects.add_known_row(data, at, base, self._row)
+            row = self._row
+            if not end and row is not None:
+                begin = partial(self._begin, facts=row.facts)
+                end = self._objects.add_known_row(data, at, base, row, begin)
             if end <= 0:
                 return at
             at = end
@@ -106,9 +109,7 @@ class MessageLists:
         """Begin a transcript with an array, given its first item, unless it is an array of transcripts."""
         self._is_empty = False
         if not self._finder.is_wrapper(first):
-            self._record.start(start, None, None, {})
-            self._objects.start()
-            self._is_empty = True
+            self._begin(start, Facts())
 
     def read_item(self, node: JsonNode, source: Source) -> None:
         """Read an item of an array that has begun."""
@@ -147,7 +148,7 @@ class MessageLists:
         if len(head) + len(tail) > LONGEST_SHAPE:
             return None
         between = data[items[0].end - base : items[1].start - base] if len(items) > 1 else b", "
-        return Row(head, between, tail + b"\n", *self._facts(node, source))
+        return Row(head, between, tail + b"\n", self._facts(node, source))
 
     def _begin_document(self, node: JsonNode, source: Source) -> None:
         """Begin a transcript with a document, unless it is an array of transcripts."""
@@ -157,16 +158,20 @@ class MessageLists:
 
     def _start(self, node: JsonNode, source: Source) -> None:
         """Begin a transcript; the other members of its wrapper are its header."""
-        self._record.start(node.start, *self._facts(node, source))
+        self._begin(node.start, self._facts(node, source))
+
+    def _begin(self, start: int, facts: Facts) -> None:
+        """Begin a transcript at an offset."""
+        self._record.start(start, facts.version, facts.model, dict(facts.header))
         self._objects.start()
         self._usage.start()
         self._is_empty = True
 
-    def _facts(self, node: JsonNode, source: Source) -> tuple[str | None, str | None, dict[str, object]]:
+    def _facts(self, node: JsonNode, source: Source) -> Facts:
         """The version, the model, and the header of the transcript that an object is."""
         header = {member.key: header_value(member.value, source) for member in self._finder.header_members(node)}
         version, model = header.get("version"), header.get("model")
-        return version if isinstance(version, str) else None, model if isinstance(model, str) else None, header
+        return Facts(version if isinstance(version, str) else None, model if isinstance(model, str) else None, header)
 
     def _read_items(self, reading: JsonReading, source: Source, root: JsonNode | None) -> None:
         """Read the messages of a value; `root` is the wrapper whose transcript has begun."""
@@ -178,6 +183,9 @@ class MessageLists:
         unfinished = False
         for found in self._finder.find(reading.node):
             item, use = found.node, found.use
+            if counted is not None and item.start >= counted.end:
+                self._count(counted)
+                counted = None
             if use is Use.WRAPPER:
                 if item is not reading.node and item.kind is JsonKind.OBJECT:
                     self._count(counted)

@@ -278,6 +278,10 @@ def _made(
             ids[hole.node.text] = number
     content = node.get("content")
     place = bodies.get(piece_of(content), 0) if content is not None else 0
+    if content is not None and place:
+        raw = node.line.data[content.start - node.line.base : content.end - node.line.base]
+        if _is_divided(raw, piece_of(content), messages[0][0].role):
+            return None
     said: list[_Said] = []
     for at, (header, ending, pieces) in enumerate(messages):
         body = bodies.get(pieces[0], 0) if len(pieces) == 1 else 0
@@ -287,7 +291,7 @@ def _made(
         own = [report.problem for report in reports if report.message == at]
         if any(content is None or not place or (each.start, each.end) != (content.start, content.end) for each in own):
             return None
-        is_named = node.value["role"] in _REPLY_ROLES and node.value.get("name") is None
+        is_named = node.value["role"] in _REPLY_ROLES and node.value.get("name") is None and header.name is not None
         is_call = ending is Ending.CALL and body != place
         if is_named and not number:
             return None

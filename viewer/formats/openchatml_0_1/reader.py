@@ -18,7 +18,7 @@ from viewer.formats.openchatml_0_1.header import (
 from viewer.formats.openchatml_0_1.parts import MARKS, Frame, token_set
 from viewer.model.messages import Coding, Ending, Piece
 from viewer.reading.cursor import Token, TokenSet, Window
-from viewer.reading.format import FormatTraits, ReadOptions
+from viewer.reading.format import Channels, FormatTraits, ReadOptions
 from viewer.reading.recorder import Recorder
 from viewer.rules.errors import E_STREAM_TRUNCATED
 from viewer.rules.notes import I_OPEN_PROMPT
@@ -246,4 +246,10 @@ class OpenChatML01Reader:
         return self._window.text(token.start, token.end)
 
 
-OPENCHATML_0_1 = FormatTraits(name="openchatml-0.1", reader=OpenChatML01Reader, shares_spans=True, thoughts_first=True)
+OPENCHATML_0_1 = FormatTraits(
+    name="openchatml-0.1",
+    reader=OpenChatML01Reader,
+    shares_spans=True,
+    thoughts_first=True,
+    channels=Channels.NONE,
+)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from viewer.formats.text.log_lines import LogLines
 from viewer.model.messages import Channel, Coding, Ending, Header, Piece
 from viewer.reading.cursor import Cursor, Token
-from viewer.reading.format import FormatTraits, Reader, ReadOptions
+from viewer.reading.format import Channels, FormatTraits, Reader, ReadOptions
 from viewer.reading.grammar import ENDINGS, LONGEST_HEADER, LONGEST_LINE, HeaderGrammar, TextGrammar
 from viewer.reading.recorder import Recorder
 from viewer.reading.states import OUTSIDE_TOKENS, STATES, Keeps, State, StateRow
@@ -147,4 +147,6 @@ def _read(record: Recorder, options: ReadOptions) -> Reader:
     return TextReader(record, grammar, LogLines(record), states=HARMONY_STATES, first=State.BEGINNING)
 
 
-HARMONY = FormatTraits(name="harmony", reader=_read, infers_calls=True, channel_required=True)
+HARMONY = FormatTraits(
+    name="harmony", reader=_read, infers_calls=True, channel_required=True, channels=Channels.WRITTEN
+)

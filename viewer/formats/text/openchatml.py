@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from viewer.formats.text.log_lines import LogLines
-from viewer.reading.format import FormatTraits, Reader, ReadOptions
+from viewer.reading.format import Channels, FormatTraits, Reader, ReadOptions
 from viewer.reading.grammar import HeaderGrammar, TextGrammar
 from viewer.reading.recorder import Recorder
 from viewer.reading.text_reader import TextReader
@@ -71,6 +71,9 @@ OPENCHATML_2_2 = FormatTraits(
     call_ids=True,
     document_header=True,
     closed_by_call=True,
+    channels=Channels.WRITTEN,
 )
-OPENCHATML_2_0 = FormatTraits(name="openchatml-2.0", reader=_read_2_0, document_header=True, display_trim=True)
-OPENCHATML_1_X = FormatTraits(name="openchatml-1.x", reader=_read_1_x, display_trim=True)
+OPENCHATML_2_0 = FormatTraits(
+    name="openchatml-2.0", reader=_read_2_0, document_header=True, display_trim=True, channels=Channels.WRITTEN
+)
+OPENCHATML_1_X = FormatTraits(name="openchatml-1.x", reader=_read_1_x, display_trim=True, channels=Channels.NONE)

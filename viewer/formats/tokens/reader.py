@@ -14,7 +14,7 @@ from viewer.formats.tokens.items import Item, ItemReader, items_of
 from viewer.formats.tokens.vocabulary import CONTROL, Vocabulary, load_vocabulary, text_of_id
 from viewer.model.events import Closed, DeclaredTools, Event, Found, Grew, Opened, Started, Strayed, ToolCancelled
 from viewer.model.messages import Coding, Header, Message, Piece, Span
-from viewer.reading.format import FormatTraits, Reader, ReadOptions
+from viewer.reading.format import Channels, FormatTraits, Reader, ReadOptions
 from viewer.reading.recorder import Recorder
 from viewer.rules.errors import E_PARSE_HEADER
 from viewer.rules.structure import W_TEXT_BETWEEN
@@ -240,4 +240,5 @@ HARMONY_TOKENS = FormatTraits(
     reader=_read,
     infers_calls=True,
     channel_required=True,
+    channels=Channels.WRITTEN,
 )

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import importlib
 import os
 import tempfile
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from types import ModuleType
 
+from viewer.errors import ViewerError
+
 Vocabulary = Callable[[int], bytes]
 """A function that returns the bytes of a token, or raises KeyError for an unknown id."""
+Encode = Callable[[str], list[int]]
+"""A function that returns the token ids of a text."""
 
 LAST_ID = 201087
 """The highest id of o200k_harmony."""
@@ -40,6 +45,21 @@ WORDS: dict[int, bytes] = {
     316: b" to",
     4108: b"json",
 }
+
+_OTHERS = {"<|startoftext|>": 199998, "<|endoftext|>": 199999} | {
+    f"<|reserved_{number}|>": number for number in range(200000, 201089) if number not in CONTROL
+}
+"""The control tokens that no transcript needs."""
+_LETTERS = (
+    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]%s[\p{Ll}\p{Lm}\p{Lo}\p{M}]%s(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+)
+_PATTERN = "|".join(
+    (
+        *(_LETTERS % ("*", "+"), _LETTERS % ("+", "*"), r"\p{N}{1,3}"),
+        *(r" ?[^\s\p{L}\p{N}]+[\r\n/]*", r"\s*[\r\n]+", r"\s+(?!\S)", r"\s+"),
+    )
+)
+"""How o200k splits text into words before it merges bytes."""
 
 _BASE = "https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoken"
 
@@ -73,6 +93,31 @@ def load_vocabulary() -> Vocabulary | None:
         return None
     spell: Vocabulary = encoding.decode_single_token_bytes
     return spell
+
+
+def load_encoder(path: str) -> Encode:
+    """Load a vocabulary file: one token in base64 and its id per line. It needs the extra `tokens`."""
+    try:
+        tiktoken = importlib.import_module("tiktoken")
+    except ImportError:
+        raise ViewerError("--vocab needs: pip install 'ocmlview[tokens]'") from None
+    try:
+        ranks = dict(map(_token, Path(path).read_bytes().splitlines()))
+    except OSError as error:
+        raise ViewerError(f"{path}: {error.strerror}") from None
+    except ValueError:
+        ranks = {}
+    if not ranks:
+        raise ViewerError(f"{path} is no vocabulary: each line must be a token in base64 and its id")
+    special = {text.decode(): number for number, text in CONTROL.items()} | _OTHERS
+    encoding = tiktoken.Encoding("o200k_harmony", pat_str=_PATTERN, mergeable_ranks=ranks, special_tokens=special)
+    encode: Encode = partial(encoding.encode, allowed_special="all")
+    return encode
+
+
+def _token(line: bytes) -> tuple[bytes, int]:
+    token, _, number = line.partition(b" ")
+    return base64.b64decode(token, validate=True), int(number)
 
 
 def _is_on_this_machine(cache: ModuleType) -> bool:

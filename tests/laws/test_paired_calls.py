@@ -1,0 +1,153 @@
+"""Calls and replies that are linked together get the links and diagnostics of those that are linked one by one."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from tests.laws.test_scan_equals_parse import CANCEL, DECLARED, HEADER, MIXED, TURNS, USER
+from tests.support.reading import Reading, read, read_scanned
+from viewer.checks.analysis import Analysis
+from viewer.checks.calls import ToolChecks
+from viewer.checks.plain_calls import PlainRows
+from viewer.document.backend import load_backend
+from viewer.document.scanner import Scanner
+from viewer.formats import FORMATS as TRAITS
+from viewer.index.calls import CallLedger, CallState
+from viewer.reading.parser import Parser
+
+FORMATS = ("openchatml-2.2", "openchatml-2.0", "openchatml-1.x", "harmony")
+HEADS = {"openchatml-2.2": HEADER, "openchatml-2.0": b"version: 2.0\n", "openchatml-1.x": b"---\nversion: 1.0\n---\n"}
+WITHOUT_CONSTRAINT = FORMATS[1:3]
+THOUGHT = b"<|start|>assistant<|channel|>analysis<|message|>So.<|end|>\n"
+TOOLS = (b"functions.f", b"functions.f", b"g", b"browser.open", b"functions.g")
+SWITCH = b"version: 2.0\n"
+BAD_CALLS = (b'{"a": "x"}', b'{"a": 1, "a": 2}', b"[1]", b"{", b"text", b'{"deadline_ms": 5}', b'{"a": 1e999}')
+BAD_REPLIES = (b'{"ok": false}', b'{"a": 1}', b'{"error": "E-TOOL-TIMEOUT"}', b"{x", b" {}", b'{"ok": true, "ok": 1}')
+ESCAPED = b"<<|end|> \x01"
+
+
+def conversation(chance: Random, format: str) -> bytes:
+    """Turns whose calls are usually answered in pairs or in parallel, with the rarer things between them."""
+    has_ids = chance.random() < (0.8 if format == FORMATS[0] else 0.2)
+    trouble = chance.choice((0, 0.02, 0.1, 0.3))
+    parts = [HEADS.get(format, b""), *([DECLARED] if chance.random() < 0.5 else [])]
+    count = 0
+    known = [b"c0"]
+    for _ in range(chance.randrange(1, 7)):
+        parts.append(USER)
+        for _ in range(chance.randrange(5)):
+            group: list[tuple[bytes, bytes]] = []
+            for _ in range(chance.choice((1, 1, 1, 2, 3))):
+                count += 1
+                call_id = b"c%d" % count if chance.random() >= trouble else chance.choice(known)
+                known.append(call_id)
+                group.append((chance.choice(TOOLS), call_id if has_ids is (chance.random() >= trouble) else b""))
+            messages = [_call(chance, format, *each, trouble) for each in group]
+            chance.shuffle(group)
+            messages += [_reply(chance, format, *each, trouble) for each in group if chance.random() >= trouble]
+            if chance.random() < trouble:
+                chance.shuffle(messages)
+            if chance.random() < trouble:
+                messages.insert(chance.randrange(len(messages) + 1), _rare(chance, known))
+            parts += messages
+        parts.append(THOUGHT)
+    return b"".join(parts)
+
+
+def _call(chance: Random, format: str, tool: bytes, call_id: bytes, trouble: float) -> bytes:
+    body = b'{"a": 1}' if chance.random() >= trouble else chance.choice(BAD_CALLS)
+    kind = b"<|constrain|>json" if chance.random() < 0.8 and format not in WITHOUT_CONSTRAINT else b""
+    head = b"assistant to=" + tool + (b" call_id=" + call_id if call_id else b"")
+    stop = b"<|call|>" if chance.random() >= trouble else b"<|end|>"
+    return b"<|start|>" + head + b"<|channel|>commentary" + kind + b"<|message|>" + body + stop + b"\n"
+
+
+def _reply(chance: Random, format: str, tool: bytes, call_id: bytes, trouble: float) -> bytes:
+    body = chance.choice((b'{"ok": true}', b"text", b"")) if chance.random() >= trouble else chance.choice(BAD_REPLIES)
+    if chance.random() < trouble:
+        body += ESCAPED
+    if format == "harmony":
+        head = (tool if b"." in tool else b"functions." + tool) + b" to=assistant"
+    else:
+        head = b"tool" + (b" name=" + tool if chance.random() >= trouble else b"")
+    head += b" call_id=" + call_id if call_id else b""
+    return b"<|start|>" + head + b"<|channel|>commentary<|message|>" + body + b"<|end|>\n"
+
+
+def _rare(chance: Random, known: list[bytes]) -> bytes:
+    return chance.choice((USER, THOUGHT, MIXED, SWITCH, DECLARED, CANCEL % chance.choice(known), b"stray\n"))
+
+
+def compare(number: int, format: str) -> None:
+    chance = Random(f"pairs {number}")
+    text = conversation(chance, format)
+    cuts = sorted(chance.randrange(len(text) + 1) for _ in range(chance.randrange(3)))
+    assert read_scanned(text, format, cuts, number % 3 * 200) == read(text, format), (number, format, cuts)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_random_conversations_link_as_row_by_row(format: str) -> None:
+    for number in range(30):
+        compare(number, format)
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize("format", FORMATS)
+def test_many_random_conversations_link_as_row_by_row(format: str) -> None:
+    for number in range(60, 20_000):
+        compare(number, format)
+
+
+def test_a_conversation_cut_anywhere_links_as_whole() -> None:
+    text = HEADER + USER + TURNS[:900] + conversation(Random("cuts"), FORMATS[0])[len(HEADER) :][:1500]
+    expected = read(text, "openchatml-2.2")
+    for cut in range(0, len(text), 41):
+        assert read_scanned(text, "openchatml-2.2", [cut], cut % 2 * 700) == expected, cut
+
+
+def _paired(monkeypatch: pytest.MonkeyPatch, text: bytes, format: str) -> tuple[int, Reading]:
+    """How many calls and replies were linked together, and what was read."""
+    numbers: list[int] = []
+    link = ToolChecks.link_pairs
+
+    def counted(self: ToolChecks, rows: PlainRows, first: int) -> tuple[int, int]:
+        linked, tried = link(self, rows, first)
+        numbers.extend(rows.numbers[first:linked])
+        return linked, tried
+
+    monkeypatch.setattr(ToolChecks, "link_pairs", counted)
+    reading = read_scanned(text, format)
+    return len(numbers), reading
+
+
+@pytest.mark.parametrize("format", ["openchatml-2.2", "openchatml-2.0", "harmony"])
+def test_usual_calls_and_replies_are_linked_together(format: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = [HEADS.get(format, b"")]
+    for number in range(20):
+        call_id = b"c%d" % number if format == FORMATS[0] else b""
+        both = (make(Random(number), format, b"functions.f", call_id, 0) for make in (_call, _reply))
+        parts += [USER, *both]
+    text = b"".join(parts)
+    linked, reading = _paired(monkeypatch, text, format)
+    assert linked >= 38  # the first message belongs to the document header
+    assert reading == read(text, format)
+
+
+def test_answered_calls_are_collected_for_who_follows() -> None:
+    text = HEADER + USER + TURNS.replace(b', "deadline_ms": 5', b"") + USER
+    analysis = Analysis(lambda start, end: text[start:end], TRAITS)
+    analysis.index.use_columns(load_backend().columns)
+    analysis.calls.answered = []
+    Scanner(Parser(TRAITS["openchatml-2.2"]), analysis).feed(text)
+    assert analysis.calls.answered == list(range(19))
+    assert {analysis.calls.state(row) for row in range(19)} == {CallState.OK}
+
+
+@pytest.mark.parametrize(("fault", "format"), [("knows", "openchatml-2.2"), ("awaits_reply", "harmony")])
+def test_a_forgotten_question_to_the_ledger_is_found(fault: str, format: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(CallLedger, fault, lambda *_: False)
+    with pytest.raises(AssertionError, match=format):
+        for number in range(60):
+            compare(number, format)

@@ -1,0 +1,161 @@
+"""Records of a known shape give what the careful reader gives, whatever is in their values."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import pytest
+
+from tests.laws.test_fast_records import as_lines, both, events, format_of, mutations, record_samples
+from tests.support.cases import each
+from tests.support.samples import Sample
+from viewer.formats.containers import regular_lines as lines
+from viewer.formats.engine import shapes
+from viewer.formats.engine.shapes import RecordShapes
+from viewer.formats.hiding import FLAGS
+from viewer.model.events import Closed
+from viewer.reading.template_marks import MARK_SIGNS, TOKEN_SIGNS
+
+TEXTS = (
+    *(
+        "Hello",
+        " ",
+        "",
+        "\n",
+        "x < y",
+        '{"a": 1}',
+        "[1]",
+        "[ x",
+        "\t{",
+        "true",
+        "thinking",
+        "<x",
+        "é🙂",
+        "\u00a0",
+        "12",
+    ),
+    *("2026-01-02T03:04:05Z", "1767323045000", 'say "no"\\', "user", "assistant", "<command-name>/a</command-name>"),
+    *("# AGENTS.md instructions", "<environment_context>a</environment_context>", "a\n\nb", "reasoning", "failed"),
+    *("final_answer", "commentary", "\u200bz", "null", "data:image/png;base64,AAAA"),
+    *(sign.decode("utf-8") for sign in (*MARK_SIGNS, *TOKEN_SIGNS)),
+)
+NUMBERS = (0, 1, 7, 12345, 1767323045, 1767323045123, -1, 2.5, "7")
+MEMBERS = (
+    *sorted(FLAGS),
+    "zork",
+    "type",
+    "content",
+    "text",
+    "summary",
+    "phase",
+    "channel",
+    "kind",
+    "metadata",
+    "error",
+)
+
+
+def changed(value: Any, chance: random.Random, share: float) -> Any:
+    """A value in which some others, and a few members, are different."""
+    if isinstance(value, dict):
+        found = {key: changed(one, chance, share) for key, one in value.items() if chance.random() > share / 20}
+        if chance.random() < share / 20:
+            found[chance.choice(MEMBERS)] = chance.choice([True, False, None, 1, "x", {"a": 1}, ["user"]])
+        return found
+    if isinstance(value, list):
+        more = value[:1] if chance.random() < share / 20 else []
+        return [changed(one, chance, share) for one in (*value, *more)]
+    if isinstance(value, bool) or value is None or chance.random() > share:
+        return value
+    if isinstance(value, str):
+        first = chance.choice(["", "", "<", "{", " ", "["])
+        return chance.choice([first + value, value + chance.choice(["x", "\n", " é", '"']), chance.choice(TEXTS)])
+    return chance.choice(NUMBERS)
+
+
+def session(text: bytes, chance: random.Random) -> list[str]:
+    """A few records of a sample, again and again with other values."""
+    rows = [json.loads(row) for row in as_lines(text).splitlines() if is_object(row)]
+    rows = chance.sample(rows, min(len(rows), chance.choice([1, 2, 3, 8])))
+    share, is_ascii = chance.choice([0.02, 0.1, 0.3]), chance.random() < 0.5
+    return [
+        json.dumps(changed(row, chance, share), ensure_ascii=is_ascii, separators=(",", ":"))
+        for _ in range(chance.randint(3, 6))
+        for row in rows
+    ]
+
+
+def is_object(row: bytes) -> bool:
+    try:
+        return isinstance(json.loads(row), dict)
+    except ValueError:
+        return False
+
+
+@each("sample", record_samples(), ids=lambda sample: sample.name, quick=96, test=24)
+def test_records_with_other_values_are_read_as_with_care(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = random.Random(sample.name)
+    rows = session(sample.text, chance)
+    text = "".join(f"{row}\n" for row in rows).encode()
+    both(text, format_of(sample), monkeypatch)
+    both(text, format_of(sample), monkeypatch, tuple(range(1, len(text), chance.randint(200, 900))))
+    both(f"[{', '.join(rows)}]".encode(), format_of(sample), monkeypatch)
+    for mutated in mutations(text, len(text), 1) if text else ():
+        both(mutated, format_of(sample), monkeypatch)
+
+
+def answer(number: int, text: str = "Yes", **more: object) -> bytes:
+    """A record of Claude Code."""
+    message = {"id": f"m{number}", "role": "assistant", "content": [{"type": "text", "text": text}]}
+    head = {"uuid": f"u{number}", "parentUuid": f"u{number - 1}", "sessionId": "s", "type": "assistant"}
+    return json.dumps({**head, "message": message, **more}).encode() + b"\n"
+
+
+KNOWN = b"".join(map(answer, range(1, 8)))
+
+
+def test_almost_all_records_of_a_session_have_a_known_shape(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines, "READ_WITH_CARE", 0)
+    read: list[bool] = []
+    known = RecordShapes.read
+
+    def counted(self: RecordShapes, *given: Any) -> Any:
+        found = known(self, *given)
+        read.append(found is not None)
+        return found
+
+    monkeypatch.setattr(RecordShapes, "read", counted)
+    events(b"".join(answer(number, f'Say "{number}"\n') for number in range(50)), "claude-code")
+    assert read.count(True) >= 45
+
+
+def test_no_flag_or_phase_hides_in_a_known_shape(monkeypatch: pytest.MonkeyPatch) -> None:
+    for flag in ("isMeta", "isSidechain", "isApiErrorMessage", "is_hidden", "thought"):
+        for value in (True, 1, "x"):
+            both(KNOWN + answer(8, "SECRET", **{flag: value}) + answer(9), "claude-code", monkeypatch)
+    hidden = answer(8, "SECRET").replace(b'"text": "SECRET"', b'"text": "SECRET", "channel": "analysis"')
+    for text in (hidden, answer(8, "SECRET").replace(b'"text",', b'"thinking",'), hidden.replace(b"channel", b"phase")):
+        both(KNOWN + text, "claude-code", monkeypatch)
+    twice = answer(8, "SECRET").replace(b'"type": "assistant"', b'"type": "assistant", "type": "user"')
+    both(KNOWN + twice + answer(9, "a\x00\u2028"), "claude-code", monkeypatch)
+
+
+def asked(text: str) -> bytes:
+    """A record of Codex."""
+    return json.dumps({"type": "event_msg", "payload": {"type": "user_message", "message": text}}).encode() + b"\n"
+
+
+def test_a_fault_in_a_shape_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = b"".join(map(asked, ("a", "b", "c", "<environment_context>SECRET</environment_context>", "d")))
+    both(text, "codex", monkeypatch)
+    monkeypatch.setattr(shapes, "_beginning", lambda text, beginnings: ("a",))
+    with pytest.raises(AssertionError):
+        both(text, "codex", monkeypatch)
+
+
+def test_the_time_of_a_record_may_be_none_in_a_known_shape(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [answer(at, timestamp=time) for at, time in enumerate(("x", "2026-01-01T00:00:00Z", "y", "2026") * 3)]
+    both(b"".join(rows), "claude-code", monkeypatch)
+    assert any(isinstance(event, Closed) for event in events(b"".join(rows), "claude-code"))

@@ -1,0 +1,100 @@
+"""Plain calls and replies: messages of a batch whose bytes alone may show that they have no problem."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+
+from msgspec import Struct
+
+from viewer.checks.context import LONGEST_HEADER, TranscriptFacts, first_mark
+from viewer.index.calls import UNNAMED, bare_tool_name, is_function
+from viewer.model.messages import Ending, Header, Message, Span
+from viewer.reading.format import FormatTraits
+from viewer.reading.header import full_tool_name, is_tool
+
+BEFORE_ID = (b"<|channel|>", b"<|constrain|>", b"<|message|>")
+"""A call id belongs before the first of these marks."""
+DEADLINE = b'"deadline_ms"'
+"""Text of a call that may give its tool a deadline."""
+
+
+class PlainKind(Struct, frozen=True):
+    """A kind of calls or replies whose bytes alone may show that they have no problem."""
+
+    header: Header
+    """Without the call id."""
+    format: FormatTraits
+    is_call: bool
+    is_json: bool
+    has_call_stop: bool
+    may_lack_id: bool
+    notes_inferred: bool
+    """True if a reply without an id is reported."""
+    tool: str
+    """The full name of the tool of a call."""
+    bare_tool: str
+    """The name that linking compares; empty if there is none."""
+    is_function: bool
+
+
+class PlainRows(Struct, frozen=True):
+    """Messages of plain kinds in their order, as columns."""
+
+    numbers: list[int]
+    kinds: list[PlainKind | None]
+    """None for a message that needs its checks."""
+    turns: list[int]
+    ids: list[str | None]
+    are_json: list[bool]
+    """True for a body that begins like an object."""
+    headers: list[int]
+    starts: list[int]
+    ends: list[int]
+    """Where the messages and their bodies begin, and the bodies end, in the data."""
+    data: bytes
+    base: int
+    """The offset of the data."""
+    have_deadline: bool
+    """True if a body somewhere in the data may have a deadline."""
+
+    def text(self, place: int) -> bytes:
+        """The body of a message."""
+        return self.data[self.starts[place] : self.ends[place]]
+
+    def id_place(self, number: int) -> Span:
+        """The empty span where the call id of one of these messages is missing."""
+        place = bisect_left(self.numbers, number)
+        start = self.headers[place]
+        words = self.data[start : min(self.starts[place], start + LONGEST_HEADER)]
+        at = self.base + start + first_mark(words, *BEFORE_ID)
+        return at, at
+
+
+def plain_kind(message: Message, transcript: TranscriptFacts) -> PlainKind | None:
+    """Return the kind of a message with one run of bytes; None for a kind that needs all checks."""
+    header, format = message.header, transcript.format
+    is_call = header.role == "assistant" and is_tool(header.recipient)
+    is_json = (header.content_type or "").lower() == "json"
+    if header.malformed or not (is_call or (header.role == "tool" and not is_json)):
+        return None
+    if format.name == "openchatml-0.1" or format.states_outcomes or format.shares_spans:
+        return None
+    tool = full_tool_name(header.recipient or "") if is_call else UNNAMED
+    named = tool if is_call else header.name
+    return PlainKind(
+        header,
+        format,
+        is_call,
+        is_json,
+        message.ending is Ending.CALL,
+        not format.call_ids,
+        format.infers_calls,
+        tool,
+        bare_tool_name(named or ""),
+        is_function(header.recipient or ""),
+    )
+
+
+def is_plain_result(value: dict[str, object] | None) -> bool:
+    """True if a reply with this JSON value reports no failure."""
+    return value is None or not ("error" in value or value.get("ok") is False)

@@ -1,0 +1,132 @@
+"""Find the values of a record that decide how it is read. All others may differ in records of the same shape."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import Struct, field
+
+from viewer.formats.engine.conditions import all_hold
+from viewer.formats.engine.paths import all_at, path
+from viewer.formats.hiding import FLAGS, KINDS, SHOWN, STARTERS, WORDS
+from viewer.formats.tables.model import Outcomes, PartRule, RecordFormat, RecordRule, When, Words
+from viewer.syntax.json_text import JsonKind, JsonNode
+
+DECIDING_NAMES = (
+    FLAGS | SHOWN | STARTERS | KINDS | {"audience", "channel", "phase", "role", "status", "subtype", "type"}
+)
+"""Members whose values decide in all formats."""
+DECIDING_NUMBERS = WORDS
+"""Members whose values decide if they are numbers."""
+HOLDERS = frozenset({"metadata", "annotations"})
+"""Members that may hold such members."""
+
+
+class Deciding(Struct):
+    """What decides in one record, by the offsets of values."""
+
+    values: set[int] = field(default_factory=set)
+    """These, with all that is in them."""
+    beginnings: dict[int, list[tuple[str, ...]]] = field(default_factory=dict)
+    """Texts of which only the beginning decides, with the beginnings that are asked for."""
+    holders: set[int] = field(default_factory=set)
+    """Objects in which a rule looks for values."""
+    times: set[int] = field(default_factory=set)
+
+    def add(self, at: str, node: JsonNode) -> None:
+        """Add the values at a path."""
+        self.values.update(value.start for value in _values(at, node))
+
+    def add_condition(self, when: When, node: JsonNode) -> None:
+        """Add the values that a condition looks at."""
+        if when.starts and when == When(when.path, starts=when.starts):
+            for value in _values(when.path, node):
+                self.beginnings.setdefault(value.start, []).append(when.starts)
+        elif when != When(when.path, present=when.present, kind=when.kind):
+            self.add(when.path, node)
+
+
+def deciding(rules: tuple[RecordRule, ...], node: JsonNode) -> Deciding:
+    """What decides in a record. Raises `Unreadable`."""
+    found = Deciding()
+    _add_rules(found, rules, node)
+    return found
+
+
+def _add_rules(found: Deciding, rules: tuple[RecordRule, ...], node: JsonNode) -> None:
+    for rule in rules:
+        for when in rule.when:
+            found.add_condition(when, node)
+        if all_hold(rule.when, node):
+            _add_rule(found, rule, node)
+
+
+def _add_rule(found: Deciding, rule: RecordRule, node: JsonNode) -> None:
+    for at in (*(fault.path for fault in rule.faults), *outcome_paths(rule.outcome), rule.rewind, rule.rewind_turns):
+        found.add(at, node)
+    if rule.role.startswith("@"):
+        found.add(rule.role[1:], node)
+    found.times.update(value.start for value in _values(rule.time, node))
+    if isinstance(rule.channel, Words):
+        found.add(rule.channel.path, node)
+    for when in (rule.merge.done, rule.merge.begins) if rule.merge is not None else ():
+        if when is not None:
+            found.add_condition(when, node)
+    _add_rules(found, rule.also, node)
+    for item in path(rule.each).all(node) if rule.each else ():
+        found.holders.add(item.start)
+        _add_rules(found, rule.rules, item)
+    for body in path(rule.body).all(node) if rule.parts else ():
+        for part in body.items if body.kind is JsonKind.ARRAY else [body]:
+            found.holders.add(part.start)
+            _add_parts(found, rule.parts, rule.parts, part)
+
+
+def _add_parts(found: Deciding, rules: tuple[PartRule, ...], inner: tuple[PartRule, ...], part: JsonNode) -> None:
+    """What decides in a part; `inner` are the rules of the parts in it."""
+    for rule in rules:
+        for when in rule.when:
+            found.add_condition(when, part)
+        if not all_hold(rule.when, part):
+            continue
+        for at in outcome_paths(rule.outcome):
+            found.add(at, part)
+        _add_parts(found, rule.also, inner, part)
+        if rule.reply is not None:
+            _add_parts(found, (rule.reply,), inner, part)
+        for item in path(rule.each).all(part) if rule.each else ():
+            found.holders.add(item.start)
+            _add_parts(found, inner, inner, item)
+
+
+def _values(at: str, node: JsonNode) -> Iterator[JsonNode]:
+    for joined in at.split("&") if at else ():
+        yield from all_at(joined, node)
+
+
+def outcome_paths(outcomes: Outcomes | None) -> Iterator[str]:
+    """The paths of the values that decide how a call ended."""
+    if outcomes is not None:
+        for tests in (outcomes.ok, outcomes.failed, outcomes.cancelled, outcomes.timeout, outcomes.refused):
+            yield from (test.partition("!=")[0].partition("=")[0] for test in tests)
+
+
+def inner_names(format: RecordFormat) -> frozenset[str]:
+    """The names of members in which a rule of the format looks for others; a superset."""
+    names: set[str] = set()
+    for text in _strings((format.records, format.inner, format.usage), set()):
+        for choice in text.replace("&", "|").split("|"):
+            *holders, last = choice.partition("=")[0].split(".")
+            names.update(name.partition("[")[0] for name in (*holders, *([last] if "[" in last else [])))
+    return frozenset(names)
+
+
+def _strings(value: object, seen: set[int]) -> Iterator[str]:
+    """All strings of tables."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (tuple, Struct)) and id(value) not in seen:
+        seen.add(id(value))
+        names = value if isinstance(value, tuple) else (getattr(value, name) for name in value.__struct_fields__)
+        for each in names:
+            yield from _strings(each, seen)

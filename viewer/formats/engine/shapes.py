@@ -1,0 +1,576 @@
+"""Records of a known shape: their source is that of an earlier record, with other values in some places.
+
+The careful reader reads the first records of a shape. What decides how a record is read is part of its shape; the
+other values are holes. To learn what a hole becomes, the careful reader reads the record once more with a mark in
+each hole: where a mark appears, the value of the hole belongs. A record of a known shape then needs no rules.
+Whatever differs in anything but its holes, or has a value in one that might decide, goes to the careful reader."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from copy import copy
+from functools import cached_property
+from typing import Any
+
+from msgspec import Struct
+
+from viewer.formats.engine.conditions import Unreadable
+from viewer.formats.engine.deciding import DECIDING_NAMES, DECIDING_NUMBERS, HOLDERS, Deciding, deciding, inner_names
+from viewer.formats.engine.deltas import all_rules
+from viewer.formats.engine.drafts import Draft, RecordReading, read_record
+from viewer.formats.engine.inner import has_inner_strings
+from viewer.formats.engine.paths import all_at
+from viewer.formats.tables.model import Exchange, RecordFormat
+from viewer.model.diagnostic import Problem, Rule
+from viewer.model.messages import Coding, Piece
+from viewer.syntax.json_lines import LazyNode, read_known, read_regular, whole_tree
+from viewer.syntax.json_text import JsonKind, JsonNode
+from viewer.syntax.times import parse_decoded_time
+
+MOST_SHAPES = 64
+"""Shapes of one input. The oldest one is dropped."""
+MOST_TRIALS = 128
+"""Records from which a shape is made: an input with more of them has no shapes."""
+SEEN_BEFORE = 2
+"""How many records with the same members it takes until a shape pays."""
+MOST_OUTLINES = 1024
+LONGEST_SHAPE = 16 * 1024
+LONGEST_KNOWN = 1024 * 1024
+"""A longer record is read with care."""
+MOST_HOLES = 96
+_STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+"""A string, which the decoder checks later."""
+_TEXT = rb'(?!"")' + _STRING
+_PLAIN_TEXT = rb'"(?=[!#-\[\]-~]|\\["\\])' + _STRING[1:]
+"""A string that is certainly not blank."""
+_NUMBER = rb"(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?![0-9.eE])"
+_INSIDE = rb'[^"\[\]{}]*+'
+_CONTAINER = rb"[\[{]" + _INSIDE
+for _ in range(5):
+    _CONTAINER = rb"[\[{]" + _INSIDE + rb"(?:(?:" + _STRING + rb"|" + _CONTAINER + rb"[\]}])" + _INSIDE + rb")*+"
+_OBJECT, _ARRAY = (rb"(?=" + re.escape(first) + rb")" + _CONTAINER + rb"[\]}]" for first in (b"{", b"["))
+_Path = tuple[str | int, ...]
+_Place = tuple[int, int]
+"""A hole, or 0 for the start of the record, and the distance from its end."""
+_Mix = str | int | tuple[str | int, ...] | None
+"""A text with holes in it: their numbers, and the text between them."""
+_AS_A_WHOLE = (Coding.LABEL, Coding.OPAQUE, Coding.JSON_VALUE)
+"""Codings of a string with its quotes, whatever is in it."""
+_FACTS = ("call_id", "name", "thread", "key", "part", "text", "role", "channel_word", "intent")
+
+
+class _Hole(Struct):
+    """A place in a shape that another value may take."""
+
+    node: JsonNode
+    path: _Path
+    is_time: bool = False
+    is_read: bool = False
+    """True for a text of which the beginning may decide."""
+    beginnings: tuple[tuple[str, ...], ...] = ()
+
+
+class _PieceAt(Struct, frozen=True):
+    """A piece of a draft."""
+
+    coding: Coding
+    start: _Place
+    end: _Place
+    hole: int = 0
+    """The string that it is, or that it comes before; 0 for any other piece."""
+
+
+class _Said(Struct, frozen=True):
+    """A draft of a shape."""
+
+    draft: Draft
+    """Its facts without those from holes."""
+    span: tuple[_Place, _Place]
+    outcome_span: tuple[_Place, _Place] | None
+    pieces: tuple[_PieceAt, ...]
+    facts: tuple[tuple[str, _Mix], ...]
+    texts: tuple[_Mix, ...]
+    time: int
+    """The hole with its time; 0 if there is none."""
+    problems: tuple[tuple[Rule, str | None, _Place, _Place, int], ...]
+
+
+class _Check(Struct, frozen=True):
+    """What the text in a hole must have in common with the first one."""
+
+    hole: int
+    beginning: tuple[object, ...]
+    beginnings: tuple[tuple[str, ...], ...]
+
+
+class _Shape:
+    """A pattern for the bytes, and the drafts that they become."""
+
+    def __init__(self, pattern: bytes, holes: list[_Hole], said: list[_Said], reading: RecordReading) -> None:
+        self._match = re.compile(pattern, re.DOTALL).match
+        self.next = self
+        """The shape that followed it last."""
+        self._said = said
+        self._paths = [(), *(hole.path for hole in holes)]
+        self._exchanges: set[Exchange] = reading.exchanges
+        self._is_aside = reading.is_aside
+        self._checks = [
+            _Check(number, _beginning(hole.node.text, hole.beginnings), hole.beginnings)
+            for number, hole in enumerate(holes, 1)
+            if hole.is_read
+        ]
+        self._read_node = read_regular if any(_is_container(hole.node) for hole in holes) else read_known
+        """Where a value is not part of the shape, a key in it may be repeated."""
+
+    def read(self, data: bytes | bytearray, at: int, base: int) -> tuple[LazyNode, RecordReading] | None:
+        """The record at an index and what it gives; None if it has another shape, or something in it may decide."""
+        found = self._match(data, at)
+        if found is None or found.end() - at > LONGEST_KNOWN:
+            return None
+        node = self._read_node(bytes(found[0]), base + at)
+        reading = self._reading(node, found, base) if node is not None else None
+        return (node, reading) if node is not None and reading is not None else None
+
+    def _reading(self, node: LazyNode, found: re.Match[bytes], base: int) -> RecordReading | None:
+        """What a record gives; None if something in it may decide."""
+        value, paths, regs = node.value, self._paths, found.regs
+        for check in self._checks:
+            if _beginning(_at(value, paths[check.hole]), check.beginnings) != check.beginning:
+                return None
+        ends = [base + end for _, end in regs]
+        ends[0] = base + regs[0][0]
+        data = found.string
+        drafts: list[Draft] = []
+        for said in self._said:
+            draft = copy(said.draft)
+            (first, start), (last, end) = said.span
+            draft.span = ends[first] + start, ends[last] + end
+            pieces: list[Piece] = []
+            for piece in said.pieces:
+                hole = piece.hole
+                if not hole:
+                    (first, start), (last, end) = piece.start, piece.end
+                    pieces.append(Piece(ends[first] + start, ends[last] + end, piece.coding))
+                    continue
+                start, end = regs[hole]
+                is_plain = data.find(b"\\", start, end) < 0
+                if piece.coding is not Coding.PLAIN:
+                    at = base + start + is_plain
+                    pieces.append(Piece(at, at, piece.coding))
+                elif is_plain:
+                    pieces.append(Piece(base + start + 1, base + end - 1, Coding.PLAIN))
+                else:
+                    pieces.append(Piece(base + start, base + end, Coding.JSON_STRING))
+            draft.pieces = pieces
+            for name, mix in said.facts:
+                setattr(draft, name, _at(value, paths[mix]) if type(mix) is int else _mixed(mix, value, paths))
+            draft.texts = [
+                _at(value, paths[mix]) if type(mix) is int else _mixed(mix, value, paths) for mix in said.texts
+            ]
+            if said.time:
+                draft.time_ms = parse_decoded_time(_at(value, paths[said.time]))
+                if not draft.time_ms:
+                    return None
+            if said.outcome_span is not None:
+                (first, start), (last, end) = said.outcome_span
+                draft.outcome_span = ends[first] + start, ends[last] + end
+            draft.problems = [
+                Problem(rule, reason, ends[first] + start, ends[last] + end, count)
+                for rule, reason, (first, start), (last, end), count in said.problems
+            ]
+            drafts.append(draft)
+        return RecordReading(drafts, exchanges=set(self._exchanges), is_aside=self._is_aside)
+
+
+class RecordShapes:
+    """The shapes of one input."""
+
+    def __init__(self, format: RecordFormat) -> None:
+        self._format = format
+        self._shapes: list[_Shape] = []
+        """The newest first."""
+        self._last: _Shape | None = None
+        """The shape of the last record."""
+        self._trials = 0
+        self._outlines: dict[object, int] = {}
+        """How often records with the same members occurred."""
+
+    @cached_property
+    def _has_shapes(self) -> bool:
+        """True if no rule of the format compares values of a record with each other."""
+        if self._format.spans is not None or self._format.keeps_fields or self._format.events is not None:
+            return False
+        rules = all_rules(self._format.records)
+        return not any(rule.repeats or rule.branches or rule.order or rule.lookup for rule in rules)
+
+    @cached_property
+    def _inner_names(self) -> frozenset[str]:
+        return inner_names(self._format)
+
+    def read(self, data: bytes | bytearray, at: int, base: int) -> tuple[LazyNode, RecordReading] | None:
+        """The record at an index and what it gives; None if the careful reader must read it."""
+        last = self._last
+        if last is None:
+            return None
+        likely = last.next
+        known = likely.read(data, at, base)
+        if known is not None:
+            self._last = likely
+            return known
+        for shape in self._shapes:
+            if shape is not likely:
+                known = shape.read(data, at, base)
+                if known is not None:
+                    last.next = self._last = shape
+                    return known
+        return None
+
+    def learn(self, node: JsonNode, reading: RecordReading) -> None:
+        """Make a shape of a record, given what the careful reader made of it, if others of its shape came before."""
+        if type(node) is not LazyNode or self._trials >= MOST_TRIALS or not self._has_shapes or not _is_usual(reading):
+            return
+        outline = _outline(node.value, 0)
+        count = self._outlines[outline] = self._outlines.get(outline, 0) + 1
+        if len(self._outlines) > MOST_OUTLINES:
+            self._outlines.clear()
+        if count <= SEEN_BEFORE:
+            return
+        self._trials += 1
+        shape = _Learner(self._format, self._inner_names, node, reading).shape()
+        if shape is not None:
+            if self._last is not None:
+                self._last.next = shape
+            self._last = shape
+            self._shapes.insert(0, shape)
+            del self._shapes[MOST_SHAPES:]
+
+
+def _is_usual(reading: RecordReading) -> bool:
+    """True if a record gave only drafts."""
+    is_more: object = (
+        reading.steps or reading.faults or reading.begun or reading.done or reading.starts or reading.narrows
+    )
+    is_more = is_more or reading.cancels or reading.begins or reading.left or reading.rewind_turns or reading.rewind_to
+    return not is_more and reading.unknown is None and reading.session is None
+
+
+def _outline(value: Any, depth: int) -> object:
+    """The names in a value, and the words that decide."""
+    kind = type(value)
+    if kind is dict and depth < 4:
+        return tuple(
+            (key, each if key in DECIDING_NAMES and type(each) is str else _outline(each, depth + 1))
+            for key, each in value.items()
+        )
+    return tuple(_outline(each, depth + 1) for each in value) if kind is list and depth < 4 else kind
+
+
+def _beginning(text: str, asked: tuple[tuple[str, ...], ...]) -> tuple[object, ...]:
+    """What a rule may ask of the beginning of a text: if it may be JSON, and if it begins with some words."""
+    rest = text.lstrip()
+    first = rest[:1]
+    sign = first if first in ("", "{", "[") else "a"
+    return (sign, *(rest.startswith(each) or text.startswith(each) for each in asked)) if asked else (sign,)
+
+
+def _at(value: Any, at: _Path) -> Any:
+    for step in at:
+        value = value[step]
+    return value
+
+
+def _mixed(mix: _Mix, value: Any, paths: list[_Path]) -> str:
+    if not isinstance(mix, tuple):
+        return mix if isinstance(mix, str) else ""
+    return "".join(_at(value, paths[each]) if isinstance(each, int) else each for each in mix)
+
+
+def _is_container(node: JsonNode) -> bool:
+    return node.kind in (JsonKind.OBJECT, JsonKind.ARRAY)
+
+
+class _DiffersError(Exception):
+    """A value in a hole changed more than what it becomes."""
+
+
+class _Learner:
+    """Makes the shape of one record."""
+
+    def __init__(
+        self, format: RecordFormat, inner_names: frozenset[str], node: LazyNode, reading: RecordReading
+    ) -> None:
+        self._format = format
+        self._inner_names = inner_names
+        self._data = node.line.data
+        self._base = node.start
+        self._size = node.end - node.start
+        self._tree = whole_tree(node)
+        self._value = node.value
+        self._reading = reading
+        self._deciding = Deciding()
+        self._inner: set[int] = set()
+        self._holes: list[_Hole] = []
+
+    def shape(self) -> _Shape | None:
+        """The shape; None if there is none."""
+        try:
+            self._deciding = deciding(self._format.records, self._tree)
+        except Unreadable:
+            return None
+        for each in self._format.inner:
+            assert isinstance(each, str)
+            self._inner.update(value.start for value in all_at(each, self._tree))
+        self._find_holes(self._tree, (), "")
+        if not self._holes or len(self._holes) > MOST_HOLES:
+            return None
+        try:
+            said = self._said(_Probe(self._holes, self._data, self._base, is_other=False).read(self._format))
+            if said != self._said(_Probe(self._holes, self._data, self._base, is_other=True).read(self._format)):
+                return None
+        except _DiffersError:
+            return None
+        pattern = self._pattern()
+        return _Shape(pattern, self._holes, said, self._reading) if pattern is not None else None
+
+    def _find_holes(self, node: JsonNode, at: _Path, name: str) -> None:
+        """Find the values that others may replace; `name` is that of the nearest member."""
+        if node.start in self._deciding.values or name in DECIDING_NAMES:
+            return
+        if node.start in self._deciding.times and not parse_decoded_time(_at(self._value, at)):
+            return
+        if node.kind is JsonKind.STRING and node.text.strip():
+            hole = _Hole(node, at, is_time=parse_decoded_time(node.text) is not None)
+            hole.beginnings = tuple(self._deciding.beginnings.get(node.start, ()))
+            hole.is_read = bool(hole.beginnings) or node.start in self._inner
+            if not hole.beginnings or not _beginning(node.text, hole.beginnings).count(True):
+                self._holes.append(hole)
+        elif self._is_plain_number(node, name) or (at and at[-1] == name and self._is_opaque(node, name)):
+            self._holes.append(_Hole(node, at))
+        else:
+            for member in node.members:
+                self._find_holes(member.value, (*at, member.key), member.key)
+            for index, item in enumerate(node.items):
+                self._find_holes(item, (*at, index), name)
+
+    @staticmethod
+    def _is_plain_number(node: JsonNode, name: str) -> bool:
+        is_number = node.kind is JsonKind.NUMBER and name not in DECIDING_NUMBERS
+        return is_number and re.fullmatch(_NUMBER, node.text.encode()) is not None
+
+    def _is_opaque(self, node: JsonNode, name: str) -> bool:
+        """True if no rule looks at what is in an object."""
+        if node.kind is not JsonKind.OBJECT or name in self._inner_names or name in HOLDERS:
+            return False
+        read = self._deciding.values | self._deciding.beginnings.keys() | self._deciding.holders
+        return not any(node.start <= start < node.end for start in read)
+
+    def _pattern(self) -> bytes | None:
+        """The bytes of a record with a pattern in each hole."""
+        parts: list[bytes] = []
+        at, size = self._base, 0
+        for hole in self._holes:
+            parts += [re.escape(self._data[at - self._base : hole.node.start - self._base]), b"(", _value(hole), b")"]
+            size += hole.node.start - at
+            at = hole.node.end
+        parts.append(re.escape(self._data[at - self._base : self._size]))
+        return b"".join(parts) if size + self._base + self._size - at <= LONGEST_SHAPE else None
+
+    def _said(self, probe: _Probed) -> list[_Said]:
+        """The drafts with the holes in them."""
+        reading, other = self._reading, probe.reading
+        is_same = _is_usual(other) and other.exchanges == reading.exchanges and other.is_aside is reading.is_aside
+        if not is_same or len(other.drafts) != len(reading.drafts):
+            raise _DiffersError
+        own = [self._base, *(hole.node.end for hole in self._holes)]
+        return [
+            self._one(draft, probed, _Places(own, probe.ends), probe)
+            for draft, probed in zip(reading.drafts, other.drafts, strict=True)
+        ]
+
+    def _one(self, draft: Draft, probed: Draft, places: _Places, probe: _Probed) -> _Said:
+        is_same = draft.rule is probed.rule and draft.kind is probed.kind and draft.channel is probed.channel
+        is_same = is_same and draft.has_unknown_channel is probed.has_unknown_channel
+        is_same = is_same and draft.outcome is probed.outcome and draft.is_text is probed.is_text
+        is_same = is_same and len(draft.pieces) == len(probed.pieces) and len(draft.texts) == len(probed.texts)
+        is_same = is_same and draft.marked is None and probed.marked is None and not draft.is_open
+        if not is_same or draft.rule.typed_id or len(draft.problems) != len(probed.problems):
+            raise _DiffersError
+        facts = [(name, self._mix(getattr(draft, name), getattr(probed, name), probe)) for name in _FACTS]
+        bare = copy(draft)
+        given = [(name, mix) for name, mix in facts if not isinstance(mix, str) and mix is not None]
+        for name, _ in given:
+            setattr(bare, name, "")
+        bare.pieces, bare.texts, bare.problems, bare.span = [], [], [], (0, 0)
+        bare.outcome_span = None
+        time = self._time(draft, probed, probe)
+        if time:
+            bare.time_ms = None
+        return _Said(
+            bare,
+            places.span(draft.span, probed.span),
+            self._outcome_span(draft, probed, places),
+            tuple(self._piece(*pair, places, probe) for pair in zip(draft.pieces, probed.pieces, strict=True)),
+            tuple(given),
+            tuple(self._mix(*pair, probe) for pair in zip(draft.texts, probed.texts, strict=True)),
+            time,
+            tuple(_problem(*pair, places) for pair in zip(draft.problems, probed.problems, strict=True)),
+        )
+
+    @staticmethod
+    def _outcome_span(draft: Draft, probed: Draft, places: _Places) -> tuple[_Place, _Place] | None:
+        if draft.outcome_span is None or probed.outcome_span is None:
+            if draft.outcome_span is not probed.outcome_span:
+                raise _DiffersError
+            return None
+        return places.span(draft.outcome_span, probed.outcome_span)
+
+    def _time(self, draft: Draft, probed: Draft, probe: _Probed) -> int:
+        """The hole with the time of a draft; 0 if its time is part of the shape."""
+        for number, hole in enumerate(self._holes, 1):
+            if not _is_container(hole.node) and probed.time_ms is not None:
+                is_own = parse_decoded_time(_at(self._value, hole.path)) == draft.time_ms
+                if is_own and parse_decoded_time(_at(probe.value, hole.path)) == probed.time_ms:
+                    return number
+        if draft.time_ms != probed.time_ms:
+            raise _DiffersError
+        return 0
+
+    def _mix(self, text: str | None, probed: str | None, probe: _Probed) -> _Mix:
+        """A text with holes instead of the marks in it."""
+        if text is None or probed is None:
+            if text is not probed:
+                raise _DiffersError
+            return None
+        parts = probe.split(probed)
+        for part in parts:
+            if isinstance(part, int):
+                hole = self._holes[part - 1]
+                if hole.node.kind is not JsonKind.STRING:
+                    raise _DiffersError
+                hole.is_read = True
+        if "".join(self._holes[part - 1].node.text if isinstance(part, int) else part for part in parts) != text:
+            raise _DiffersError
+        if not any(isinstance(part, int) for part in parts):
+            return text
+        return parts[0] if len(parts) == 1 else tuple(parts)
+
+    def _piece(self, piece: Piece, probed: Piece, places: _Places, probe: _Probed) -> _PieceAt:
+        for number, hole in enumerate(self._holes, 1):
+            node = hole.node
+            is_in = node.kind is JsonKind.STRING and node.start <= piece.start <= piece.end <= node.end
+            if is_in and not (piece.coding in _AS_A_WHOLE and (piece.start, piece.end) == (node.start, node.end)):
+                start, end = probe.spans[number]
+                is_whole = _is_string(piece, node.start, node.end) and _is_string(probed, start, end)
+                is_before = _is_before(piece, node.start) and _is_before(probed, start)
+                if not is_whole and not (is_before and piece.coding is probed.coding):
+                    raise _DiffersError
+                hole.is_read = True
+                return _PieceAt(Coding.PLAIN if is_whole else piece.coding, (0, 0), (0, 0), number)
+        if piece.coding is not probed.coding:
+            raise _DiffersError
+        return _PieceAt(piece.coding, *places.span((piece.start, piece.end), (probed.start, probed.end)))
+
+
+def _is_string(piece: Piece, start: int, end: int) -> bool:
+    is_plain = piece.coding is Coding.PLAIN and (piece.start, piece.end) == (start + 1, end - 1)
+    return is_plain or (piece.coding is Coding.JSON_STRING and (piece.start, piece.end) == (start, end))
+
+
+def _is_before(piece: Piece, start: int) -> bool:
+    return piece.coding in (Coding.LINE, Coding.BREAK) and piece.start == piece.end and piece.start - start in (0, 1)
+
+
+def _problem(own: Problem, probed: Problem, places: _Places) -> tuple[Rule, str | None, _Place, _Place, int]:
+    if (own.rule, own.reason, own.count) != (probed.rule, probed.reason, probed.count):
+        raise _DiffersError
+    return own.rule, own.reason, *places.span((own.start, own.end), (probed.start, probed.end)), own.count
+
+
+def _value(hole: _Hole) -> bytes:
+    """The pattern of the values that a hole may have."""
+    if hole.node.kind is JsonKind.NUMBER:
+        return _NUMBER
+    if hole.node.kind is JsonKind.STRING:
+        return _TEXT if hole.is_read else _PLAIN_TEXT
+    return _OBJECT if hole.node.kind is JsonKind.OBJECT else _ARRAY
+
+
+class _Places(Struct, frozen=True):
+    """Places in a record and in its probe."""
+
+    own: list[int]
+    """The ends of the holes; the first is the start of the record."""
+    probed: list[int]
+
+    def span(self, own: tuple[int, int], probed: tuple[int, int]) -> tuple[_Place, _Place]:
+        """The places of a span."""
+        return self._place(own[0], probed[0]), self._place(own[1], probed[1])
+
+    def _place(self, own: int, probed: int) -> _Place:
+        last = sum(end <= own for end in self.own) - 1
+        if last < 0 or own - self.own[last] != probed - self.probed[last]:
+            raise _DiffersError
+        return last, own - self.own[last]
+
+
+class _Probed(Struct, frozen=True):
+    """What the careful reader made of a record with marks in its holes."""
+
+    reading: RecordReading
+    value: Any
+    ends: list[int]
+    spans: list[tuple[int, int]]
+    split: Callable[[str], list[str | int]]
+
+
+class _Probe:
+    """A record with a mark in each hole."""
+
+    def __init__(self, holes: list[_Hole], data: bytes, base: int, *, is_other: bool) -> None:
+        self._marks: dict[str, int] = {}
+        self._ends, self._spans = [base], [(base, base)]
+        self._base = base
+        parts, at, size = [b""], base, 0
+        for number, hole in enumerate(holes, 1):
+            before = data[at - base : hole.node.start - base]
+            own = self._mark(number, hole, is_other=is_other).encode()
+            size += len(before)
+            self._spans.append((base + size, base + size + len(own)))
+            size += len(own)
+            self._ends.append(base + size)
+            parts += [before, own]
+            at = hole.node.end
+        self._data = b"".join(parts) + data[at - base :]
+
+    def read(self, format: RecordFormat) -> _Probed:
+        """Read the record with care."""
+        node = read_regular(self._data, self._base)
+        if node is None or has_inner_strings(format.inner, node):
+            raise _DiffersError
+        reading = read_record(format.records, node)
+        return _Probed(reading, node.value, self._ends, self._spans, self._split)
+
+    def _mark(self, number: int, hole: _Hole, *, is_other: bool) -> str:
+        """The source of another value."""
+        node = hole.node
+        if node.kind is JsonKind.NUMBER:
+            head, point, tail = node.text.partition(".")
+            mark = head[:-4] + f"{1000 + number}" if len(head) > 4 else f"{1000 + number}"
+            return mark + point + tail
+        if _is_container(node):
+            inside = "" if is_other else '"text":"x"' if node.kind is JsonKind.OBJECT else '"x"'
+            return f"{{{inside}}}" if node.kind is JsonKind.OBJECT else f"[{inside}]"
+        mark = f"20{20 + is_other}-02-03T04:{number // 60:02}:{number % 60:02}Z" if hole.is_time else ""
+        if not mark:
+            mark = f"{_beginning(node.text, ())[0]}Zq{number:04}qZ" + is_other * "\n"
+        self._marks[mark] = number
+        return json.dumps(mark)
+
+    def _split(self, text: str) -> list[str | int]:
+        """A text as marks and what is between them."""
+        if not self._marks:
+            return [text] if text else []
+        found = re.split("(" + "|".join(map(re.escape, self._marks)) + ")", text)
+        return [self._marks.get(part, part) for part in found if part]

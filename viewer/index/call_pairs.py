@@ -1,0 +1,74 @@
+"""Pairs of calls and replies that answer each other, gathered so that the call ledger takes them over together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from viewer.index.calls import CallLedger
+
+
+class CallPairs:
+    """Consecutive calls and replies. Each reply answers one of the calls, by its id or, if both have none, by its tool.
+
+    Nothing else that the ledger knows concerns such a pair: the id is new, and no earlier call without an id waits for
+    a reply of this tool. A call or reply that does not fit is refused and changes nothing."""
+
+    def __init__(self, ledger: CallLedger, *, in_turn: bool) -> None:
+        """`in_turn` is true if the first of them belongs to the current turn of the ledger."""
+        self._ledger = ledger
+        self._in_turn = in_turn
+        self.calls: list[int] = []
+        self.replies: list[int] = []
+        self.tools: list[str] = []
+        self.ids: list[str | None] = []
+        """Call, reply, tool and call id of each pair; the reply is 0 if it did not come yet."""
+        self.order: list[int] = []
+        """The pairs in the order of their replies."""
+        self.are_noted = False
+        """True if replies without an id are reported."""
+        self._open: dict[str, int] = {}
+        self._open_by_tool: dict[str, int] = {}
+        self._seen: set[str] = set()
+
+    def begin_turn(self) -> None:
+        """Begin another turn."""
+        self._in_turn = False
+
+    @property
+    def are_whole(self) -> bool:
+        """True if every call has its reply."""
+        return not self._open and not self._open_by_tool
+
+    def add_call(self, number: int, tool: str, bare_tool: str, call_id: str | None) -> bool:
+        """Add a call; False if it is refused. `bare_tool` is the name that linking compares."""
+        if call_id is None:
+            if bare_tool in self._open_by_tool or (self._in_turn and self._ledger.awaits_reply(bare_tool)):
+                return False
+            self._open_by_tool[bare_tool] = len(self.calls)
+        else:
+            if call_id in self._seen or self._ledger.knows(call_id):
+                return False
+            self._seen.add(call_id)
+            self._open[call_id] = len(self.calls)
+        self.calls.append(number)
+        self.replies.append(0)
+        self.tools.append(tool)
+        self.ids.append(call_id)
+        return True
+
+    def add_reply(self, number: int, bare_tool: str, call_id: str | None) -> bool:
+        """Add a reply; False if it is refused."""
+        if call_id is None:
+            pair = self._open_by_tool.pop(bare_tool, None) if bare_tool else None
+        else:
+            pair = self._open.pop(call_id, None)
+        if pair is None:
+            return False
+        self.replies[pair] = number
+        self.order.append(pair)
+        return True
+
+    def cut(self, calls: int) -> None:
+        """Forget all but the first of these calls, which all have their replies, and no other call has one."""
+        del self.calls[calls:], self.replies[calls:], self.tools[calls:], self.ids[calls:], self.order[calls:]

@@ -1,0 +1,1 @@
+"""Answers to questions about transcripts, as values made from projections."""

@@ -1,0 +1,278 @@
+"""One side of a comparison: the messages of a projection as columns, with a hash of each body."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Hashable
+from hashlib import blake2b
+
+from msgspec import Struct
+
+from viewer.document.projection import Projection
+from viewer.document.values import HiddenRun, ShownMessage, ShownStray, ShownTranscript
+from viewer.insight.json_changes import canonical, json_container
+from viewer.reading.header import full_tool_name
+
+NO_MESSAGE = -1
+CALL, REPLY, STRAY = "call", "reply", "stray"
+OTHER_CHANNEL = "other"
+"""The channel of a message whose channel no specification defines."""
+CHANNELS = ("final", "analysis", "commentary", OTHER_CHANNEL)
+_SAME_ENDINGS = {"return": "end", "call": "end", "implied": "end"}
+"""Endings that only spell the end of a message in another way."""
+_USUAL_RECIPIENTS = (None, "user", "assistant")
+
+
+class Spelling(Struct, frozen=True, gc=False):
+    """Which spellings are equal."""
+
+    strict: bool = False
+    """True if no other spelling of a header is equal."""
+    strict_json: bool = False
+    """True if the order of keys and the spelling of numbers in JSON count."""
+    other_fields: bool = True
+    """True if fields that no rule lists count: they have a meaning in one format only."""
+
+
+class Numbers:
+    """Numbers for values that both sides share: equal values have equal numbers."""
+
+    def __init__(self) -> None:
+        self._known: dict[Hashable, int] = {}
+
+    def of(self, value: Hashable) -> int:
+        """The number of a value."""
+        return self._known.setdefault(value, len(self._known))
+
+
+class Part(Struct, frozen=True):
+    """The messages of one transcript."""
+
+    transcript: ShownTranscript | None
+    first: int
+    end: int
+
+
+class _Kind(Struct, frozen=True):
+    """What all messages with one header share."""
+
+    name: tuple[str, ...]
+    group: int
+    tool: int
+    header: int
+    channel: int
+
+
+class Side:
+    """The messages of one projection that are compared, by their position: columns, and bodies on request."""
+
+    def __init__(
+        self,
+        projection: Projection | None,
+        numbers: Numbers,
+        spelling: Spelling,
+        channels: frozenset[str] = frozenset(),
+        work: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Without a projection, there are no messages. `work` is called now and then, and may raise to stop."""
+        self._projection = projection
+        self._rows = projection.rows() if projection else None
+        self._row = array("I")
+        self.number = array("I")
+        """The number that the audience knows."""
+        self.group = array("I")
+        """Only messages of the same group are ever paired."""
+        self.tool = array("I")
+        """The recipient of a call, or the tool of a reply; the same number for all other messages."""
+        self.key = array("I")
+        """Equal for messages with the same group, recipient and body."""
+        self.header = array("I")
+        """Equal for messages with the same header, except call ids."""
+        self._channel = array("B")
+        self._is_linked = bytearray()
+        self._kinds: dict[tuple[object, ...], _Kind] = {}
+        self.call_ids: dict[int, str] = {}
+        self.calls = set[int]()
+        self.replies = dict[int, int]()
+        """The call of each reply that has one."""
+        self.parts: list[Part] = []
+        if projection is not None:
+            self._fill(projection, numbers, spelling, channels, work)
+            self._link(projection)
+
+    def __len__(self) -> int:
+        return len(self._row)
+
+    def _fill(
+        self,
+        projection: Projection,
+        numbers: Numbers,
+        spelling: Spelling,
+        channels: frozenset[str],
+        work: Callable[[], None],
+    ) -> None:
+        assert self._rows is not None
+        transcripts = {each.number: each for each in projection.transcripts()}
+        current, first = 0, 0
+        for row in range(len(self._rows)):
+            if not row % 256:
+                work()
+            item = projection.item(self._rows, row)
+            if isinstance(item, HiddenRun) or (channels and channel_of(item) not in channels):
+                continue
+            if item.transcript != current:
+                self._end_part(transcripts.get(current), first)
+                current, first = item.transcript, len(self)
+            self._append(row, item, numbers, spelling)
+        self._end_part(transcripts.get(current), first)
+
+    def _end_part(self, transcript: ShownTranscript | None, first: int) -> None:
+        if transcript is not None:
+            self.parts.append(Part(transcript, first, len(self)))
+
+    def _append(
+        self,
+        row: int,
+        item: ShownMessage | ShownStray,
+        numbers: Numbers,
+        spelling: Spelling,
+    ) -> None:
+        position = len(self)
+        self._row.append(row)
+        if isinstance(item, ShownStray):
+            group, tool, header = map(numbers.of, (("group", STRAY), ("tool", ""), "stray"))
+            kind = _Kind((STRAY,), group, tool, header, CHANNELS.index(OTHER_CHANNEL))
+            self.number.append(item.after)
+        else:
+            kind = self._kind(item, numbers, spelling)
+            self.number.append(item.number)
+            if item.call_id is not None:
+                self.call_ids[position] = item.call_id
+            if kind.name[0] == CALL:
+                self.calls.add(position)
+        self.group.append(kind.group)
+        self.tool.append(kind.tool)
+        self.header.append(kind.header)
+        self._channel.append(kind.channel)
+        self._is_linked.append(kind.name[0] in (CALL, REPLY))
+        self.key.append(numbers.of((kind.group, kind.tool, _hash(_comparable(item.body, spelling)))))
+
+    def _kind(self, item: ShownMessage, numbers: Numbers, spelling: Spelling) -> _Kind:
+        """The numbers for a header. Few headers differ, so that they are cached."""
+        key = (
+            *(item.role, item.name, item.recipient, item.channel, item.channel_given, item.intent),
+            *(item.content_type, item.constrained, item.ending, item.cancelled, item.message_kind, item.transcript),
+        )
+        is_alone = bool(item.extra) or spelling.strict
+        known = None if is_alone else self._kinds.get(key)
+        if known is None:
+            fields = self.fields(item, spelling)
+            group = group_of(item)
+            known = _Kind(
+                group,
+                numbers.of(("group", *group)),
+                numbers.of(("tool", tool_of(item))),
+                numbers.of(("header", *fields.items())),
+                CHANNELS.index(channel_of(item)),
+            )
+            if not is_alone:
+                self._kinds[key] = known
+        return known
+
+    def _link(self, projection: Projection) -> None:
+        """Find the call of each reply."""
+        places = {number: position for position, number in enumerate(self.number)}
+        for call in projection.calls():
+            begun, ended = places.get(call.call or 0), places.get(call.reply or 0)
+            if begun is not None and ended is not None:
+                self.replies.setdefault(ended, begun)
+
+    def item(self, position: int) -> ShownMessage | ShownStray:
+        """A message, read again."""
+        assert self._projection is not None and self._rows is not None
+        found = self._projection.item(self._rows, self._row[position])
+        assert not isinstance(found, HiddenRun)
+        return found
+
+    def channel(self, position: int) -> str:
+        """The channel by which a message is selected."""
+        return CHANNELS[self._channel[position]]
+
+    def is_linked(self, position: int) -> bool:
+        """True if a message is a call or a reply."""
+        return bool(self._is_linked[position])
+
+    def fields(self, message: ShownMessage, spelling: Spelling) -> dict[str, str | bool | None]:
+        """The fields of a header that are compared; if spelling counts, with the header as written."""
+        fields = header_fields(message, spelling)
+        if spelling.strict and spelling.other_fields and message.span and message.body_span:
+            assert self._projection is not None
+            raw = self._projection.raw(message.number)[: message.body_span[0] - message.span[0]]
+            if raw.startswith(b"<|"):
+                fields["written"] = raw.decode("utf-8", "replace")
+        return fields
+
+
+def channel_of(item: ShownMessage | ShownStray) -> str:
+    """The channel by which a message is selected; calls and replies that state none are commentary."""
+    if isinstance(item, ShownStray):
+        return OTHER_CHANNEL
+    if group_of(item)[0] in (CALL, REPLY):
+        return item.channel_given if item.channel_given in CHANNELS else "commentary"
+    return item.channel or OTHER_CHANNEL
+
+
+def group_of(item: ShownMessage | ShownStray) -> tuple[str, ...]:
+    """What must be the same for two messages to be paired: role and channel, or that both are calls or replies."""
+    if isinstance(item, ShownStray):
+        return (STRAY,)
+    if item.message_kind in (CALL, REPLY):
+        return (item.message_kind,)
+    return (item.role, item.channel or "")
+
+
+def tool_of(item: ShownMessage | ShownStray) -> str:
+    """The tool of a call or a reply, without a namespace for functions; otherwise empty."""
+    if isinstance(item, ShownStray) or item.message_kind not in (CALL, REPLY):
+        return ""
+    name = item.recipient if item.message_kind == CALL else item.name
+    return full_tool_name(name).removeprefix("functions.") if name else ""
+
+
+def header_fields(message: ShownMessage, spelling: Spelling) -> dict[str, str | bool | None]:
+    """The fields of a header that are compared, without the call id. Unless spelling counts, they leave out every
+    difference that is only one of spelling."""
+    is_linked = message.message_kind in (CALL, REPLY)
+    type_given = message.content_type
+    fields: dict[str, str | bool | None] = {"role": message.role, "intent": message.intent}
+    if spelling.strict:
+        fields |= {
+            "name": message.name,
+            "recipient": message.recipient,
+            "channel": message.channel_given,
+            "type": type_given and ("<|constrain|>" if message.constrained else "") + type_given,
+            "ending": message.ending,
+        }
+    else:
+        is_usual = message.recipient in _USUAL_RECIPIENTS
+        fields |= {
+            "name": None if message.message_kind == REPLY else message.name,
+            "recipient": None if is_linked or is_usual else message.recipient,
+            "channel": None if is_linked else message.channel,
+            "type": None if message.message_kind == CALL and type_given == "json" else type_given,
+            "ending": _SAME_ENDINGS.get(message.ending, message.ending),
+        }
+    fields["cancelled"] = message.cancelled
+    if spelling.other_fields:
+        fields |= {f"{key}=": value for key, value in message.extra.items()}
+    return fields
+
+
+def _comparable(body: str, spelling: Spelling) -> str:
+    """The body, or one text for all spellings of its JSON."""
+    value = None if spelling.strict_json else json_container(body)
+    return body if value is None else canonical(value)
+
+
+def _hash(text: str) -> bytes:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()

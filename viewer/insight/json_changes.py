@@ -1,0 +1,193 @@
+"""Changes between two JSON values, by path: added, removed, changed, another type, another spelling or order."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from decimal import Decimal, InvalidOperation
+from typing import NoReturn
+
+from msgspec import Struct
+
+from viewer.insight.matching import equal_runs
+from viewer.syntax.json_text import is_too_deep
+from viewer.syntax.json_tree import number_value
+
+LONGEST_VALUE = 16 * 1024 * 1024
+"""A longer body is compared as text."""
+_PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+_CONTAINERS = ("{", "[")
+
+
+class PathChange(Struct, frozen=True):
+    """A change at one place of a JSON value."""
+
+    path: str
+    """Such as `.items[2].name`; empty for the whole value."""
+    change: str
+    """`added`, `removed`, `changed`, `type`, `spelling` or `order`."""
+    old: object
+    """The value before; None too if there is none. Not yet safe for a terminal."""
+    new: object
+
+    @property
+    def texts(self) -> tuple[str | None, str | None]:
+        """Both values as text: strings as they are, and all others as JSON; None if nothing is there."""
+        old = None if self.change == "added" else _text(self.old)
+        return old, None if self.change == "removed" else _text(self.new)
+
+
+class Number(str):
+    """The source text of a number; two are equal if their values are."""
+
+    __slots__ = ()
+
+    @property
+    def canonical(self) -> str:
+        """One text for all spellings of a value."""
+        sign, digits = ("-", self[1:]) if self.startswith("-") else ("", str(self))
+        power = 0
+        if not digits.isdigit():
+            try:
+                value = Decimal(digits).as_tuple()
+            except InvalidOperation:  # an exponent beyond any number
+                return str(self)
+            digits, power = "".join(map(str, value.digits)), int(value.exponent)
+        digits = digits.lstrip("0")
+        short = digits.rstrip("0")
+        return f"{sign}{short}e{power + len(digits) - len(short)}" if short else "0"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Number) and (str.__eq__(self, other) or self.canonical == other.canonical)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash(self.canonical)
+
+
+class _IrregularError(ValueError):
+    """JSON that has no plain value: a key twice, or a constant of JavaScript."""
+
+
+def _refuse(_constant: str) -> NoReturn:
+    raise _IrregularError
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        raise _IrregularError
+    return value
+
+
+_DECODER = json.JSONDecoder(parse_int=Number, parse_float=Number, parse_constant=_refuse, object_pairs_hook=_object)
+
+
+def json_container(text: str) -> object:
+    """The object or array that a text is; None for anything else. Numbers keep their spelling."""
+    if not text.lstrip(" \t\r\n").startswith(_CONTAINERS) or len(text) > LONGEST_VALUE:
+        return None
+    data = text.encode("utf-8", "surrogatepass")
+    if is_too_deep(data):
+        return None
+    try:
+        return _DECODER.decode(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def canonical(value: object, *, strict: bool = False) -> str:
+    """One text for all spellings of a value; with `strict`, the order of keys and the spelling of numbers count."""
+    if isinstance(value, dict):
+        items = value.items() if strict else sorted(value.items())
+        members = ",".join(f"{json.dumps(key)}:{canonical(item, strict=strict)}" for key, item in items)
+        return f"{{{members}}}"
+    if isinstance(value, list):
+        return f"[{','.join(canonical(item, strict=strict) for item in value)}]"
+    if isinstance(value, Number):
+        return str(value) if strict else value.canonical
+    return json.dumps(value)
+
+
+def spelled(value: object) -> str:
+    """The JSON text of a value, with its numbers as written."""
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{_quoted(key)}: {spelled(item)}' for key, item in value.items())}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(spelled, value))}]"
+    return str(value) if isinstance(value, Number) else _quoted(value)
+
+
+def plain_value(value: object) -> object:
+    """The value with numbers as Python has them."""
+    if isinstance(value, dict):
+        return {key: plain_value(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [*map(plain_value, value)]
+    return number_value(value) if isinstance(value, Number) else value
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else spelled(value)
+
+
+def _quoted(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def json_changes(old: object, new: object, *, strict: bool = False) -> list[PathChange]:
+    """The changes from one value to another, in the order of the new one."""
+    return [*_changes("", old, new, strict)]
+
+
+def _changes(path: str, old: object, new: object, strict: bool) -> Iterator[PathChange]:
+    if isinstance(old, dict) and isinstance(new, dict):
+        yield from _object_changes(path, old, new, strict)
+    elif isinstance(old, list) and isinstance(new, list):
+        yield from _array_changes(path, old, new, strict)
+    elif _kind(old) is not _kind(new):
+        yield PathChange(path, "type", old, new)
+    elif old != new:
+        yield PathChange(path, "changed", old, new)
+    elif strict and isinstance(old, Number) and str(old) != str(new):
+        yield PathChange(path, "spelling", old, new)
+
+
+def _kind(value: object) -> object:
+    return type(value)
+
+
+def _object_changes(path: str, old: dict[str, object], new: dict[str, object], strict: bool) -> Iterator[PathChange]:
+    for key, value in old.items():
+        if key not in new:
+            yield PathChange(_member(path, key), "removed", value, None)
+    for key, value in new.items():
+        if key in old:
+            yield from _changes(_member(path, key), old[key], value, strict)
+        else:
+            yield PathChange(_member(path, key), "added", None, value)
+    kept = [key for key in old if key in new]
+    if strict and kept != (now := [key for key in new if key in old]):
+        yield PathChange(path, "order", kept, now)
+
+
+def _array_changes(path: str, old: Sequence[object], new: Sequence[object], strict: bool) -> Iterator[PathChange]:
+    """Items by a longest common subsequence; between equal ones, by place."""
+    texts = [[canonical(item, strict=strict) for item in items] for items in (old, new)]
+    i = j = 0
+    for first, second, length in (*equal_runs(*texts), (len(old), len(new), 0)):
+        both = min(first - i, second - j)
+        for step in range(both):
+            yield from _changes(f"{path}[{j + step}]", old[i + step], new[j + step], strict)
+        for place in range(i + both, first):
+            yield PathChange(f"{path}[{place}]", "removed", old[place], None)
+        for place in range(j + both, second):
+            yield PathChange(f"{path}[{place}]", "added", None, new[place])
+        i, j = first + length, second + length
+
+
+def _member(path: str, key: str) -> str:
+    return f"{path}.{key}" if _PLAIN_KEY.fullmatch(key) else f"{path}[{_quoted(key)}]"

@@ -1,0 +1,336 @@
+"""Simulator of the next prompt: what each policy keeps, drops and changes, and how large the prompt is."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from hashlib import sha256
+
+from msgspec import Struct, field
+
+from viewer.columns.api import Column
+from viewer.insight.chat_view import Change, Refusal, Renderer, instructions
+from viewer.insight.harmony_prompt import NEXT, Part, changes, prompt_head, prompt_parts, prompt_stop, sampled_parts
+from viewer.insight.history import (
+    History,
+    is_analysis,
+    is_assistant_final,
+    is_call,
+    is_final,
+    is_reply,
+)
+from viewer.insight.next_prompt import AMBIGUOUS, HARMONY, NOTES, POLICIES, Policy
+from viewer.insight.prefix_cache import Cache, Encode, prefix_cache
+from viewer.model.messages import Ending
+from viewer.reading.format import Channels
+
+_TOKEN = re.compile(r"<\|(?:start|channel|message|call|constrain|return|end)\|>")
+_LATER = "last-final"
+"""The policy that the analysis of `HARMONY` is compared with."""
+
+
+class Outcome(Struct, frozen=True):
+    """What one policy makes of a history."""
+
+    policy: Policy
+    transcript: int
+    after: int
+    """The number of the last message in the prompt; 0 if there is none."""
+    kept: Sequence[int] = ()
+    dropped: Sequence[int] = ()
+    cut: int = 0
+    """The number of the message before which analysis is dropped."""
+    why: dict[int, str] = field(default_factory=dict)
+    """Why messages are dropped, where it is not the reason of the policy."""
+    changed: tuple[Change, ...] = ()
+    refused: Refusal | None = None
+    bytes: int | None = None
+    tokens: int | None = None
+    sha256: str | None = None
+    cache: Cache | None = None
+    notes: tuple[str, ...] = ()
+
+    def reason(self, number: int) -> str:
+        """Why a message is dropped."""
+        return self.why.get(number, self.policy.why)
+
+
+def groups(outcomes: Sequence[Outcome]) -> list[list[str]]:
+    """The names of the policies that give the same prompt; without those that refuse."""
+    found: dict[str, list[str]] = {}
+    for outcome in outcomes:
+        if outcome.sha256 is not None:
+            found.setdefault(outcome.sha256, []).append(outcome.policy.name)
+    return list(found.values())
+
+
+def are_different(outcomes: Sequence[Outcome]) -> bool:
+    """True if two policies give different prompts, or one refuses and another one does not."""
+    return len({outcome.sha256 for outcome in outcomes}) > 1
+
+
+class Simulator:
+    """Simulator of the prompt after a history, or of the one that continues a run of assistant messages."""
+
+    def __init__(self, history: History, sampled: Sequence[int] = (), encode: Encode | None = None) -> None:
+        """`sampled` are the messages directly after the history that the model has sampled already."""
+        self.history = history
+        self._sampled = list(sampled)
+        self._encode = encode
+        self._numbers = history.numbers()
+        self._analysis = history.all_of(is_analysis)
+
+    @property
+    def after(self) -> int:
+        """The number of the last message in the prompt."""
+        return next(iter(reversed([*self._numbers[-1:], *self._sampled])), 0)
+
+    def parts(self, policy: Policy) -> Iterator[Part]:
+        """The prompt under a policy. A refusal is raised before the first part."""
+        refusal = self._refusal(policy)
+        if refusal:
+            raise refusal
+        if policy.template is None:
+            gone = frozenset(self._dropped(policy))
+            return self._ended(prompt_parts(self.history, (each for each in self._numbers if each not in gone)))
+        for _ in policy.template(self.history):
+            pass
+        return self._ended(each for each in policy.template(self.history) if isinstance(each, Part))
+
+    def outcomes(self, policies: Iterable[Policy]) -> list[Outcome]:
+        """What each policy makes of the history. Bodies are read once for all policies without a template."""
+        policies = list(policies)
+        gone = {each.name: self._dropped(each) for each in policies if not each.template and not self._refusal(each)}
+        sheet = _Sheet(self, [frozenset(numbers) for numbers in gone.values()], self._encode)
+        return [
+            self._refused(policy, refusal)
+            if (refusal := self._refusal(policy))
+            else self._by_template(policy, policy.template)
+            if policy.template
+            else self._plain(policy, gone[policy.name], sheet)
+            for policy in policies
+        ]
+
+    def end(self) -> Iterator[Part]:
+        """The end of the prompt: the model continues there."""
+        yield Part(0, NEXT)
+        history, skipped = self.history, len(NEXT)
+        if not self._sampled:
+            return
+        whole = History(history.projection, history.transcript, self._sampled[-1])
+        for part in sampled_parts(whole, self._sampled, is_whole=False):
+            yield Part(part.number, part.text[skipped:])
+            skipped = 0
+        yield Part(0, NEXT)
+
+    def _ended(self, parts: Iterable[Part]) -> Iterator[Part]:
+        yield from parts
+        yield from self.end()
+
+    def _dropped(self, policy: Policy) -> Column:
+        return dropped(policy, self.history, self._analysis)
+
+    def _refusal(self, policy: Policy) -> Refusal | None:
+        is_refused = policy.needs_channels and self.history.channels is Channels.NONE
+        return Refusal(self.history.first, "needs-channels") if is_refused else None
+
+    def _refused(self, policy: Policy, refusal: Refusal) -> Outcome:
+        notes = tuple(_in_order(self._notes()))
+        return Outcome(policy, self.history.transcript, self.after, refused=refusal, notes=notes)
+
+    def _plain(self, policy: Policy, numbers: Column, sheet: _Sheet) -> Outcome:
+        gone = frozenset(numbers)
+        notes = {*self._notes(), *self._notes_of(policy, numbers)}
+        if sheet.ambiguous - gone:
+            notes.add(AMBIGUOUS)
+        return Outcome(
+            policy,
+            self.history.transcript,
+            self.after,
+            [*(each for each in self._numbers if each not in gone), *self._sampled],
+            list(numbers),
+            policy.cut(self.history),
+            changed=tuple(each for each in sheet.changed if each.number not in gone),
+            bytes=sheet.byte_count(numbers),
+            tokens=sheet.token_count(numbers),
+            sha256=sheet.checksums[gone],
+            cache=self._cache(policy, gone, sheet),
+            notes=tuple(_in_order(notes)),
+        )
+
+    def _cache(self, policy: Policy, gone: frozenset[int], sheet: _Sheet) -> Cache | None:
+        run = self.history.last_run()
+        if not run:
+            return None
+        before = self.history.until(run[0])
+        gone_before = frozenset(dropped(policy, before, self._analysis))
+        return prefix_cache(self.history, run, gone_before, gone, sheet.size, list(self.end()), self._encode)
+
+    def _by_template(self, policy: Policy, template: Renderer) -> Outcome:
+        meter = _Meter(self._encode)
+        kept: set[int] = set()
+        changed: list[Change] = []
+
+        def text() -> Iterator[Part]:
+            for each in template(self.history):
+                if isinstance(each, Part):
+                    yield each
+                else:
+                    changed.append(each)
+
+        try:
+            for part in self._ended(text()):
+                meter.add(part)
+                kept.add(part.number)
+        except Refusal as refusal:
+            return self._refused(policy, refusal)
+        checksum = meter.checksum()
+        notes = {*self._notes(), *(each.what for each in changed)}
+        if any(_TOKEN.search(block) for each in kept - {0} for block in self.history.blocks(each)):
+            notes.add(AMBIGUOUS)
+        return Outcome(
+            policy,
+            self.history.transcript,
+            self.after,
+            [*(each for each in self._numbers if each in kept), *self._sampled],
+            [each for each in self._numbers if each not in kept],
+            why={each.number: each.what for each in changed if each.number not in kept},
+            changed=tuple(each for each in changed if each.number in kept),
+            bytes=meter.bytes,
+            tokens=meter.tokens,
+            sha256=checksum,
+            notes=tuple(_in_order(notes)),
+        )
+
+    def _notes(self) -> Iterator[str]:
+        """Facts about the history that hold under every policy."""
+        history = self.history
+        if instructions(history):
+            yield "system-as-written"
+        if history.channels is Channels.BY_KIND:
+            yield "channels-by-kind"
+        if history.count < history.last - history.first + 1:
+            yield "left-out"
+        if history.count and history.ending(self._numbers[-1]) is Ending.OPEN:
+            yield "open-message"
+        if history.has_break_out():
+            yield "break-out"
+        if history.last_of(lambda header: header.malformed):
+            yield "malformed"
+
+    def _notes_of(self, policy: Policy, numbers: Column) -> Iterator[str]:
+        """Facts about what one policy drops."""
+        history = self.history
+        if policy.cut is POLICIES[HARMONY].cut:
+            if {*self._dropped(POLICIES[_LATER])} - {*numbers}:
+                yield "stale-analysis"
+            if policy.cut(history) and not is_assistant_final(history.header(history.first_of(is_final))):
+                yield "final-by-other-role"
+        if any(is_call(header) or is_reply(header) for header in map(history.header, numbers)):
+            yield "builtin-vanishes"
+
+
+def dropped(policy: Policy, history: History, analysis: Column) -> Column:
+    """The messages that a policy without a template drops: analysis before its cut, with exceptions."""
+    cut = policy.cut(history)
+    before = analysis[: bisect_left(analysis, cut)]
+    kept = policy.exceptions(history, cut) if before else frozenset()
+    return array("I", (each for each in before if each not in kept)) if kept else before
+
+
+def _in_order(notes: Iterable[str]) -> list[str]:
+    found = set(notes)
+    return [name for name in NOTES if name in found]
+
+
+class _Sheet:
+    """Sizes of the messages of a prompt, and the checksum of the prompt for each set of dropped messages."""
+
+    def __init__(self, simulator: Simulator, sets: Sequence[frozenset[int]], encode: Encode | None) -> None:
+        self._history = history = simulator.history
+        self._encode = encode
+        self._places = {number: place for place, number in enumerate(history.numbers())} if sets else {}
+        self._bytes, self._tokens = array("Q"), array("Q")
+        self.changed: list[Change] = []
+        self.ambiguous: set[int] = set()
+        """The messages whose body holds control tokens as text."""
+        hashes = {gone: sha256() for gone in sets}
+        for number in self._places:
+            self._measure(number, [hashes[gone].update for gone in hashes if number not in gone])
+            self.changed += [Change(number, what) for what in changes(history, number)]
+        end = "".join(part.text for part in simulator.end())
+        self._end_bytes, self._end_tokens = len(end.encode()), len(encode(end)) if encode else 0
+        for each in hashes.values():
+            each.update(end.encode())
+        self.checksums = {gone: each.hexdigest() for gone, each in hashes.items()}
+        """The checksum of the prompt without these messages."""
+
+    def byte_count(self, gone: Iterable[int]) -> int:
+        """The size of the prompt without these messages."""
+        return sum(self._bytes) + self._end_bytes - sum(self._bytes[self._places[each]] for each in gone)
+
+    def token_count(self, gone: Iterable[int]) -> int | None:
+        """The number of its tokens, with a vocabulary."""
+        if self._encode is None:
+            return None
+        return sum(self._tokens) + self._end_tokens - sum(self._tokens[self._places[each]] for each in gone)
+
+    def size(self, number: int) -> int:
+        """The size of a message in tokens, or in bytes without a vocabulary."""
+        return (self._tokens if self._encode else self._bytes)[self._places[number]]
+
+    def _measure(self, number: int, updates: Sequence[Callable[[bytes], None]]) -> None:
+        size, texts = 0, []
+        header = self._history.header(number)
+        blocks = self._history.blocks(number)
+        for text in (prompt_head(header), *self._watched(number, blocks), prompt_stop(header)):
+            data = text.encode("utf-8", "replace")
+            size += len(data)
+            for update in updates:
+                update(data)
+            if self._encode is not None:
+                texts.append(text)
+        self._bytes.append(size)
+        if self._encode is not None:
+            self._tokens.append(len(self._encode("".join(texts))))
+
+    def _watched(self, number: int, blocks: Iterable[str]) -> Iterator[str]:
+        for block in blocks:
+            if _TOKEN.search(block):
+                self.ambiguous.add(number)
+            yield block
+
+
+class _Meter:
+    """Size, tokens and checksum of one prompt."""
+
+    def __init__(self, encode: Encode | None) -> None:
+        self._encode = encode
+        self._hash = sha256()
+        self._waiting: list[str] = []
+        self._number = 0
+        self.bytes = 0
+        self.tokens: int | None = None if encode is None else 0
+
+    def add(self, part: Part) -> None:
+        """Add text. No token reaches from one message into another one."""
+        data = part.text.encode("utf-8", "replace")
+        self.bytes += len(data)
+        self._hash.update(data)
+        if self._encode is not None:
+            if part.number != self._number:
+                self._count()
+            self._number = part.number
+            self._waiting.append(part.text)
+
+    def checksum(self) -> str:
+        """The checksum of the text; nothing may be added afterwards."""
+        self._count()
+        return self._hash.hexdigest()
+
+    def _count(self) -> None:
+        if self._encode is not None and self.tokens is not None:
+            self.tokens += len(self._encode("".join(self._waiting)))
+        self._waiting.clear()

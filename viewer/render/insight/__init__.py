@@ -1,0 +1,1 @@
+"""Printed answers to questions about transcripts."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from viewer.document.filter import ANY, FIELDS, Field
+from viewer.document.filter.fields import ANY, FIELDS, Field
 from viewer.formats import FORMATS, WRITERS
 from viewer.insight.next_prompt import NOTES, POLICIES
 from viewer.model.diagnostic import Rule, Severity

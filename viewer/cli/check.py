@@ -25,7 +25,7 @@ from viewer.render.sarif import Suite, junit, sarif, workflow_command, workflow_
 from viewer.render.style import Line, Part, Printable, trusted
 
 if TYPE_CHECKING:
-    from viewer.document.filter import Filter
+    from viewer.document.filter.tree import Filter
     from viewer.document.live import LiveDocument
     from viewer.sources.changes import Reason
 
@@ -178,7 +178,8 @@ def command(
 
 def _wanted(where: Filter, audience: Audience, document: Document, findings: list[Finding]) -> list[Finding]:
     """The findings that match a filter. Only terms about messages read the messages of the audience."""
-    from viewer.document.filter import ProblemFacts, is_problem_wanted, matching, without_problems
+    from viewer.document.filter.predicate import matching
+    from viewer.document.filter.problems import ProblemFacts, is_problem_wanted, without_problems
 
     rest = without_problems(where)
     messages = matching(rest, document.project(audience), document.name) if rest.terms or rest.pattern else None

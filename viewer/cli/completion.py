@@ -72,7 +72,7 @@ def filters(context: Context, parameter: Parameter, incomplete: str) -> Completi
     """Complete the last term of --where."""
     from click.shell_completion import CompletionItem
 
-    from viewer.document.filter import completions
+    from viewer.document.filter.grammar import completions
 
     return [CompletionItem(text) for text in completions(incomplete)]
 

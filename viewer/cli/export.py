@@ -22,7 +22,7 @@ from viewer.render.exports import EXPORTERS, FIRST, Exporter, default_name, expo
 from viewer.render.exports.view_words import badge, view_sentence
 
 if TYPE_CHECKING:
-    from viewer.document.filter import Filter
+    from viewer.document.filter.tree import Filter
 
 
 @click.command("export", short_help="Write the conversation to a file.")

@@ -19,7 +19,7 @@ from viewer.reading.format import ReadOptions
 from viewer.sources.files import check_standard_input, is_directory, why_read_once
 
 if TYPE_CHECKING:
-    from viewer.document.filter import Filter
+    from viewer.document.filter.tree import Filter
     from viewer.sources.sessions import Surroundings
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -104,7 +104,7 @@ def where(command: Command) -> Command:
 def _filter(context: click.Context, parameter: click.Parameter, value: str | None) -> Filter | None:
     if value is None or not value.strip() or context.resilient_parsing:
         return None
-    from viewer.document.filter import parse  # few command lines have one
+    from viewer.document.filter.grammar import parse  # few command lines have one
 
     return parse(value)
 

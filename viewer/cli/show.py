@@ -21,7 +21,7 @@ from viewer.render.conversation import Conversation, conversation_lines
 from viewer.render.title import rule
 
 if TYPE_CHECKING:
-    from viewer.document.filter import Filter
+    from viewer.document.filter.tree import Filter
     from viewer.document.live import LiveDocument
     from viewer.render.json_lines import LiveLines
     from viewer.sources.changes import Reason

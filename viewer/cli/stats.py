@@ -23,7 +23,7 @@ from viewer.render.style import Line, Part, Printable, Style, StyleRole, trusted
 from viewer.render.title import rule
 
 if TYPE_CHECKING:
-    from viewer.document.filter import Filter
+    from viewer.document.filter.tree import Filter
 
 _SUMS = ("role", "channel", "messages", "bytes", "calls")
 _USAGE = ("tokens", "input", "cached", "output", "reasoning", "total")

@@ -41,7 +41,7 @@ from viewer.sources.files import CHUNK, Source, open_source
 from viewer.syntax.utf8 import ill_formed
 
 if TYPE_CHECKING:
-    from viewer.document.filter import Filter
+    from viewer.document.filter.tree import Filter
     from viewer.document.scanner import Scanner
     from viewer.index.one_transcript import OneTranscript
 
@@ -470,7 +470,7 @@ class Document:
         projection = Projection(audience, self._analysis, self._places, vault)
         if where is None:
             return projection
-        from viewer.document.filter import matching  # few commands filter
+        from viewer.document.filter.predicate import matching  # few commands filter
 
         return projection.narrowed(matching(where, projection, self.name))
 

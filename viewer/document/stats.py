@@ -16,7 +16,7 @@ from viewer.model.messages import Coding, Message, Usage
 from viewer.model.visibility import END_USER, Audience
 
 if TYPE_CHECKING:
-    from viewer.document.filter import Filter
+    from viewer.document.filter.tree import Filter
 
 AT_ONCE = 64 * 1024
 """Messages whose columns are looked at together."""

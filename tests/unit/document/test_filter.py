@@ -11,17 +11,10 @@ import pytest
 from tests.support.program import run
 from tests.support.running import TOUR
 from viewer.document.document import Document, open_document
-from viewer.document.filter import (
-    ANY,
-    FIELDS,
-    LONGEST,
-    MOST_TERMS,
-    FieldKind,
-    FilterError,
-    completions,
-    matching,
-    parse,
-)
+from viewer.document.filter.fields import ANY, FIELDS, FieldKind
+from viewer.document.filter.grammar import LONGEST, MOST_TERMS, completions, parse
+from viewer.document.filter.predicate import matching
+from viewer.document.filter.tree import FilterError
 from viewer.model.visibility import END_USER, Audience, Reveal
 
 REVEALED = Audience(frozenset({Reveal.ALL}))

@@ -172,7 +172,7 @@ class Prompt(Horizontal):
         """Complete the last term of a filter, as far as its candidates agree; a note names them."""
         if self.kind is not PromptKind.FILTER:
             return
-        from viewer.document.filter import completions  # the first page needs no filter
+        from viewer.document.filter.grammar import completions  # the first page needs no filter
 
         found = completions(self._input.value)
         if found:

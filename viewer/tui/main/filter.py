@@ -5,7 +5,9 @@ from __future__ import annotations
 import time
 from functools import partial
 
-from viewer.document.filter import Filter, FilterError, Matching, parse
+from viewer.document.filter.grammar import parse
+from viewer.document.filter.predicate import Matching
+from viewer.document.filter.tree import Filter, FilterError
 from viewer.document.rows import MessageSet, Rows
 from viewer.tui.host import Host, PromptKind
 from viewer.tui.keys import DEBUG_ONLY

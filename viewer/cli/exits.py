@@ -12,7 +12,6 @@ import click
 from viewer.errors import Excerpt, ViewerError
 from viewer.render.crash import take_faults
 from viewer.render.sanitize import sanitize_line
-from viewer.render.width import cells
 
 FINE = 0
 FINDINGS = 1
@@ -84,6 +83,8 @@ def ended(act: Callable[[], int]) -> int:
 
 def _quote(excerpt: Excerpt) -> None:
     """Print what the user typed, and a line that marks the fault; of a long text, the surroundings of the fault."""
+    from viewer.render.width import cells  # needs msgspec, which takes long to load
+
     first = max(0, excerpt.column - _MOST_QUOTED // 2)
     shown = sanitize_line(excerpt.source[first : first + _MOST_QUOTED])
     before, fault = shown[: excerpt.column - first], shown[excerpt.column - first :][: excerpt.length]

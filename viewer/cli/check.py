@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -37,12 +37,13 @@ Wanted = Callable[[Document, list[Finding]], list[Finding]]
 class Report:
     """Iterator over the findings of all files, with their sums."""
 
-    def __init__(self, inputs: Inputs, wanted: Wanted | None = None, *, compares: bool = False) -> None:
-        """`wanted` selects the findings of a document that match a filter. With `compares`, each text is also read as
-        the other text formats."""
+    def __init__(
+        self, inputs: Inputs, adds: Sequence[Callable[[Document], None]] = (), wanted: Wanted | None = None
+    ) -> None:
+        """Each of `adds` adds further problems to a document. `wanted` selects the findings that match a filter."""
         self.inputs = inputs
+        self._adds = adds
         self._wanted = wanted
-        self._compares = compares
         self.more: list[tuple[str, str, int]] = []
         self.errors = self.warnings = self.messages = self.transcripts = 0
         self.has_empty = False
@@ -50,21 +51,18 @@ class Report:
 
     def __iter__(self) -> Iterator[tuple[Document, Finding]]:
         for document in self.inputs:
-            for finding in self.findings(document):
+            findings = self.findings(document)
+            self.count(document)
+            for finding in findings:
                 yield document, finding
             self.more += [(document.name, code, count) for code, count in self.unlisted(document).items()]
             mention_if_empty(document)
 
     def findings(self, document: Document) -> list[Finding]:
-        """The findings of a file; adds its totals."""
+        """The findings of a file; with a filter, adds them to the sums."""
+        for add in self._adds:
+            retried(document, partial(add, document))
         findings = retried(document, document.findings)
-        differing = retried(document, partial(_differing, document)) if self._compares else None
-        if self._wanted is None:
-            self.errors += document.tally.diagnostics("error")
-            self.warnings += document.tally.diagnostics("warning") + (differing is not None)
-        self._count(document)
-        if differing is not None:
-            findings = sorted([*findings, differing], key=lambda each: each.diagnostic.start)
         if self._wanted is not None:
             findings = self._wanted(document, findings)
             severities = [finding.diagnostic.rule.severity.value for finding in findings]
@@ -72,7 +70,11 @@ class Report:
             self.warnings += severities.count("warning")
         return findings
 
-    def _count(self, document: Document) -> None:
+    def count(self, document: Document) -> None:
+        """Add the totals of a file."""
+        if self._wanted is None:
+            self.errors += document.tally.diagnostics("error")
+            self.warnings += document.tally.diagnostics("warning")
         self.messages += document.message_count
         self.has_empty = self.has_empty or not document.message_count
         self.transcripts += document.tally.transcripts
@@ -89,12 +91,6 @@ class Report:
     def code(self, strict: bool) -> int:
         """The exit code for the findings."""
         return _code(self.errors, self.warnings, strict)
-
-
-def _differing(document: Document) -> Finding | None:
-    from viewer.cli.lens import differing  # only with --lens
-
-    return differing(document)
 
 
 def _code(errors: int, warnings: int, strict: bool) -> int:
@@ -120,7 +116,8 @@ def _code(errors: int, warnings: int, strict: bool) -> int:
     help=f"Keep N problems per file and code; default {MOST_PER_CODE}, 0 for all.",
 )
 @click.option("--strict", is_flag=True, help="Fail on warnings too.")
-@click.option("--lens", "compares", is_flag=True, help="Also report where formats disagree on visibility.")
+@click.option("--lens", is_flag=True, help="Also report where formats disagree on visibility.")
+@click.option("--leaks", is_flag=True, help="Also report hidden text that reached the user; requires -d.")
 @click.option("--require-messages", is_flag=True, help="Fail if there are no messages.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if problems are found.")
 def command(
@@ -135,7 +132,8 @@ def command(
     form: str | None,
     max_per_code: int,
     strict: bool,
-    compares: bool,
+    lens: bool,
+    leaks: bool,
     require_messages: bool,
     exit_zero: bool,
     follow: bool,
@@ -145,16 +143,26 @@ def command(
     if errors are found. With -f, reports each problem when it is found."""
     revealed = options.audience_of(reveal, debug, False)
     options.check_where(where, revealed, follow, of_problems=True)
+    adds: list[Callable[[Document], None]] = []
+    if leaks:
+        from viewer.cli.leaks import add_leaks, refuse  # needed only for leaks
+
+        if not revealed.reveals(Reveal.ALL):
+            return refuse("check --leaks")
+        adds.append(add_leaks)
+    if lens:
+        from viewer.cli.lens import add_difference  # needed only for lens
+
+        adds.append(add_difference)
     if options.is_followed(follow, files, stall_after):
-        if compares:
-            raise ViewerError("--lens needs the whole input, so it cannot be followed")
+        if adds:
+            raise ViewerError(f"--{'leaks' if leaks else 'lens'} needs the whole input; leave out -f")
         followed = options.followed_of(files, format, preambles, stall_after, row_order=strict)
         report_to = options.output_of(color, ascii_only)
         return _follow(followed, revealed, report_to, form, max_per_code, strict, require_messages, exit_zero)
     reading = options.reading_options(preambles, row_order=strict)
     wanted = partial(_wanted, where, revealed) if where is not None else None
-    inputs = Inputs(options.inputs_of(files), format, reading, max_per_code, refuses=False)
-    report = Report(inputs, wanted, compares=compares)
+    report = Report(Inputs(options.inputs_of(files), format, reading, max_per_code, refuses=False), adds, wanted)
     output = options.output_of(color, ascii_only)
     if form == "json":
         output.write(_json(report))
@@ -261,6 +269,7 @@ def _json(report: Report) -> Iterator[Printable]:
 def _suites(report: Report) -> Iterator[Suite]:
     for document in report.inputs:
         findings = report.findings(document)
+        report.count(document)
         more = [more_words(code, count) for code, count in report.unlisted(document).items()]
         yield Suite(document.name, FORMATS.title(document.detection.format), findings, more)
         mention_if_empty(document)

@@ -26,7 +26,7 @@ from viewer.formats.detect import HEAD
 from viewer.index.calls import CallLink
 from viewer.index.findings import MOST_PER_CODE
 from viewer.index.messages import MessageIndex
-from viewer.model.diagnostic import Diagnostic
+from viewer.model.diagnostic import Diagnostic, Rule
 from viewer.model.events import Closed, Event
 from viewer.model.messages import Header, Message, Piece, Span, Transcript
 from viewer.model.visibility import Audience, is_user_safe
@@ -499,6 +499,10 @@ class Document:
             return known[self._analysis.index.transcript(diagnostic.message) - 1]
         before = [transcript for transcript in known if transcript.start <= diagnostic.start]
         return (before or known or [Transcript(1, self.detection.format, 0)])[-1 if before else 0]
+
+    def add_finding(self, rule: Rule, reason: str | None, span: Span, message: int | None) -> None:
+        """Add what a command for developers found in the whole input."""
+        self._analysis.findings.add(rule, reason, *span, message)
 
     def cut_messages(self) -> frozenset[int]:
         """The numbers of the shown messages with hidden parts."""

@@ -468,6 +468,10 @@ class Projection(Struct, frozen=True):
         places = self._vault.places_for(self.audience, self._analysis.index[number], spans)
         return [(place, one.severity) for place, one in zip(places, (d for d in found if d.span), strict=True) if place]
 
+    def input_spans(self, number: int, spans: Sequence[Span]) -> list[Span | None]:
+        """The positions in the input of characters of a body; None if it has several pieces. Only for a developer."""
+        return self._vault.sources_for(self.audience, self._analysis.index[number], spans)
+
     def why(self, number: int) -> str:
         """The rule that shows or hides a message, as fixed text; only for a developer."""
         return "" if self.audience.is_safe else reason_of(self._analysis.index[number])

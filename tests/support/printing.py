@@ -13,6 +13,7 @@ PRINTED: dict[str, list[list[str]]] = {
     "stats": [[], ["--json"]],
     "next": [[], ["--json"], ["--policy", "keep", "--text"]],
     "lens": [[], ["--json"], ["--as", "harmony,2.2", "--exit-code"]],
+    "leaks": [[], ["--json"], ["--from", "tool"]],
     "diff": [[*options, "/dev/null"] for options in ([], ["--json"], ["--stat"], ["--side"], ["--strict", "--stat"])],
     "export": [*(["-o", "-", "--to", form] for form in EXPORTERS), ["-o", "-", "--strict-safe"]],
 }
@@ -20,7 +21,7 @@ PRINTED: dict[str, list[list[str]]] = {
 WITHOUT_TRANSCRIPT = {"explain", "formats", "sessions", "themes", "config", "completion", "demo"}
 """Commands whose output does not depend on transcripts."""
 
-DEBUG_ONLY = {"next"}
+DEBUG_ONLY = {"next", "leaks"}
 """Commands that print one sentence unless everything is revealed."""
 
 SURFACES = [[command, *options] for command, lines in PRINTED.items() for options in lines]

@@ -50,6 +50,7 @@ COMMANDS = {
     "convert": Entry("viewer.cli.convert", "Convert to another format."),
     "stats": Entry("viewer.cli.stats", "Count messages, bytes, tokens and calls."),
     "diff": Entry("viewer.cli.diff", "Compare two transcripts."),
+    "leaks": Entry("viewer.cli.leaks", "Find hidden text that reached the user."),
     "sessions": Entry("viewer.cli.sessions", "List agent sessions on this machine."),
     "next": Entry("viewer.cli.next", "Show the prompt that the model receives next."),
     "lens": Entry("viewer.cli.lens", "Show how different formats read a file."),

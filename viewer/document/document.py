@@ -26,7 +26,7 @@ from viewer.formats.detect import HEAD
 from viewer.index.calls import CallLink
 from viewer.index.findings import MOST_PER_CODE
 from viewer.index.messages import MessageIndex
-from viewer.model.diagnostic import Diagnostic
+from viewer.model.diagnostic import Diagnostic, Rule
 from viewer.model.events import Closed, Event
 from viewer.model.messages import Header, Message, Piece, Span
 from viewer.model.visibility import Audience, is_user_safe
@@ -482,6 +482,10 @@ class Document:
     def findings(self) -> list[Finding]:
         """Every diagnostic with its position, by position."""
         return list(map(self.quotes.locate, self._analysis.findings.by_position()))
+
+    def add_finding(self, rule: Rule, reason: str | None, span: Span, message: int | None) -> None:
+        """Add what a command for developers found in the whole input."""
+        self._analysis.findings.add(rule, reason, *span, message)
 
     def cut_messages(self) -> frozenset[int]:
         """The numbers of the shown messages with hidden parts."""

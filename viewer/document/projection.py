@@ -336,6 +336,12 @@ class Projection(Struct, frozen=True):
             _time_of(message),
         )
 
+    def visibility(self) -> VisibilityCache:
+        """The messages that the safe view shows; only for a developer."""
+        return VisibilityCache(
+            self._analysis.index, lambda message: not self.audience.is_safe and is_user_safe(message)
+        )
+
     def is_superseded(self, number: int) -> bool:
         """True if a message is on a branch that the user left behind."""
         return self._analysis.index.is_superseded(number)
@@ -428,6 +434,10 @@ class Projection(Struct, frozen=True):
             return []
         places = self._vault.places_for(self.audience, self._analysis.index[number], spans)
         return [(place, one.severity) for place, one in zip(places, (d for d in found if d.span), strict=True) if place]
+
+    def input_spans(self, number: int, spans: Sequence[Span]) -> list[Span | None]:
+        """The positions in the input of characters of a body; None if it has several pieces. Only for a developer."""
+        return self._vault.sources_for(self.audience, self._analysis.index[number], spans)
 
     def why(self, number: int) -> str:
         """The rule that shows or hides a message, as fixed text; only for a developer."""

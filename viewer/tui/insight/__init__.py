@@ -1,0 +1,1 @@
+"""Screens that answer questions about transcripts."""

@@ -125,7 +125,7 @@ def test_records_decoded_at_once_give_the_events_of_the_careful_reader(
             both(text, format_of(sample), monkeypatch, (cut,))
 
 
-@each("sample", record_samples(), ids=lambda sample: sample.name, quick=144, test=16)
+@each("sample", record_samples(), ids=lambda sample: sample.name, quick=576, test=32)
 def test_mutated_samples_read_the_same(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
     text = as_lines(sample.text)
     for mutated in mutations(text, crc32(sample.name.encode()), 2):
@@ -138,7 +138,7 @@ def as_array(text: bytes) -> bytes:
     return b" [ " + b" ,\n".join(rows or [b"{}"]) + b"\n] "
 
 
-@each("sample", record_samples(), ids=lambda sample: sample.name, quick=504, test=10)
+@each("sample", record_samples(), ids=lambda sample: sample.name, quick=504, test=20)
 def test_arrays_of_records_read_the_same(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
     text = as_array(sample.text)
     both(text, format_of(sample), monkeypatch)
@@ -399,7 +399,7 @@ def layouts(chance: random.Random) -> Iterator[bytes]:
     yield text(rows)
 
 
-@each("seed", range(40), quick=20, test=5)
+@each("seed", range(40), quick=100, test=5)
 def test_messages_of_known_shapes_are_read_as_with_care(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     chance = random.Random(seed)
     for text in layouts(chance):

@@ -53,6 +53,7 @@ COMMANDS = {
     "leaks": Entry("viewer.cli.leaks", "Find hidden text that reached the user."),
     "sessions": Entry("viewer.cli.sessions", "List agent sessions on this machine."),
     "next": Entry("viewer.cli.next", "Show the prompt that the model receives next."),
+    "lens": Entry("viewer.cli.lens", "Show how different formats read a file."),
     "formats": Entry("viewer.cli.formats", "List formats and how they are detected.", reads_input=False),
     "themes": Entry("viewer.cli.themes", "List themes.", reads_input=False),
     "config": Entry("viewer.cli.config", "Show effective settings and where each comes from."),

@@ -122,6 +122,10 @@ class Quotes:
         """Return the offending value of a finding."""
         return offending_value(finding.diagnostic, self._read, self._missing)
 
+    def excerpt(self, start: int, end: int) -> str:
+        """Return the beginning of the text between two offsets."""
+        return self._read(start, min(end, start + LONGEST_EXCERPT)).decode("utf-8", "replace")
+
     def line_text(self, finding: Finding) -> tuple[str, int, int]:
         """Return the line of a finding cut around its position, and the columns of the position in it, from 0."""
         start, end = finding.diagnostic.start, finding.diagnostic.end
@@ -235,6 +239,14 @@ class Document:
         self._has_reported_fault = False
         if source.converted:
             self._analysis.findings.add(W_ENCODING, "utf-16", 0, 0, None)
+
+    def as_format(self, format: str, limit: int | None = None) -> Document:
+        """The same input read as another format, up to this many bytes and without its checks."""
+        source = open_source(self.name) if isinstance(self._source, FileSource) else self._source
+        document = Document(source, format, self._options)
+        while not document.is_read and (limit is None or document.size < limit):
+            document.read_some(LARGEST_STEP if limit is None else min(LARGEST_STEP, limit - document.size))
+        return document
 
     def begin_again(self) -> None:
         """Restart after the file was rewritten. Earlier projections return no more bodies."""

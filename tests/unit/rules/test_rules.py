@@ -25,6 +25,7 @@ REASONS = {
     "W-HEADER-MISSING": "",
     "W-VERSION-UNKNOWN": "",
     "W-FORMAT-VERSION": "",
+    "W-FORMAT-DIFFERS": "visibility",
     "W-TEXT-BETWEEN": "",
     "W-RECORD-UNKNOWN": "",
     "W-PART-UNKNOWN": "",

@@ -244,6 +244,8 @@ class MainScreen(Screen[None]):
     def on_transcript_clicked(self, event: Transcript.Clicked) -> None:
         if event.folds:
             self.view.open()
+        elif event.node >= 0:
+            self.view.turn_node(event.number, event.node)
         else:
             self.navigator.show_message(event.number)
 

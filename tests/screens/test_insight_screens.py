@@ -78,6 +78,15 @@ async def test_the_diff_of_a_debug_view_goes_from_change_to_change(files: tuple[
         assert view(pilot).host.is_current
 
 
+async def test_the_diff_opens_with_the_viewer_and_closes_to_the_first_file(files: tuple[Path, Path]) -> None:
+    async with running(files[0], options=ViewOptions(compared="b.ocml")) as pilot:
+        await until(lambda: isinstance(pilot.app.screen, DiffScreen))
+        await done(pilot)
+        assert "1 changed" in drawn(pilot)
+        await press(pilot, "escape")
+        assert "Is it warm in Tokyo?" in drawn(pilot)
+
+
 async def test_a_file_that_cannot_be_compared_is_one_sentence(files: tuple[Path, Path]) -> None:
     async with running(files[0]) as pilot:
         await type_in(pilot, ":", "diff missing.ocml")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from random import Random
 
 import pytest
 from textual.pilot import Pilot
 
 from tests.cli.test_leaks import LEAKY
+from tests.support.leaks.planted import everything
 from tests.support.program import CHAT
 from tests.support.running import ROOMY, SMALL, drawn, press, running, said, type_in, until, view
 from viewer.model.visibility import Reveal
@@ -54,6 +56,21 @@ async def test_the_diff_of_a_safe_view_shows_nothing_hidden(files: tuple[Path, P
                 assert hidden not in text
             await press(pilot, "escape")
             assert view(pilot).host.is_current
+
+
+async def test_other_hidden_words_do_not_change_the_diff_of_a_safe_view(files: tuple[Path, Path]) -> None:
+    planted = everything("openchatml-2.2")
+    seen = []
+    for each in (planted, planted.with_other_words(Random(3))):
+        files[0].write_bytes(each.data)
+        async with running(files[0], size=ROOMY) as pilot:
+            await type_in(pilot, ":", "diff b.ocml")
+            await press(pilot, "enter")
+            await done(pilot)
+            assert each.finder.plain(drawn(pilot)) == []
+            seen.append(drawn(pilot))
+    assert seen[0] == seen[1]
+    assert "only in A" in seen[0]
 
 
 async def test_the_diff_of_a_debug_view_goes_from_change_to_change(files: tuple[Path, Path]) -> None:

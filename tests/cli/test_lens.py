@@ -120,6 +120,4 @@ def test_check_warns_where_a_plausible_reader_shows_something_else(forged: Path)
     assert run("check", "--lens", "--strict", "-", stdin=OTHER_READER).code == 0
     assert run("check", "--lens", "--strict", "-", stdin=W_FORMAT_DIFFERS.example).code == 1
     assert "W-FORMAT-DIFFERS" in run("check", "--lens", "-", stdin=W_FORMAT_DIFFERS.example).out
-    assert (
-        run("check", "--lens", "-f", forged).err == "ocmlview: --lens needs the whole input, so it cannot be followed\n"
-    )
+    assert run("check", "--lens", "-f", forged).err == "ocmlview: --lens needs the whole input; leave out -f\n"

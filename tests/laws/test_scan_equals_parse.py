@@ -20,8 +20,10 @@ from tests.support.reading import read, read_scanned, scan
 from tests.support.samples import Sample, samples
 from tests.support.unconditional import unconditional
 from viewer.checks import CHECKS
+from viewer.checks.batches import check_run
 from viewer.checks.check import Check, Contains, Scope
 from viewer.checks.context import CheckContext
+from viewer.checks.queue import CheckQueue, Messages
 from viewer.model.diagnostic import Diagnostic
 from viewer.rules.structure import W_ENCODING
 
@@ -266,6 +268,20 @@ def test_random_calls_link_as_the_parser_links_them(part: int) -> None:
             assert read_scanned(text, format, [], number % 3) == read(text, format), (number, format)
 
 
+def test_messages_of_the_parser_are_checked_with_the_batches_around_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    firsts: list[int] = []
+
+    def counted(checker: CheckQueue, work: Messages, size: int) -> int:
+        firsts.append(work.first)
+        return check_run(checker, work, size)
+
+    monkeypatch.setattr("viewer.checks.batches.check_run", counted)
+    literal = b"<|start|>user<|message|>a <|literal|><|end|><|endliteral|>\x01<|end|>\n"
+    text = HEADER + USER + (USER * 4 + literal + turn(1) + USER) * 20
+    assert read_scanned(text, "openchatml-2.2", [], 1 << 20) == read(text, "openchatml-2.2")
+    assert len(firsts) == 1
+
+
 def test_a_check_of_decoded_text_is_not_left_to_the_prefilter(monkeypatch: pytest.MonkeyPatch) -> None:
     def run(case: CheckContext) -> Iterator[Diagnostic]:
         if b"a<|end|>" in case.body.data:
@@ -296,7 +312,7 @@ def test_any_block_boundary_gives_the_same_result(name: str) -> None:
     text = HEADER + USER + THOUGHT + ODD[name] + THOUGHT + USER + USER
     expected = read(text, "openchatml-2.2")
     for cut in range(1, len(text)):
-        assert read_scanned(text, "openchatml-2.2", [cut]) == expected, cut
+        assert read_scanned(text, "openchatml-2.2", [cut], cut % 2) == expected, cut
 
 
 @both_ways

@@ -14,7 +14,7 @@ from viewer.cli.exits import FINDINGS, FINE, complain, say
 from viewer.cli.inputs import Inputs, retried
 from viewer.cli.output import Cell as Text
 from viewer.cli.output import Output, table_lines
-from viewer.document.document import Document, Finding
+from viewer.document.document import Document
 from viewer.document.values import ShownMessage
 from viewer.errors import ViewerError
 from viewer.insight.lens import (
@@ -33,7 +33,6 @@ from viewer.insight.lens import (
     reading,
     rows,
 )
-from viewer.model.diagnostic import Diagnostic
 from viewer.model.visibility import END_USER, EVERYTHING, Audience, Reveal
 from viewer.render.json_lines import encode
 from viewer.render.number_format import byte_size, counted
@@ -80,23 +79,20 @@ def compare(document: Document, limit: int | None = LIMIT) -> Comparison:
     return Comparison(document, tuple(found), limit is not None and document.size > limit)
 
 
-def differing(document: Document) -> Finding | None:
-    """W-FORMAT-DIFFERS for a text that formats show differently, at its first byte; for `check --lens`."""
+def add_difference(document: Document) -> None:
+    """Add W-FORMAT-DIFFERS to the problems of a text that formats show differently, at its first byte."""
     if document.detection.format not in READERS:
-        return None
+        return
     comparison = compare(document)
     row = first_difference(comparison.readings, comparison.chosen)
     if row is None:
-        return None
+        return
     place = READERS.index(comparison.chosen)
     plausible = [
         each.format for each in comparison.readings if each.format == comparison.chosen or each.verdict == READS
     ]
     cell = row.cells[plausible.index(READERS[place])]
-    start, end = row.span
-    return document.quotes.locate(
-        Diagnostic(W_FORMAT_DIFFERS, "visibility", cell.message.number if cell else None, start, end)
-    )
+    document.add_finding(W_FORMAT_DIFFERS, "visibility", row.span, cell.message.number if cell else None)
 
 
 def _formats(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, ...]:

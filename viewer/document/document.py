@@ -491,7 +491,7 @@ class Document:
         """Every diagnostic with its position, by position."""
         return list(map(self.quotes.locate, self._analysis.findings.by_position()))
 
-    def add_finding(self, rule: Rule, reason: str | None, span: Span, message: int) -> None:
+    def add_finding(self, rule: Rule, reason: str | None, span: Span, message: int | None) -> None:
         """Add what a command for developers found in the whole input."""
         self._analysis.findings.add(rule, reason, *span, message)
 

@@ -121,9 +121,7 @@ def elision_line(count: int, drawing: Drawing) -> Line:
 def row_lines(comparison: Comparison, row: Row, drawing: Drawing) -> Iterator[Line]:
     """A row in one column: marks show what was removed and added."""
     kind = comparison.kind(row)
-    first, second = comparison.items(row)
-    item = first or second
-    assert item is not None
+    item = comparison.item(row)
     change = comparison.change(row, by_lines=drawing.by_lines) if kind is RowKind.CHANGED else None
     head = _head(kind, _number(comparison.numbers(row), kind), item, drawing)
     details = _details(item, kind, change, drawing, UNIFIED)
@@ -142,9 +140,10 @@ def pair_lines(comparison: Comparison, row: Row, drawing: Drawing) -> Iterator[L
 def pair_cells(comparison: Comparison, row: Row, drawing: Drawing, width: int) -> Iterator[tuple[Line, Line]]:
     """The lines of a row in two columns of this width."""
     kind = comparison.kind(row)
-    change = comparison.change(row, by_lines=drawing.by_lines) if kind is RowKind.CHANGED else None
+    items = comparison.items(row)
+    change = comparison.change(row, items, by_lines=drawing.by_lines) if kind is RowKind.CHANGED else None
     columns: list[list[Line]] = []
-    for item, number, signs in zip(comparison.items(row), comparison.numbers(row), (OLD, NEW), strict=True):
+    for item, number, signs in zip(items, comparison.numbers(row), (OLD, NEW), strict=True):
         if item is None:
             columns.append([])
             continue

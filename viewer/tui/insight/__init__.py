@@ -1,1 +1,1 @@
-"""Screens that answer questions about transcripts."""
+"""Screens of insight, over the main screen."""

@@ -30,7 +30,29 @@ from viewer.tui.app import ViewerApp, ViewOptions
 
 INDEX = (MessageIndex, CallLedger, Transcript)
 """Objects that may hold header words of hidden messages. Objects reachable only from them are skipped."""
-DEBUG_KEYS = ["d", "s", "g", "J", "i", "C", "r", "r", "vertical_line", "y", "r", "G", "g", "e", "enter"]
+DEBUG_KEYS = [
+    "d",
+    "s",
+    "g",
+    "J",
+    "i",
+    "C",
+    "r",
+    "r",
+    "vertical_line",
+    "y",
+    "r",
+    "G",
+    "g",
+    "e",
+    "enter",
+    "z",
+    "z",
+    "M",
+    "G",
+    "asterisk",
+    "g",
+]
 TEXT = (str, bytes, bytearray, memoryview, array)
 Chain = tuple["Chain | None", str]
 
@@ -95,9 +117,7 @@ async def main(file: str, format: str, canaries: str, when: str) -> None:
             async for _ in perform(pilot, act):
                 pass
         if when in ("in debug", "after debug"):
-            await press(
-                pilot, "d", "s", "g", "J", "i", "C", "r", "r", "vertical_line", "y", "r", "G", "g", "e", "enter"
-            )
+            await press(pilot, *DEBUG_KEYS)
         if when == "after debug":
             await press(pilot, "d")
             await settled(pilot)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from viewer.document.filter.fields import ANY, FIELDS, Field
 from viewer.formats import FORMATS, WRITERS
 from viewer.insight.next_prompt import NOTES, POLICIES
 from viewer.model.diagnostic import Rule, Severity
@@ -38,6 +39,30 @@ def _named(format: str) -> str:
     """The name of a format, with a link to its page."""
     page = f"formats/{format}.md"
     return f"[{_code(format)}]({page})" if (DOCS / page).exists() else _code(format)
+
+
+def filters() -> str:
+    """The table of the fields of a filter."""
+    return _table(
+        ("field", "value", "matches", "needs"), [[_code(field.name), *_field(field)] for field in FIELDS.values()]
+    )
+
+
+def _field(field: Field) -> list[str]:
+    words = ", ".join(map(_code, field.words)) if field.words else field.kind.value
+    exceptions = [f"{_needed(need)} for {', '.join(map(_code, values))}" for need, values in _by_need(field).items()]
+    return [words, _cell(field.matches), "; ".join([_needed(field.needs), *exceptions])]
+
+
+def _by_need(field: Field) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for value, need in field.of_values.items():
+        found.setdefault(need, []).append(value)
+    return found
+
+
+def _needed(need: str) -> str:
+    return "any" if need == ANY else _code(need) if need else "–"
 
 
 def diagnostics() -> str:
@@ -113,6 +138,7 @@ def notes() -> str:
 
 
 MADE: dict[str, Callable[[], str]] = {
+    "filters": filters,
     "formats": formats,
     "diagnostics": diagnostics,
     "keys": keys,

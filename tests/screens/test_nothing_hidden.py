@@ -24,7 +24,8 @@ from viewer.tui.host import PromptKind
 
 PIECE = 16
 LEAST = 6
-DEBUG_TOUR = ("d", "s", "j", "G", "g", "C", "r", "r", "vertical_line", "vertical_line", "tab", "tab", "tab", "tab", "e")
+PANES = ("C", "r", "r", "vertical_line", "vertical_line", "tab", "tab", "tab", "tab")
+DEBUG_TOUR = ("d", "s", "j", "G", "g", *PANES, "e", "l", "asterisk", "z", "z", "z", "M", "M")
 QUICK = {"tour.ocml", "broken/E-PERM-VISIBILITY-cot-in-final.ocml"}
 
 
@@ -206,7 +207,7 @@ async def test_no_widget_holds_what_is_hidden_in_any_sample(name: str) -> None:
 @pytest.mark.slow
 async def test_the_walk_finds_what_a_debug_view_holds() -> None:
     sample = next(sample for sample in samples() if sample.name == "tour.ocml")
-    async with running(sample.path, keys=["d"]) as pilot:
+    async with running(sample.path, keys=["d", "z", "asterisk"]) as pilot:
         text = reachable_text(pilot.app)
         assert "Two questions in one: the weather now" in text
         assert "get_rain_chance" in text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from os.path import commonprefix
 from typing import ClassVar
 
 from rich.text import Text
@@ -19,6 +20,10 @@ from viewer.tui.host import PromptKind
 
 MOST_REMEMBERED = 50
 """The number of earlier texts of each kind that the up and down keys recall."""
+
+
+MOST_OFFERED = 6
+"""Candidates that a note names."""
 
 
 class SafeInput(Input, can_focus=False):
@@ -60,6 +65,7 @@ class Prompt(Horizontal):
         Binding("escape", "cancel", show=False),
         Binding("up", "recall(-1)", show=False),
         Binding("down", "recall(1)", show=False),
+        Binding("tab", "complete", show=False),
     ]
 
     class Submitted(Message):
@@ -161,6 +167,18 @@ class Prompt(Horizontal):
         earlier = self._remembered[self.kind]
         self._place = max(0, min(self._place + step, len(earlier)))
         self._put(earlier[self._place] if self._place < len(earlier) else self._begun)
+
+    def action_complete(self) -> None:
+        """Complete the last term of a filter, as far as its candidates agree; a note names them."""
+        if self.kind is not PromptKind.FILTER:
+            return
+        from viewer.document.filter.grammar import completions  # the first page needs no filter
+
+        found = completions(self._input.value)
+        if found:
+            self._put(commonprefix(found))  # noqa: RUF071 (these are no paths)
+        last = (text.rpartition(" ")[2] for text in found[:MOST_OFFERED])
+        self.note("  ".join(last) if len(found) > 1 else "")
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:

@@ -152,7 +152,7 @@ def test_a_flag_with_another_value_is_another_shape(monkeypatch: pytest.MonkeyPa
         "parentToolUseId": (None, "c1"),
     }
     for name, (shown, hidden) in values.items():
-        rows = [answer(number, **{name: shown}) for number in range(8)] + [answer(9, "SECRET", **{name: hidden})]
+        rows = [answer(number, "Yes", **{name: shown}) for number in range(8)] + [answer(9, "SECRET", **{name: hidden})]
         both(b"".join(rows), "claude-code", monkeypatch)
 
 

@@ -19,7 +19,7 @@ from viewer.tui.terminal.key_names import character, is_key, key_name, shown_key
 WANTED = """
     j k ↓ ↑ J K { } ( ) ctrl+d ctrl+u space b PgDn PgUp g Home G End / n N esc & e E w W p o O % C d a c t s | T
     r i tab enter h l z m u U y x v F = [ ] : ctrl+p ? F1 q ctrl+q ctrl+z ctrl+c
-    backspace X S V
+    backspace X S L V M ← → *
 """
 
 

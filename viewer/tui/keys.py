@@ -139,6 +139,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action("partner", ("percent_sign",), "Partner", "Go to the other end of the call.", _C, "navigator.partner", True),
     Action("calls", ("C",), "Calls", "Open or close the calls.", _C, "view.toggle_calls", True),
+    Action("leaks", ("L",), "Leaks", "Find hidden text that reached the user.", _P, "program.open_leaks", True),
     Action("next_prompt", ("S",), "Next prompt", "Show the next prompt.", _C, "program.open_next_prompt", True),
     Action("lens", ("V",), "Compare formats", "Compare formats.", _C, "program.open_lens", True),
     Action("debug", ("d",), "Debug view", "Switch between the safe and debug views.", _V, "view.toggle_debug"),

@@ -215,7 +215,11 @@ class MainScreen(Screen[None]):
         match event.kind:
             case PromptKind.GOTO:
                 self.widgets.prompt.close()
-                self.navigator.go_to(event.text)
+                name, _, path = event.text.strip().partition(" ")
+                if name == "diff" and path:
+                    self.program.compare(path.strip())
+                else:
+                    self.navigator.go_to(event.text)
             case PromptKind.EXPORT:
                 self.export.export_to(event.text)
             case PromptKind.SEARCH:

@@ -312,6 +312,11 @@ class Document:
                     raise
                 self.begin_again()
 
+    def check_some(self, size: int) -> bool:
+        """Check this many bytes of what was read; True while more of it waits."""
+        self._analysis.check_some(size)
+        return not self._analysis.is_checked
+
     def _step(self, size: int, *, checks: bool) -> None:
         if self._is_read:
             self._analysis.check_some(size)

@@ -119,6 +119,8 @@ def readings(document: Document, limit: int | None = LIMIT) -> Generator[None, N
         while not other.is_read and (limit is None or other.size < limit):
             other.read_some(other.step_size if limit is None else min(other.step_size, limit - other.size))
             yield
+        while other.check_some(other.step_size):
+            yield
         everything, shown = (other.project(each, withholds=False) for each in (EVERYTHING, END_USER))
         found.append((yield from _reading(name, everything, shown, other.size)))
     return tuple(found)

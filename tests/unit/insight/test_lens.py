@@ -156,6 +156,15 @@ def test_ten_thousand_random_texts() -> None:
         assert_agreement_is_shown_by_every_reader(chance_text(number))
 
 
+def test_verdicts_wait_for_the_checks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A scanner indexes a text before it is checked."""
+    text = b"version: 2.2\n" + 50 * (USER + b"<|start|>tool<|channel|>final<|message|>Yes<|end|>\n")
+    plain = [each.verdict for each in readings(text)]
+    monkeypatch.setenv("OCMLVIEW_BACKEND", "numpy")
+    assert [each.verdict for each in readings(text)] == plain
+    assert LAX in plain
+
+
 def test_the_first_difference_is_between_plausible_readers() -> None:
     row = first_difference(readings(LITERAL), "openchatml-2.2")
     assert row is not None

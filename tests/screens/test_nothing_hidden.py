@@ -24,7 +24,10 @@ from viewer.tui.host import PromptKind
 
 PIECE = 16
 LEAST = 6
-DEBUG_TOUR = ("d", "s", "j", "G", "g", "C", "r", "r", "vertical_line", "vertical_line", "tab", "tab", "tab", "tab", "e")
+DEBUG_TOUR = (
+    "d", "s", "j", "G", "g", "C", "j", "H", "j", "r", "r", "i", ">", ">", "vertical_line", "vertical_line",
+    "tab", "tab", "tab", "tab", "escape", "e", "p", "j",
+)  # fmt: skip
 QUICK = {"tour.ocml", "broken/E-PERM-VISIBILITY-cot-in-final.ocml"}
 
 
@@ -113,7 +116,7 @@ class Looked:
         await self._copies()
 
     async def _panes(self) -> None:
-        for key in ("T", "p", "e", "w", "enter"):
+        for key in ("T", "p", "j", "H", "j", "escape", "e", "w", "enter"):
             await press(self.pilot, key)
             self.at(drawn(self.pilot) + said(self.pilot), f"after {key}")
         self.at(reachable_text(self.pilot.app), "the outline and the problems")

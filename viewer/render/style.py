@@ -62,6 +62,7 @@ class StyleRole(Enum):
     BOOKMARK = "bookmark"
     TITLE = "title"
     SAFE_BADGE = "safe-badge"
+    BRIEF_BADGE = "brief-badge"
     DEBUG_BADGE = "debug-badge"
     FOOTER_KEY = "footer-key"
     FOOTER_TEXT = "footer-text"
@@ -138,7 +139,18 @@ ASCII = Glyphs("|", ":", "-", "=", "..", "-", "->", "reply ", "call ", "~", "x",
 
 
 _ASCII_WORDS = str.maketrans(
-    {"§": "section ", "…": "...", "–": "-", "—": "-", "·": "-", "×": "x", "°": " deg", "→": "->"}
+    {
+        "§": "section ",
+        "…": "...",
+        "–": "-",
+        "—": "-",
+        "·": "-",
+        "×": "x",
+        "°": " deg",
+        "→": "->",
+        "↑": "up",
+        "↓": "down",
+    }
 )
 
 

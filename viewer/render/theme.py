@@ -48,6 +48,7 @@ DERIVED = {
     StyleRole.CODE_NUMBER: StyleRole.JSON_NUMBER,
     StyleRole.CODE_WORD: StyleRole.JSON_WORD,
     StyleRole.CODE_NOTE: StyleRole.QUIET,
+    StyleRole.BRIEF_BADGE: StyleRole.WARNING,
 }
 """Roles that themes may leave out, with the roles whose colors they take."""
 _KEYS = ("title", "dark", "like", "colors", "looks")

@@ -23,11 +23,12 @@ TEMPLATE = """\
 #  search: [ctrl+f, slash]
 #  partner: "%"
 
-# The panes of the debug view from 100 columns on: true, false, or a size (columns; lines for the problems).
+# The panes that the debug view opens if there is room (the outline from 100 columns, the inspector from 140): true,
+# false, or a size (columns; lines for the problems).
 #layout:
 #  outline: true
-#  inspector: 34
-#  problems: 6
+#  inspector: 40
+#  problems: false
 
 # The maximum width of text: screen, or a number of columns.
 #wrap: screen

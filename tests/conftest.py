@@ -17,6 +17,7 @@ import pytest
 from hypothesis import settings, strategies
 
 from tests.support.cases import marks_of, targets_of
+from tests.support.collecting import COLLECTION, TESTS, is_whole_suite
 from tests.support.native import LEVELS
 
 EMPTY = tempfile.TemporaryDirectory(prefix="ocmlview-tests-")
@@ -36,9 +37,6 @@ settings.register_profile("same", derandomize=True, deadline=None)
 settings.load_profile("same")
 
 
-TESTS = Path(__file__).parent
-
-
 def pytest_collection(session: pytest.Session) -> None:
     """Each process that shares all tests starts to import them at another place.
 
@@ -46,7 +44,7 @@ def pytest_collection(session: pytest.Session) -> None:
     and the others load the result.
     """
     worker, workers = os.environ.get("PYTEST_XDIST_WORKER"), int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-    if worker is None or not any(TESTS.is_relative_to(Path(argument).absolute()) for argument in session.config.args):
+    if worker is None or not is_whole_suite(session.config):
         return
     modules = sorted(path.relative_to(TESTS.parent) for path in TESTS.rglob("test_*.py"))
     start = int(worker.removeprefix("gw")) * len(modules) // workers
@@ -68,13 +66,14 @@ def pytest_collection_finish() -> None:
 
     Hypothesis keeps the table on disk. The first process makes it, which takes a second or two, and the others load it.
     """
+    COLLECTION.finish()
     if "PYTEST_XDIST_WORKER" in os.environ:
         with Path(__file__).open() as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             strategies.text().validate()
     gc.collect()
     gc.freeze()
-    gc.set_threshold(10_000)
+    gc.set_threshold(200_000)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

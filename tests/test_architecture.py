@@ -94,6 +94,7 @@ def own(names: Iterator[str]) -> list[str]:
     return [name for name in names if name.split(".")[0] == "viewer"]
 
 
+@cache
 def layer(module: str) -> int:
     """The layer of a module; a folder that is not in the tuple is a ValueError."""
     parts = module.split(".")
@@ -309,6 +310,7 @@ def lonely_bases(classes: dict[str, ast.ClassDef]) -> list[str]:
     return [name for name in classes if direct.count(name) == 1]
 
 
+@pytest.mark.slow
 def test_an_attribute_of_the_app_has_one_writer() -> None:
     assert {name: found for name, tree in app_modules().items() if (found := foreign_writes(tree))} == {}
     assert shared_writes(classes_of(app_modules().values())) == []

@@ -9,6 +9,8 @@ import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from tests.support.program import run
 from viewer.cli import COMMANDS
 
@@ -84,6 +86,7 @@ def prose_of(source: str) -> Iterator[tuple[int, str]]:
             is_start = token.type in (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
 
 
+@pytest.mark.slow
 def test_no_docstring_and_no_comment_of_a_test_has_a_banned_word() -> None:
     found = [
         f"{path.relative_to(ROOT)}:{number}: {word[0]}: {text[:100]}"
@@ -140,6 +143,7 @@ def is_sentence(text: str) -> bool:
     return text in NOTES or (not text[0].islower() and text.endswith((".", "{}")))
 
 
+@pytest.mark.slow
 def test_a_notice_is_a_sentence() -> None:
     said = [text for path in (ROOT / "viewer" / "tui").rglob("*.py") for text in notices(path.read_text("utf-8"))]
     assert len(said) > 30 and [text for text in said if not is_sentence(text)] == []

@@ -58,7 +58,7 @@ def test_growth_is_the_power_of_the_size(power: float) -> None:
     assert exponent(sizes, [3 * size**power for size in sizes]) == pytest.approx(power)
 
 
-@pytest.mark.slow
+@pytest.mark.share(test=3)
 @pytest.mark.parametrize("name", CORPORA)
 def test_corpora_are_reproducible_and_of_their_format(name: str) -> None:
     text = "".join(parts(name, MEGABYTE // 4))

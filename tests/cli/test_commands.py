@@ -26,7 +26,7 @@ def chat(tmp_path: Path) -> Path:
 class TestShow:
     def test_the_safe_view_is_the_conversation(self, chat: Path) -> None:
         out = run("show", chat).out
-        assert "▌ USER\n▌ Is it warm in Tokyo?\n" in out
+        assert "▌ User\n▌ Is it warm in Tokyo?\n" in out
         assert "┄ 3 hidden ┄" in out
         assert not [secret for secret in SECRETS if secret in out]
 
@@ -215,7 +215,7 @@ class TestFormats:
 def test_demo_prints_the_tour() -> None:
     result = run("demo")
     assert (result.code, result.err) == (0, "")
-    assert "▌ USER" in result.out
+    assert "▌ User" in result.out
     assert result.out == run("show", "samples/tour.ocml").out == run("samples/tour.ocml").out
 
 

@@ -55,7 +55,7 @@ def offered(line: str) -> list[str]:
 NAMES = [reveal.value for reveal in Reveal]
 
 
-@pytest.mark.share(test=3)
+@pytest.mark.share(test=6)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "wanted"),
@@ -142,6 +142,7 @@ def test_a_shell_that_splits_words_at_colons_gets_the_rest(tmp_path: Path, monke
     assert items("a.ocml rows.jsonl", ":")[:2] == [("plain", "1"), ("plain", "2")]
 
 
+@pytest.mark.share(quick=3)
 @pytest.mark.parametrize("shell", SHELLS)
 def test_every_shell_gets_its_own_script(shell: str) -> None:
     result = run("completion", shell)

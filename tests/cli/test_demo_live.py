@@ -91,7 +91,7 @@ class TestCommand:
     )
     def test_a_signal_leaves_nothing_behind(self, tmp_path: Path, number: int, code: int) -> None:
         with Live("demo", "--live", TMPDIR=str(tmp_path)) as live:
-            live.until(lambda live: "USER" in live.out)
+            live.until(lambda live: "User" in live.out)
             assert [path.name.startswith("ocmlview-tour-") for path in tmp_path.iterdir()] == [True]
             live.process.send_signal(number)
             assert live.ended().code == code

@@ -154,7 +154,7 @@ def test_a_sentence_never_carries_escape_sequences() -> None:
 )
 def test_a_closed_pipe_exits_with_141_silently(tmp_path: Path, arguments: list[str]) -> None:
     path = tmp_path / "long.ocml"
-    path.write_text("version: 2.2\n" + "<|start|>user<|message|>again and again<|end|>\n" * 20_000)
+    path.write_text("version: 2.2\n" + "<|start|>user<|message|>again and again<|end|>\n" * 5_000)
     command = [sys.executable, "-m", "viewer", *arguments, *([str(path)] if arguments != ["explain"] else [])]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT) as process:
         assert process.stdout and process.stderr

@@ -39,7 +39,7 @@ def opened(path: Path, *keys: str, **variables: str) -> Terminal:
     """The viewer on a terminal that is described by these variables, after these keys and `q`."""
     terminal = Terminal([path], SMALL, variables=variables)
     terminal.wait_for("Tokyo?")
-    assert "\n| USER" in terminal.text() or "\n▌ USER" in terminal.text()
+    assert "\n  User" in terminal.text() or "\n▌ User" in terminal.text()
     terminal.press(*keys)
     terminal.press("q")
     assert terminal.end() == 0
@@ -111,7 +111,7 @@ class TestOldTerminals:
     def test_a_terminal_without_a_screen_gets_printed_output(self, chat: Path, name: str) -> None:
         terminal = Terminal([chat], SMALL, variables={"TERM": name or "dumb", "COLORTERM": ""})
         assert terminal.end() == 0
-        assert "ASSISTANT" in terminal.text()
+        assert "Assistant" in terminal.text()
         assert b"\x1b" not in terminal.written
 
     @pytest.mark.slow
@@ -143,7 +143,7 @@ class TestOldTerminals:
         assert bytes(terminal.written).isascii()
 
 
-@pytest.mark.share(quick=3)
+@pytest.mark.share(quick=3, test=2)
 @pytest.mark.parametrize(
     ("variables", "count", "theme"),
     [

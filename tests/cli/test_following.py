@@ -40,7 +40,7 @@ class TestShow:
         with Live("show", "-f", path) as live:
             live.until(lambda live: "one" in live.out)
             append(path, ANSWER)
-            live.until(lambda live: live.out.endswith("\n▌ ASSISTANT\n"))
+            live.until(lambda live: live.out.endswith("\n▌ Assistant\n"))
             for piece in ("It ", "is ", "warm "):
                 append(path, piece)
                 live.until(lambda live, piece=piece: live.out.endswith(piece[:-1]))  # type: ignore[misc]
@@ -154,10 +154,17 @@ class TestCheck:
 
     @pytest.mark.slow
     @pytest.mark.parametrize(
-        ("text", "code"), [(CHAT, 0), (CHAT.replace("final", "finel"), 1), (CHAT.replace(" call_id=c1", ""), 0)]
+        ("text", "code", "forms"),
+        [
+            (CHAT, 0, [[]]),
+            (CHAT.replace("final", "finel"), 1, [[], ["--json"], ["--github"]]),
+            (CHAT.replace(" call_id=c1", ""), 0, [["--json"]]),
+        ],
     )
-    def test_the_end_of_a_pipe_ends_it_with_the_exit_code_of_check(self, text: str, code: int) -> None:
-        for form in ([], ["--json"], ["--github"]):
+    def test_the_end_of_a_pipe_ends_it_with_the_exit_code_of_check(
+        self, text: str, code: int, forms: list[list[str]]
+    ) -> None:
+        for form in forms:
             with Live("check", "-f", *form, "-", stdin=subprocess.PIPE) as live:
                 assert live.process.stdin
                 live.process.stdin.write(text.encode())

@@ -35,6 +35,7 @@ class TestFaults:
             live.until_bodies("one", "two", "three")
             assert (live.resets, live.err) == ([], "")
 
+    @pytest.mark.share(test=2)
     @pytest.mark.parametrize("form", [["--json"], [], ["--strict-safe"]], ids=["json", "text", "strict"])
     def test_one_byte_at_a_time_no_hidden_byte_is_ever_printed(self, path: Path, form: list[str]) -> None:
         path.write_bytes(b"")
@@ -65,6 +66,7 @@ class TestFaults:
             assert live.err.count("\n") == 1
             assert "the file was truncated; reading again" in live.err
 
+    @pytest.mark.share(test=2)
     @pytest.mark.parametrize("text", ["1", "two", "something longer"])
     def test_rewritten_shorter_of_the_same_length_and_longer(self, path: Path, text: str) -> None:
         with json_of(path) as live:
@@ -169,6 +171,7 @@ class TestFaults:
             append(path, said("three"))
             live.until_bodies("two", "three")
 
+    @pytest.mark.share(test=3)
     @pytest.mark.parametrize(
         ("number", "sentence"),
         [
@@ -231,18 +234,20 @@ class TestFaults:
             live.until_bodies("one", "two")
             assert (live.resets, live.err) == ([], "")
 
-    @pytest.mark.share(test=48)
-    @pytest.mark.parametrize("form", [["--json"], []], ids=["json", "text"])
-    def test_one_line_of_32_mb(self, path: Path, form: list[str]) -> None:
+    @pytest.mark.parametrize(
+        ("form", "megabytes"),
+        [(["--json"], 8), *(pytest.param(form, 32, marks=pytest.mark.lab) for form in (["--json"], []))],
+    )
+    def test_one_line_of_many_megabytes(self, path: Path, form: list[str], megabytes: int) -> None:
         with Live("show", "-f", *form, path) as live:
             live.until(lambda live: "one" in live.out)
             append(path, ANSWER)
-            for _ in range(32):
+            for _ in range(megabytes):
                 append(path, b"a" * (1024 * 1024))
                 time.sleep(0.02)
             append(path, "<|return|>" + said("after"))
             live.until(lambda live: "after" in live.out)
-            assert live.out.count("a" * (32 * 1024 * 1024)) == 1
+            assert live.out.count("a" * (megabytes * 1024 * 1024)) == 1
 
     def test_a_header_of_10_mb(self, path: Path) -> None:
         with json_of(path) as live:
@@ -252,6 +257,7 @@ class TestFaults:
             assert "secret" not in live.out
             live.until(lambda live: any(line.get("code") == "E-PARSE-HEADER" for line in live.lines))
 
+    @pytest.mark.share(test=2)
     @pytest.mark.parametrize(
         ("data", "bodies"),
         [
@@ -276,7 +282,7 @@ class TestFaults:
         if bodies:
             assert result.out == run("show", "--json", path).out
 
-    @pytest.mark.parametrize("count", [20_000, pytest.param(200_000, marks=pytest.mark.lab)])
+    @pytest.mark.parametrize("count", [5_000, pytest.param(200_000, marks=pytest.mark.lab)])
     def test_a_burst(self, path: Path, count: int) -> None:
         with json_of(path) as live:
             live.until_bodies("one")

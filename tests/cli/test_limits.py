@@ -27,7 +27,7 @@ def settings(tmp_path: Path) -> dict[str, str]:
     return {"XDG_CONFIG_HOME": str(tmp_path), "TMPDIR": str(tmp_path)}
 
 
-@pytest.mark.share(quick=4)
+@pytest.mark.share(quick=4, test=3)
 @pytest.mark.parametrize("command", [*READING, *FOLLOWING], ids=words)
 def test_an_endless_input_is_cut_off(command: list[str], settings: dict[str, str], tmp_path: Path) -> None:
     result = run(*command, "/dev/zero", **settings)
@@ -46,14 +46,14 @@ def test_a_compressed_file_is_cut_off(settings: dict[str, str], tmp_path: Path) 
     assert "E-STREAM-TRUNCATED/too-large" in result.out
 
 
-@pytest.mark.share(quick=12)
+@pytest.mark.share(quick=12, test=3)
 @pytest.mark.parametrize("command", [*READING, *FOLLOWING, ["export", "-o", "-"], []], ids=words)
 def test_a_closed_standard_input_is_one_sentence(command: list[str]) -> None:
     result = closed(0, *command, "-")
     assert (result.code, result.out, result.err) == (2, "", "ocmlview: standard input is closed\n")
 
 
-@pytest.mark.share(quick=24)
+@pytest.mark.share(quick=24, test=3)
 @pytest.mark.parametrize("command", [*READING[:-1], *FOLLOWING[2:], ["export", "-o", "-"]], ids=words)
 def test_a_closed_standard_output_is_one_sentence(command: list[str]) -> None:
     source = "/dev/null" if "-f" in command else str(ROOT / "samples" / "tour.ocml")

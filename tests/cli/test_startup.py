@@ -35,7 +35,7 @@ def loaded(*arguments: str) -> set[str]:
     return set(done.stderr.split("\n"))
 
 
-@pytest.mark.share(quick=4)
+@pytest.mark.share(quick=4, test=2)
 @pytest.mark.parametrize(
     "arguments",
     [

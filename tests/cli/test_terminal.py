@@ -44,7 +44,7 @@ def plain(text: str) -> str:
     return re.sub(r"\x1b\[[0-9;]*m", "", text)
 
 
-@pytest.mark.share(quick=3)
+@pytest.mark.share(quick=9)
 @pytest.mark.parametrize("arguments", [["show"], ["show", "-d"], ["check", "--reveal", "all"], ["stats"]])
 def test_lines_fit_and_are_colored(chat: Path, arguments: list[str]) -> None:
     text = on_terminal(chat, *arguments, NO_COLOR="")

@@ -54,7 +54,7 @@ def test_check_reports_an_unknown_format_once_and_exits_with_1(kind: str, tmp_pa
     assert "OpenChatML" not in result.err
 
 
-@pytest.mark.share(quick=48)
+@pytest.mark.share(quick=240)
 def test_commands_that_print_a_transcript_refuse_an_unknown_format(kind: str, tmp_path: Path) -> None:
     data, sentence = UNKNOWN[kind]
     path = written(tmp_path, data)
@@ -152,7 +152,7 @@ def test_messages_after_a_long_unknown_beginning_are_shown(tmp_path: Path) -> No
 
 @pytest.mark.slow
 def test_noise_stops_after_a_few_findings(tmp_path: Path) -> None:
-    lines = run("check", written(tmp_path, NOISE * 30)).out.splitlines()
+    lines = run("check", written(tmp_path, NOISE * 5)).out.splitlines()
     assert len(lines) <= 100
     assert any(line.startswith("and ") and line.endswith(" more W-ENCODING") for line in lines)
 
@@ -174,7 +174,7 @@ def test_text_between_messages_is_not_reported_if_there_are_no_messages(kind: st
 
 @pytest.mark.slow
 def test_noise_that_is_followed_stops_after_a_few_findings() -> None:
-    result = run("check", "-f", "-", stdin=NOISE * 30, LANG="C.UTF-8")
+    result = run("check", "-f", "-", stdin=NOISE * 5, LANG="C.UTF-8")
     assert result.code == 1
     assert len(result.out.splitlines()) <= 100
 

@@ -24,7 +24,7 @@ SEED = int(os.environ.get("OCML_LAB_SEED", "0"))
 
 @pytest.mark.slow
 def test_no_input_raises_in_a_few_seconds(tmp_path: Path) -> None:
-    assert run_campaign(2, 1_000_000, tmp_path).inputs > 0
+    assert run_campaign(1, 1_000_000, tmp_path).inputs > 0
 
 
 @pytest.mark.lab
@@ -72,7 +72,7 @@ def corpus() -> list[ParameterSet]:
     ]
 
 
-@pytest.mark.share(quick=8, test=3)
+@pytest.mark.share(quick=24, test=3)
 @pytest.mark.parametrize("file", corpus())
 def test_no_input_of_the_corpus_raises(file: Path) -> None:
     try_everything(file.read_bytes(), 1, list(TRIED))

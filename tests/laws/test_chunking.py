@@ -47,7 +47,7 @@ def shares() -> list[tuple[str, Sample, list[int]]]:
     ]
 
 
-@each("sample", samples(), ids=lambda sample: sample.name, quick=72, test=3)
+@each("sample", samples(), ids=lambda sample: sample.name, quick=72, test=6)
 def test_a_sample_reads_the_same_byte_by_byte(sample: Sample) -> None:
     text = sample.text
     whole = read(text, sample.format)
@@ -127,7 +127,7 @@ def test_a_random_document_reads_the_same_in_pieces() -> None:
     campaign(200)()
 
 
-@pytest.mark.share(test=12)
+@pytest.mark.share(test=0)
 @pytest.mark.parametrize("part", range(4))
 def test_many_random_documents_read_the_same_in_pieces(part: int) -> None:
     seed(part)(campaign(500))()

@@ -20,6 +20,7 @@ from viewer.formats.engine.deltas import DeltaRun
 from viewer.formats.engine.drafts import StreamStep
 from viewer.formats.json import messages
 from viewer.formats.json.items import MessageObjects
+from viewer.formats.json.messages import MessageLists
 from viewer.model.events import Event, Grew
 from viewer.reading.parser import Parser
 from viewer.reading.template_marks import MARK_SIGNS, TOKEN_SIGNS
@@ -125,7 +126,7 @@ def test_records_decoded_at_once_give_the_events_of_the_careful_reader(
             both(text, format_of(sample), monkeypatch, (cut,))
 
 
-@each("sample", record_samples(), ids=lambda sample: sample.name, quick=144, test=16)
+@each("sample", record_samples(), ids=lambda sample: sample.name, quick=576, test=32)
 def test_mutated_samples_read_the_same(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
     text = as_lines(sample.text)
     for mutated in mutations(text, crc32(sample.name.encode()), 2):
@@ -138,7 +139,7 @@ def as_array(text: bytes) -> bytes:
     return b" [ " + b" ,\n".join(rows or [b"{}"]) + b"\n] "
 
 
-@each("sample", record_samples(), ids=lambda sample: sample.name, quick=504, test=10)
+@each("sample", record_samples(), ids=lambda sample: sample.name, quick=504, test=20)
 def test_arrays_of_records_read_the_same(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
     text = as_array(sample.text)
     both(text, format_of(sample), monkeypatch)
@@ -399,7 +400,7 @@ def layouts(chance: random.Random) -> Iterator[bytes]:
     yield text(rows)
 
 
-@each("seed", range(40), quick=20, test=5)
+@each("seed", range(40), quick=100, test=5)
 def test_messages_of_known_shapes_are_read_as_with_care(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     chance = random.Random(seed)
     for text in layouts(chance):
@@ -444,6 +445,62 @@ def test_tokens_belong_to_the_transcript_that_states_them_at_any_cut(monkeypatch
         both(text, "json", monkeypatch, tuple(range(1, len(text), 40)))
     text = json.dumps({"messages": [], **TOKENS}).encode() + b"\n" + json.dumps(ANSWERED).encode()
     both(text + b"\n" + json.dumps(TOKENS).encode(), "json", monkeypatch)
+
+
+@each("seed", range(40), quick=20, test=5)
+def test_long_objects_with_a_list_are_read_item_by_item_as_with_care(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chance = random.Random(seed)
+    for module in (lines, messages):
+        monkeypatch.setattr(module, "LONG", 0)
+    for text in layouts(chance):
+        both(text, "json", monkeypatch)
+        both(text, "json", monkeypatch, tuple(range(1, len(text), chance.randint(40, 400))))
+        for mutated in mutations(text, seed, 1):
+            both(mutated, "json", monkeypatch)
+
+
+LISTS = (
+    *('{"messages":[]}', '{"messages":[%s,]}', '{"messages":[%s %s]}', '{"messages":[%s,1]}', '{"messages":[[%s],%s]}'),
+    *('{"a":1,"messages":[%s,%s],"a":2}', '{"messages":[%s],"messages":[%s]}', '{"messages":[%s],"chosen":[%s,%s]}'),
+    *('{"a":[%s],"messages":[%s]}', '{"messages":[%s],"a":{"b":%s}}', '{"messages":[%s,{"messages":[%s]}]}'),
+    *('{"messages":[%s],"request":{"messages":[%s]}}', '{"messages":[%s]}x', '{"messages":[%s]]', '{"messages":[%s}'),
+    *(
+        '{"\\u006dessages":[%s]}',
+        '{"messages":[%s],"model":"m","usage":{"prompt_tokens":3}}',
+        ' { "messages" : [ %s ] } ',
+    ),
+    *('{"messages":[%s,%s],"id":"é","version":"1"}\r', '{"messages":[{"role":"user","content":"a","content":"b"}]}'),
+    *(
+        '{"a":[[[[[[[1]]]]]]],"messages":[%s]}',
+        '{"messages":[%s,{"usage":{"prompt_tokens":3}}],"error":{"message":"x"}}',
+    ),
+    '{"messages":[%s,{"role":"user","content":' + "[" * 198 + "]" * 198 + "}]}",
+)
+
+
+def test_an_object_with_more_than_a_list_is_read_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (lines, messages):
+        monkeypatch.setattr(module, "LONG", 0)
+    for form in LISTS:
+        rows = [json.dumps(said(role, "SECRET")) for role in ("user", "assistant", "user")]
+        text = form % tuple(rows[: form.count("%s")])
+        for whole in (text, text + "\n", f"{text}\n{text}\n", text.replace(",", ",\n ").replace("{", "{\n", 1)):
+            both(whole.encode(), "json", monkeypatch)
+            both(whole.encode(), "json", monkeypatch, tuple(range(1, len(whole.encode()), 9)))
+
+
+def test_a_long_object_is_read_item_by_item(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = {"model": "m", "messages": [said(role, "Hello " * 99) for role in ("user", "assistant")] * 99, "id": "é"}
+    found = [json.dumps(rows, indent=1), json.dumps(rows), json.dumps(rows) + "\n"]
+    monkeypatch.setattr(messages, "LONG", 1000)
+    monkeypatch.setattr(lines, "LONG", 1000)
+    whole = MessageLists._read_items
+    monkeypatch.setattr(MessageLists, "_read_items", lambda *given: pytest.fail("read as a whole"))
+    for text in found:
+        assert len(events(text.encode(), "json")) == 199
+    monkeypatch.setattr(MessageLists, "_read_items", whole)
 
 
 def test_almost_all_messages_have_a_known_shape(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -71,24 +71,14 @@ def output(*arguments: str) -> str:
     return done.out + done.err
 
 
-def messages(*arguments: str) -> list[dict[str, str]]:
-    lines = [json.loads(line) for line in run("show", "--json", *arguments).out.splitlines()]
-    return [line for line in lines if line["kind"] == "message"]
-
-
-@each("name", NAMES, quick=8, test=2)
-def test_the_format_is_detected(name: str) -> None:
-    first = json.loads(run("show", "--json", str(path_of(name))).out.splitlines()[0])
+@each("name", NAMES, quick=6, test=2)
+def test_the_format_is_detected_and_the_safe_view_shows_each_text_once_and_in_order(name: str) -> None:
+    first, *lines = [json.loads(line) for line in run("show", "--json", str(path_of(name))).out.splitlines()]
     assert first["dialect"] == (name.split("/")[1] if "/" in name else FORMAT_OF[name])
+    assert [line["body"].strip() for line in lines if line["kind"] == "message"] == expected(name)["seen"]
 
 
-@each("name", NAMES, quick=4, test=2)
-def test_the_safe_view_shows_each_text_once_and_in_order(name: str) -> None:
-    bodies = [line["body"].strip() for line in messages(str(path_of(name)))]
-    assert bodies == expected(name)["seen"]
-
-
-@each("name", NAMES, quick=240, test=24)
+@each("name", NAMES, quick=960, test=48)
 def test_no_safe_surface_contains_hidden_text(name: str) -> None:
     for command, *options in SURFACES:
         text = output(command, str(path_of(name)), *options)
@@ -97,7 +87,7 @@ def test_no_safe_surface_contains_hidden_text(name: str) -> None:
             assert hidden not in text, (command, *options)
 
 
-@each("name", NAMES, quick=8, test=2)
+@each("name", NAMES, quick=24, test=3)
 def test_the_debug_view_shows_every_hidden_text(name: str) -> None:
     text = run("show", "--json", "--reveal", "all", "--threads", "all", str(path_of(name))).out
     opaque = NOT_IN_JSON | set(expected(name).get("opaque", []))

@@ -20,8 +20,10 @@ from tests.support.reading import read, read_scanned, scan
 from tests.support.samples import Sample, samples
 from tests.support.unconditional import unconditional
 from viewer.checks import CHECKS
+from viewer.checks.batches import check_run
 from viewer.checks.check import Check, Contains, Scope
 from viewer.checks.context import CheckContext
+from viewer.checks.queue import CheckQueue, Messages
 from viewer.model.diagnostic import Diagnostic
 from viewer.rules.structure import W_ENCODING
 
@@ -266,6 +268,20 @@ def test_random_calls_link_as_the_parser_links_them(part: int) -> None:
             assert read_scanned(text, format, [], number % 3) == read(text, format), (number, format)
 
 
+def test_messages_of_the_parser_are_checked_with_the_batches_around_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    firsts: list[int] = []
+
+    def counted(checker: CheckQueue, work: Messages, size: int) -> int:
+        firsts.append(work.first)
+        return check_run(checker, work, size)
+
+    monkeypatch.setattr("viewer.checks.batches.check_run", counted)
+    literal = b"<|start|>user<|message|>a <|literal|><|end|><|endliteral|>\x01<|end|>\n"
+    text = HEADER + USER + (USER * 4 + literal + turn(1) + USER) * 20
+    assert read_scanned(text, "openchatml-2.2", [], 1 << 20) == read(text, "openchatml-2.2")
+    assert len(firsts) == 1
+
+
 def test_a_check_of_decoded_text_is_not_left_to_the_prefilter(monkeypatch: pytest.MonkeyPatch) -> None:
     def run(case: CheckContext) -> Iterator[Diagnostic]:
         if b"a<|end|>" in case.body.data:
@@ -291,23 +307,23 @@ def test_headers_with_equal_hashes_are_compared(monkeypatch: pytest.MonkeyPatch)
 
 
 @both_ways
-@each("name", ODD, quick=0, test=72)
+@each("name", ODD, quick=0, test=144)
 def test_any_block_boundary_gives_the_same_result(name: str) -> None:
     text = HEADER + USER + THOUGHT + ODD[name] + THOUGHT + USER + USER
     expected = read(text, "openchatml-2.2")
     for cut in range(1, len(text)):
-        assert read_scanned(text, "openchatml-2.2", [cut]) == expected, cut
+        assert read_scanned(text, "openchatml-2.2", [cut], cut % 2) == expected, cut
 
 
 @both_ways
-@each("sample", samples(), ids=lambda sample: sample.name, quick=12, test=2)
+@each("sample", samples(), ids=lambda sample: sample.name, quick=12, test=4)
 def test_a_sample_scans_as_it_parses(sample: Sample) -> None:
     if sample.format in TEXT:
         assert_same(sample.text, sample.format, [1 << 30, 64, 500])
 
 
 @both_ways
-@each("shape", SHAPES, ids=lambda shape: shape.title, quick=6, test=3)
+@each("shape", SHAPES, ids=lambda shape: shape.title, quick=12, test=3)
 def test_a_hostile_shape_scans_as_it_parses(shape: Shape) -> None:
     if shape.format in TEXT:
         text = shape.text(6 * 1024)
@@ -342,7 +358,7 @@ def test_a_random_document_scans_as_it_parses() -> None:
     campaign(120)()
 
 
-@pytest.mark.share(test=80)
+@pytest.mark.share(test=0)
 @pytest.mark.parametrize("part", range(4))
 def test_many_random_documents_scan_as_they_parse(part: int) -> None:
     seed(part)(campaign(600))()
@@ -352,7 +368,7 @@ def test_many_random_documents_scan_as_they_parse(part: int) -> None:
 @pytest.mark.parametrize("way", WAYS)
 def test_documents_of_random_bytes_scan_as_they_parse(way: str) -> None:
     with using(way):
-        by_chance(range(700) if way in BOTH_WAYS else range(700, 900))
+        by_chance(range(250) if way in BOTH_WAYS else range(250, 350))
 
 
 @both_ways

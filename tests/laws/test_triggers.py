@@ -8,9 +8,10 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
+from tests.support.cases import each
 from tests.support.chance_documents import chance_document
 from tests.support.reading import examine, scan
-from tests.support.samples import samples
+from tests.support.samples import Sample, samples
 from tests.support.unconditional import unconditional
 from viewer.checks import CHECKS
 from viewer.checks.check import AnyOf, Check, Contains, Scope
@@ -87,16 +88,15 @@ def generated(head: bytes) -> bytes:
 
 
 class TestEveryMessageWithAFindingIsSelected:
-    @pytest.mark.share(quick=288, test=2)
+    @pytest.mark.share(quick=1440, test=4)
     @pytest.mark.parametrize("format", TEXT)
     def test_in_generated_messages(self, format: str) -> None:
         head = {"openchatml-2.2": b"version: 2.2\n", "openchatml-2.0": b"version: 2.0\n"}.get(format, b"")
         assert_selected(generated(head), format, format)
 
-    @pytest.mark.slow
-    def test_in_every_sample(self) -> None:
-        for sample in samples():
-            assert_selected(sample.text, sample.format, sample.name)
+    @each("sample", samples(), ids=lambda sample: sample.name, quick=0, test=4, batch=64)
+    def test_in_every_sample(self, sample: Sample) -> None:
+        assert_selected(sample.text, sample.format, sample.name)
 
     @pytest.mark.slow
     def test_in_broken_samples_among_plain_messages(self) -> None:
@@ -105,7 +105,7 @@ class TestEveryMessageWithAFindingIsSelected:
             if sample.format in TEXT and place >= 0:
                 assert_selected(sample.text[:place] + PLAIN * 9 + sample.text[place:], sample.format, sample.name)
 
-    @pytest.mark.share(quick=336)
+    @pytest.mark.share(quick=2352)
     @pytest.mark.parametrize(
         "numbers", [range(300), pytest.param(range(300, 20_000), marks=pytest.mark.lab)], ids=["few", "many"]
     )
@@ -118,10 +118,12 @@ class TestEveryMessageWithAFindingIsSelected:
 @pytest.mark.slow
 def test_a_check_reports_the_rules_of_its_row() -> None:
     """For the scope CALLS, the table rows list the rules that the ledger reports."""
+    text = generated(b"version: 2.2\n")
+    none = [replace(check, trigger=AnyOf()) for check in CHECKS]
+    without = {found.code for found in parsed(text, "openchatml-2.2", none)}
     for check in CHECKS:
         others = [replace(one, trigger=AnyOf()) for one in CHECKS if one is not check]
-        without = {found.code for found in parsed(generated(b"version: 2.2\n"), "openchatml-2.2", others)}
-        alone = parsed(generated(b"version: 2.2\n"), "openchatml-2.2", [*others, *unconditional([check])])
+        alone = parsed(text, "openchatml-2.2", [*others, *unconditional([check])])
         new = {found.code for found in alone} - without
         assert new <= {rule.code for rule in check.rules}, check.run
 

@@ -20,7 +20,7 @@ def printed(row: Row, file: Path, command: list[str]) -> Result:
     return run(*command, "--format", row.format, *extra, file)
 
 
-@each("row", ROWS, ids=lambda row: f"{row.format}: {row.name}", quick=120, test=8)
+@each("row", ROWS, ids=lambda row: f"{row.format}: {row.name}", quick=120, test=16)
 def test_each_row_of_the_table_holds_on_every_surface(row: Row, tmp_path: Path) -> None:
     file = tmp_path / "sample"
     file.write_text(row.text, encoding="utf-8")

@@ -18,7 +18,7 @@ from viewer.tui.terminal.key_names import character, is_key, key_name, shown_key
 # As the table of keys in the design lists them.
 WANTED = """
     j k ↓ ↑ J K { } ( ) ctrl+d ctrl+u space f b PgDn PgUp ctrl+f ctrl+b g Home G End ctrl+o ctrl+n ctrl+i / n N esc &
-    e E w W p o O % C H d a c t s | T r i < > tab shift+tab + - enter h l ← → z m u U y x v F = [ ] : ctrl+p ? F1
+    e E w W p o O % C H d a c t s | T M * r i < > tab shift+tab + - enter h l ← → z m u U y x v F = [ ] : ctrl+p ? F1
     q ctrl+q ctrl+z ctrl+c backspace X
 """
 
@@ -139,7 +139,7 @@ def test_help_has_two_columns_on_terminals_of_100_columns() -> None:
 
 
 def test_footers_name_only_actions_of_the_table() -> None:
-    known = {action.id for action in ACTIONS} | {"brief", "markdown"}
+    known = {action.id for action in ACTIONS} | {"brief"}
     for offers in FOOTERS.values():
         assert {id for offer in offers for id in offer.ids} <= known
     assert "Debug" in [item.label for item in footer_actions(FooterView.SAFE, 120)]

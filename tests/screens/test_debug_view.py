@@ -10,7 +10,7 @@ from tests.support.running import drawn, press, running, type_in, view
 from viewer.tui.app import ViewOptions
 
 
-@pytest.mark.share(quick=9)
+@pytest.mark.share(quick=27)
 @pytest.mark.parametrize("strict", [False, True])
 async def test_leaving_the_debug_view_of_a_fully_hidden_transcript_works(strict: bool, tmp_path: Path) -> None:
     path = tmp_path / "hidden.ocml"

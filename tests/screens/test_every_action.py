@@ -308,7 +308,18 @@ async def test_jumps() -> None:
 
 
 @pytest.mark.slow
-@proves("open", "fold", "unfold", "fold_all")
+@proves("markdown")
+async def test_markdown_and_its_source() -> None:
+    async with running() as pilot:
+        assert "It's 20 °C and sunny in Tokyo" in drawn(pilot)
+        await press(pilot, "M")
+        assert "It's **20 °C and sunny** in Tokyo" in drawn(pilot)
+        await press(pilot, "M")
+        assert "It's 20 °C and sunny in Tokyo" in drawn(pilot)
+
+
+@pytest.mark.slow
+@proves("open", "fold", "unfold", "unfold_tree", "fold_all")
 async def test_folds() -> None:
     async with running(keys=["d", "s"]) as pilot:
         await type_in(pilot, ":", "2")
@@ -326,6 +337,12 @@ async def test_folds() -> None:
         assert heights[1] < heights[0]
         assert heights[2:4] == heights[:2]
         assert heights[4:] == [folded, heights[0]]
+        await press(pilot, "l")
+        assert height() > heights[0]
+        await press(pilot, "h")
+        assert height() == heights[0]
+        await press(pilot, "asterisk")
+        assert height() > heights[0]
         assert view(pilot).navigator.focused_number == 2
 
 

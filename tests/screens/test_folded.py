@@ -47,7 +47,7 @@ class TestBranches:
             assert "Also in YAML." not in text
             assert "turn 3" in text
             await press(pilot, "g", "J", "J")
-            assert "▌── rewound: 2 messages" in drawn(pilot)
+            assert "▌ ── rewound: 2 messages" in drawn(pilot)
             await press(pilot, "enter")
             text = drawn(pilot)
             assert "Also in YAML." in text
@@ -61,7 +61,7 @@ class TestBranches:
             assert "Also in YAML." in drawn(pilot)
             await press(pilot, "h")
             assert "Also in YAML." not in drawn(pilot)
-            assert "▌── rewound: 2 messages" in drawn(pilot)
+            assert "▌ ── rewound: 2 messages" in drawn(pilot)
 
     async def test_z_unfolds_branches_and_folds_them_again(self) -> None:
         async with running(REWOUND, size=ROOMY, keys=("z",)) as pilot:
@@ -69,6 +69,7 @@ class TestBranches:
             await press(pilot, "z")
             assert "YAML forbids tabs." not in drawn(pilot)
 
+    @pytest.mark.slow
     @pytest.mark.slow
     async def test_a_search_and_a_filter_find_text_in_a_branch(self) -> None:
         for prefix in ("/", "&"):
@@ -81,7 +82,7 @@ class TestBranches:
     async def test_typed_places_lead_to_a_branch_and_into_it(self) -> None:
         async with running(REWOUND, size=SMALL) as pilot:
             await type_in(pilot, ":", "4")
-            assert "▌── rewound: 2 messages" in drawn(pilot)
+            assert "▌ ── rewound: 2 messages" in drawn(pilot)
             await type_in(pilot, ":", "t2")
             assert "Also in YAML." in drawn(pilot)
 
@@ -110,6 +111,7 @@ class TestSubAgents:
             assert "enter Open" in text
             assert "Found a0" not in text
 
+    @pytest.mark.slow
     async def test_enter_opens_the_whole_transcript_of_a_sub_agent_and_backspace_returns(self, tmp_path: Path) -> None:
         path = with_agents(tmp_path / "a.jsonl")
         for back in ("backspace", "escape"):
@@ -143,6 +145,7 @@ class TestSubAgents:
                     assert not view(pilot).session.agent
 
     @pytest.mark.slow
+    @pytest.mark.slow
     async def test_side_panes_show_the_open_sub_agent_only(self, tmp_path: Path) -> None:
         async with running(with_agents(tmp_path / "a.jsonl"), size=ROOMY, keys=("d", "g")) as pilot:
             await type_in(pilot, ":", "4")
@@ -151,6 +154,7 @@ class TestSubAgents:
             assert "Found a1" in text
             assert "Found b0" not in text
 
+    @pytest.mark.slow
     @pytest.mark.slow
     async def test_a_search_in_a_sub_agent_stays_there(self, tmp_path: Path) -> None:
         async with running(with_agents(tmp_path / "a.jsonl"), size=ROOMY, keys=("d", "g")) as pilot:
@@ -161,6 +165,7 @@ class TestSubAgents:
             await press(pilot, "escape", "escape")
             assert not view(pilot).session.agent
 
+    @pytest.mark.share(quick=3)
     @pytest.mark.parametrize("size", [SMALL, ROOMY])
     async def test_the_line_fits_every_width(self, size: tuple[int, int]) -> None:
         async with running(ONE_AGENT, size=size, keys=("d",)) as pilot:

@@ -74,26 +74,33 @@ class Scan:
         found = [piece for piece in self.pieces if piece in low]
         assert not found, (found, text[:2000])
 
-    async def feed(self, app: Live, data: bytes, every: int = 1) -> None:
-        for at in range(len(data)):
-            shown = await app.write(data[at : at + 1])
+    async def feed(self, app: Live, data: bytes, size: int = 1, every: int = 1) -> None:
+        """Append pieces of this size; look at what widgets hold after each multiple of `every` bytes."""
+        for at in range(0, len(data), size):
+            shown = await app.write(data[at : at + size])
             self.look(shown)
-            if at % every == 0:
+            if at % every < size:
                 self.look(reachable_text(app.pilot.app))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("begun", [TEXT.index(PREAMBLE), pytest.param(0, marks=pytest.mark.lab)])
+@pytest.mark.parametrize(
+    ("begun", "size"),
+    [
+        (TEXT.index(PREAMBLE), 5),
+        *(pytest.param(begun, 1, marks=pytest.mark.lab) for begun in (0, TEXT.index(PREAMBLE))),
+    ],
+)
 async def test_no_hidden_byte_and_no_unfinished_header(
-    begun: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    begun: int, size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scan = Scan(["zucc"], monkeypatch)
     whole = TEXT.index(ANSWER) + len(ANSWER)
     async with live(tmp_path / "run.ocml", TEXT[:begun]) as app:
         await app.press("T", "p")
-        await scan.feed(app, TEXT[begun : whole - 1].encode(), every=64)
-        assert "ASSISTANT" not in drawn(app.pilot)
-        await scan.feed(app, TEXT[whole - 1 :].encode(), every=64)
+        await scan.feed(app, TEXT[begun : whole - 1].encode(), size, every=64)
+        assert "Assistant" not in drawn(app.pilot)
+        await scan.feed(app, TEXT[whole - 1 :].encode(), size, every=64)
         assert "Hello you." in drawn(app.pilot)
         assert scan.lines > 50
 
@@ -121,11 +128,14 @@ async def test_no_row_of_the_rule_is_ever_drawn(tmp_path: Path, row: Row, monkey
 
 @pytest.mark.share(test=18)
 @pytest.mark.parametrize("name", some(SMALL, 30))
-async def test_no_sample_draws_what_is_hidden(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("size", [pytest.param(1, marks=pytest.mark.lab), 7])
+async def test_no_sample_draws_what_is_hidden(
+    name: str, size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sample = next(sample for sample in samples() if sample.name == name)
     scan = Scan(hidden_pieces(sample), monkeypatch)
     async with live(tmp_path / "run.log", "", options=ViewOptions(follow=True, format=sample.asked)) as app:
         own = reachable_text(app.pilot.app).lower()  # nothing has been read yet
         scan.pieces = [piece for piece in scan.pieces if piece not in own]
-        await scan.feed(app, sample.path.read_bytes(), every=128)
+        await scan.feed(app, sample.path.read_bytes(), size, every=128)
         assert isinstance(app.main.session.document, LiveDocument)

@@ -65,7 +65,7 @@ async def test_the_screen_is_painted_before_other_modules_are_loaded(
     async with app.run_test(size=(100, 20)) as pilot:
         await until(pilot, lambda: view(pilot).session.document.is_complete)
     assert len(seen) == 1
-    assert "USER" in seen[0]
+    assert "User" in seen[0]
 
 
 @pytest.mark.slow
@@ -175,7 +175,7 @@ async def test_the_end_is_drawn_as_soon_as_it_has_been_read(tmp_path: Path, monk
 
 
 class TestARewriteOfAFileThatNobodyReads:
-    @pytest.mark.share(quick=48)
+    @pytest.mark.share(quick=144)
     @pytest.mark.parametrize("other", ["Answer 002", "Other"])
     async def test_is_noticed_and_shown(self, tmp_path: Path, other: str) -> None:
         path = tmp_path / "plan.ocml"

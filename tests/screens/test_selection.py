@@ -133,18 +133,21 @@ def _wheel(*, down: bool) -> type:
 async def test_a_click_unfolds_and_a_click_on_a_link_goes_to_the_other_end() -> None:
     async with running(keys=["d", "s"]) as pilot:
         await type_in(pilot, ":", "1")
-        row = view(pilot).session.rows.row_of(2)
-        before = view(pilot).widgets.transcript.block(row).height
-        await pilot.click(offset=place_of(pilot, "more line"))
+        await pilot.click(offset=place_of(pilot, "§ developer"))
         await settled(pilot)
-        heights = [
-            view(pilot).widgets.transcript.block(row_of).height for row_of in (view(pilot).session.rows.row_of(1), row)
-        ]
-        assert heights[1] > before or view(pilot).session.folds
-        await type_in(pilot, ":", "6")
-        await pilot.click(offset=place_of(pilot, "↓9"))
+        assert view(pilot).session.folds == {2: True}
+        assert "Be brief and friendly." in drawn(pilot)
+        await type_in(pilot, ":", "8")
+        await pilot.click(offset=place_of(pilot, "↑ reply of get_weather"))
         await settled(pilot)
-        assert view(pilot).navigator.focused_number == 9
+        assert view(pilot).navigator.focused_number == 6
+        await type_in(pilot, ":", "14")
+        await press(pilot, "l")
+        await pilot.click(offset=place_of(pilot, "object, 2 keys"))
+        await settled(pilot)
+        assert "object, 2 keys ▸" in drawn(pilot)
+        await press(pilot, "h", "h")
+        assert "object, 2 keys" not in drawn(pilot)
 
 
 @pytest.mark.slow

@@ -154,7 +154,7 @@ def mixed(chance: random.Random, count: int) -> str:
     return HEAD + "".join(chance.choice(kinds).format(chance.choice(TEXTS)) for _ in range(count))
 
 
-@pytest.mark.share(quick=24, test=4)
+@pytest.mark.share(quick=24, test=8)
 @pytest.mark.parametrize("audience", AUDIENCES)
 @pytest.mark.parametrize("read", [document_at, scanned])
 def test_texts_of_each_kind(tmp_path: Path, skim: pytest.MonkeyPatch, audience: Audience, read: object) -> None:
@@ -241,13 +241,13 @@ def test_each_sample(tmp_path: Path, sample: Sample, monkeypatch: pytest.MonkeyP
     assert_same_words(document, monkeypatch, random.Random(sample.name), 2)
 
 
-@each("shape", SHAPES, ids=lambda shape: shape.title, quick=0, test=24)
+@each("shape", SHAPES, ids=lambda shape: shape.title, quick=0, test=48)
 def test_each_hostile_shape(tmp_path: Path, shape: Shape, skim: pytest.MonkeyPatch) -> None:
     document = document_at(tmp_path / "hostile", shape.text(3000), shape.format)
     assert_same_words(document, skim, random.Random(shape.title), 5)
 
 
-@each("seed", range(40), quick=0, test=72)
+@each("seed", range(40), quick=0, test=144)
 def test_random_conversations(tmp_path: Path, skim: pytest.MonkeyPatch, seed: int) -> None:
     chance = random.Random(seed)
     document = scanned(tmp_path / "a.ocml", mixed(chance, 60).encode(), None, skim)

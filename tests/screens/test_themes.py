@@ -34,7 +34,7 @@ VOICES = [
     StyleRole.TOOL,
     StyleRole.SYSTEM,
 ]
-DECORATION = {StyleRole.RULE}
+DECORATION = {StyleRole.RULE, StyleRole.THUMB}
 """Strokes, not words."""
 
 

@@ -32,6 +32,7 @@ def many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
+@pytest.mark.share(quick=5)
 @pytest.mark.parametrize("size", [SMALL, ROOMY])
 async def test_a_file_with_many_transcripts_opens_as_a_list_and_enter_opens_one(
     many: Path, size: tuple[int, int]
@@ -56,6 +57,7 @@ async def test_a_file_with_many_transcripts_opens_as_a_list_and_enter_opens_one(
 
 
 @pytest.mark.slow
+@pytest.mark.slow
 async def test_the_list_opens_only_for_many_transcripts_and_without_a_place(many: Path) -> None:
     few = many.with_name("few.jsonl")
     few.write_text(rows_of(8), "utf-8")
@@ -79,6 +81,7 @@ async def test_a_strict_list_counts_only_transcripts_that_show_something(many: P
         assert "Answer 4." in drawn(pilot)
 
 
+@pytest.mark.slow
 async def test_hidden_text_of_another_length_changes_nothing_in_the_list(many: Path) -> None:
     screens = []
     for secret in ("SECRET", "SECRET " * 500):
@@ -88,6 +91,7 @@ async def test_hidden_text_of_another_length_changes_nothing_in_the_list(many: P
     assert screens[0] == screens[1]
 
 
+@pytest.mark.slow
 @pytest.mark.slow
 async def test_the_list_names_the_debug_view(many: Path) -> None:
     async with running(many, size=SMALL, keys=("q", "d", "X")) as pilot:

@@ -15,7 +15,8 @@ from tests.support.transcripts import END_USER, EVERYTHING, STRICT, document_of
 from tests.unit.render.exports.exported import export
 from viewer.document import rows as rows_module
 from viewer.model.visibility import Audience
-from viewer.render.page import Block, BlockMaker
+from viewer.render.blocks.block import Block
+from viewer.render.page import BlockMaker
 
 QUESTIONS = ["Which metal melts first?", "What boils at 78 degrees?", "Why is ice lighter than water?"]
 

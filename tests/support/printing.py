@@ -8,10 +8,12 @@ from viewer.render.exports import EXPORTERS
 PRINTED: dict[str, list[list[str]]] = {
     "view": [[], ["--strict-safe"]],
     "show": [[], ["--json"], ["--strict-safe"], ["--json", "--strict-safe"], ["--color", "always"], ["--ascii"]],
-    "check": [[], ["--json"], ["--sarif"], ["--github"], ["--junit"]],
+    "check": [[], ["--json"], ["--sarif"], ["--github"], ["--junit"], ["--lens"]],
     "convert": [["--to", name] for name in WRITERS],
     "stats": [[], ["--json"]],
     "next": [[], ["--json"], ["--policy", "keep", "--text"]],
+    "lens": [[], ["--json"], ["--as", "harmony,2.2", "--exit-code"]],
+    "leaks": [[], ["--json"], ["--from", "tool"]],
     "diff": [[*options, "/dev/null"] for options in ([], ["--json"], ["--stat"], ["--side"], ["--strict", "--stat"])],
     "export": [*(["-o", "-", "--to", form] for form in EXPORTERS), ["-o", "-", "--strict-safe"]],
 }
@@ -19,7 +21,7 @@ PRINTED: dict[str, list[list[str]]] = {
 WITHOUT_TRANSCRIPT = {"explain", "formats", "sessions", "themes", "config", "completion", "demo"}
 """Commands whose output does not depend on transcripts."""
 
-DEBUG_ONLY = {"next"}
+DEBUG_ONLY = {"next", "leaks"}
 """Commands that print one sentence unless everything is revealed."""
 
 SURFACES = [[command, *options] for command, lines in PRINTED.items() for options in lines]

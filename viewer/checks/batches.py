@@ -40,11 +40,22 @@ def check_run(checker: CheckQueue, work: Messages, size: int) -> int:
     if checker.batch_prefilter is None:
         checker.batch_prefilter = compile_numpy(checker.checks)
     masks = checker.batch_prefilter.masks(batch, _answers(checker, first, count), noted)
-    is_verbatim = np.frombuffer(checker.index.verbatim(first, first + count - 1), bool)
+    is_verbatim = _verbatim(checker, first, batch)
     masks[~is_verbatim] |= checker.every_check
     _check_rows(checker, work.grammar, first, masks, is_verbatim, batch, base)
     checker.checked_to = max(checker.checked_to, int(ends[-1]))
     return first + count - 1
+
+
+def _verbatim(checker: CheckQueue, first: int, batch: Batch) -> NDArray[np.bool_]:
+    """A mask of the messages whose text is the bytes of the body."""
+    index = checker.index
+    is_verbatim = np.frombuffer(index.verbatim(first, first + len(batch) - 1), bool)
+    others = np.flatnonzero(~is_verbatim)
+    kinds = np.frombuffer(index.kinds[first : first + len(batch)], np.uint32)[others]
+    for row in others[np.frombuffer(index.regular_kinds, bool)[kinds]].tolist():
+        is_verbatim[row] = batch.data.find(b"<|", batch.body_starts[row], batch.body_ends[row]) < 0
+    return is_verbatim
 
 
 def _answers(checker: CheckQueue, first: int, count: int) -> NDArray[np.int64]:
@@ -76,13 +87,12 @@ def _check_rows(
             continue
         if row > before + 1:
             tools.skip_messages(turns[row - 1])
-        kind, number = plain.kinds[place], first + row
-        if kind is not None and place >= tried:
+        if plain.kinds[place] is not None and place >= tried:
             linked, tried = tools.link_pairs(plain, place)
             if linked > place:
                 before = plain.numbers[linked - 1] - first
                 continue
-        before = row
+        before, number, kind = row, first + row, plain.kinds[place]
         if not verbatim:
             message = index[number]
             checker.run_checks(mask, checker.case_of(message, read_body(message.pieces, checker.read), grammar))

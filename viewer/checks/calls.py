@@ -129,48 +129,56 @@ class ToolChecks:
         """Link calls and replies from `first` on that answer each other and have no problem.
 
         Return the place after the last one that is linked, and the place before which none of the others need be
-        tried again."""
+        tried again. One whose body is not plain loses its kind."""
         turn, notes = rows.turns[first], self._notes
         if turn == self._turn and (notes.json_calls or notes.lacking):
             return first, first
         pairs = CallPairs(self._ledger, in_turn=turn == self._turn)
+        numbers, kinds, turns, ids, are_json = rows.numbers, rows.kinds, rows.turns, rows.ids, rows.are_json
         has_ok = has_call_stop = False
-        place, last, whole, calls, seen = first, len(rows.numbers), first, 0, (turn, has_ok, has_call_stop)
+        place, last, whole, calls, seen = first, len(numbers), first, 0, (turn, has_ok, has_call_stop)
         for place in range(first, last):
-            if rows.turns[place] != turn:
+            if turns[place] != turn:
                 if whole < place or (pairs.are_noted and turn == self._turn):
                     break  # at the end of a turn, a call stays unanswered, which is reported in its order
-                turn, has_ok, has_call_stop = rows.turns[place], False, False
+                turn, has_ok, has_call_stop = turns[place], False, False
                 pairs.begin_turn()
-            kind, call_id, value = rows.kinds[place], rows.ids[place], None
+            kind, call_id, value = kinds[place], ids[place], None
             if kind is None or (call_id is None and not kind.may_lack_id):
                 break
-            if kind.is_json or rows.are_json[place]:
+            if kind.is_json or are_json[place]:
                 value = plain_object(rows.text(place))
                 if value is None:
+                    kinds[place] = None
                     break
             if kind.is_call:
                 if (rows.have_deadline and DEADLINE in rows.text(place)) or not self._is_plain_call(kind, value):
+                    kinds[place] = None
                     break
-                if not pairs.add_call(rows.numbers[place], kind.tool, kind.bare_tool, call_id):
+                if not pairs.add_call(numbers[place], kind.tool, kind.bare_tool, call_id):
                     break
                 has_call_stop = has_call_stop or kind.has_call_stop
             else:
-                if not is_plain_result(value) or not pairs.add_reply(rows.numbers[place], kind.bare_tool, call_id):
+                if value is not None:
+                    if not is_plain_result(value):
+                        kinds[place] = None
+                        break
+                    has_ok = has_ok or "ok" in value
+                if not pairs.add_reply(numbers[place], kind.bare_tool, call_id):
                     break
-                pairs.are_noted = pairs.are_noted or (call_id is None and kind.notes_inferred)
-                has_ok = has_ok or (value is not None and "ok" in value)
+                if call_id is None and kind.notes_inferred:
+                    pairs.are_noted = True
                 if pairs.are_whole:
                     whole, calls, seen = place + 1, len(pairs.calls), (turn, has_ok, has_call_stop)
         else:
             place = last
         if whole > first:
             pairs.cut(calls)
-            self._enter_turn(rows.turns[first])
+            self._enter_turn(turns[first])
             self._enter_turn(seen[0])
             self._notes.has_ok |= seen[1]
             self._notes.call_token |= seen[2]
-            is_passed = rows.numbers[whole - 1] - rows.numbers[first] >= whole - first
+            is_passed = numbers[whole - 1] - numbers[first] >= whole - first
             self._ledger.add_pairs(pairs, rows.id_place, is_passed=is_passed)
         return whole, max(place, whole)
 

@@ -42,7 +42,7 @@ class PlainRows(Struct, frozen=True):
 
     numbers: list[int]
     kinds: list[PlainKind | None]
-    """None for a message that needs its checks."""
+    """None for a message that needs its checks, as far as that is known."""
     turns: list[int]
     ids: list[str | None]
     are_json: list[bool]

@@ -119,7 +119,7 @@ class Batch:
 
 
 class _Literals:
-    """Literals by search method: as words if they share a first byte with one that ignores case."""
+    """Literals by search method: as words if the first byte is beyond ASCII or that of one that ignores case."""
 
     def __init__(self, checks: Sequence[Check]) -> None:
         triggers = [leaf for leaf in leaves_of(checks) if isinstance(leaf, Contains)]
@@ -137,7 +137,7 @@ def _sorted_out(trigger: Contains, firsts: set[bytes]) -> tuple[dict[bytes, set[
     by_search: list[bytes] = []
     for literal in trigger.literals:
         first = literal[:1].lower()
-        if first in firsts:
+        if first in firsts or first >= b"\x80":  # a search for a short one takes four times as long
             mask = np.uint32((1 << 8 * min(4, len(literal))) - 1)
             word = np.uint32(int.from_bytes(literal[:4], "little") | _LOWER)
             by_words.setdefault(first, set()).add((mask, word & mask))
@@ -235,9 +235,10 @@ class _Pass:
         found = self._batch.flags()
         by_words, by_search = self._literals.of(trigger)
         for literal in by_search:
-            if literal.isascii() or not self._batch.is_ascii:
-                found[self._rows_with(literal)] = True
+            found[self._rows_with(literal)] = True
         for first, values in by_words.items():
+            if first >= b"\x80" and self._batch.is_ascii:
+                continue
             words, rows = self._words_at(first)
             if len(words):
                 for mask, value in values:  # few values: the setup of `isin` takes longer than this

@@ -129,8 +129,8 @@ class _BlockReader:
         return _Text(body.data, body)
 
 
-class Messages(Struct, frozen=True):
-    """A batch of messages that wait for their checks, by number."""
+class Messages(Struct):
+    """Consecutive messages that wait for their checks, by number: batches, and what the parser read between them."""
 
     first: int
     last: int
@@ -198,10 +198,30 @@ class CheckQueue:
 
     def add(self, work: Work) -> None:
         """Queue an event."""
-        self.waiting.append(work)
-        self.waiting_bytes += self._size(work)
+        last = self.waiting[-1] if self.waiting else None
+        if isinstance(last, Messages) and self._continues(last, work):
+            self.waiting_bytes -= self._size(last)
+            if isinstance(work, Messages):
+                last.last = work.last
+                last.noted.extend(work.noted)
+            else:
+                last.last += 1
+            self.waiting_bytes += self._size(last)
+        else:
+            self.waiting.append(work)
+            self.waiting_bytes += self._size(work)
         if isinstance(work, Closed):
             self._ahead.known_to = max(self._ahead.known_to, work.message.span[1])
+
+    def _continues(self, last: Messages, work: Work) -> bool:
+        """True if this work is checked together with the messages before it."""
+        if isinstance(work, Messages):
+            return work.first == last.last + 1 and work.grammar is last.grammar
+        if not isinstance(work, Closed):
+            return False
+        message = work.message
+        is_next = message.number == last.last + 1 and message.span[0] >= self.index.span(last.last)[1]
+        return is_next and message.stop is not None and message.time_ms is None and not message.cancelled
 
     def _size(self, work: Work) -> int:
         match work:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -31,8 +32,10 @@ if TYPE_CHECKING:
 class Report:
     """Iterator over the findings of all files, with their sums."""
 
-    def __init__(self, inputs: Inputs) -> None:
+    def __init__(self, inputs: Inputs, adds: Sequence[Callable[[Document], None]] = ()) -> None:
+        """Each of `adds` adds further problems to a document."""
         self.inputs = inputs
+        self._adds = adds
         self.more: list[tuple[str, str, int]] = []
         self.errors = self.warnings = self.messages = self.transcripts = 0
         self.has_empty = False
@@ -40,12 +43,18 @@ class Report:
 
     def __iter__(self) -> Iterator[tuple[Document, Finding]]:
         for document in self.inputs:
-            findings = retried(document, document.findings)
+            findings = self.findings(document)
             self.count(document)
             for finding in findings:
                 yield document, finding
             self.more += [(document.name, code, count) for code, count in document.tally.unlisted.items()]
             mention_if_empty(document)
+
+    def findings(self, document: Document) -> list[Finding]:
+        """The findings of a file."""
+        for add in self._adds:
+            retried(document, partial(add, document))
+        return retried(document, document.findings)
 
     def count(self, document: Document) -> None:
         """Add the totals of a file."""
@@ -87,6 +96,8 @@ def _code(errors: int, warnings: int, strict: bool) -> int:
     help=f"Keep N problems per file and code; default {MOST_PER_CODE}, 0 for all.",
 )
 @click.option("--strict", is_flag=True, help="Fail on warnings too.")
+@click.option("--lens", is_flag=True, help="Also report where formats disagree on visibility.")
+@click.option("--leaks", is_flag=True, help="Also report hidden text that reached the user; requires -d.")
 @click.option("--require-messages", is_flag=True, help="Fail if there are no messages.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if problems are found.")
 def command(
@@ -100,6 +111,8 @@ def command(
     form: str | None,
     max_per_code: int,
     strict: bool,
+    lens: bool,
+    leaks: bool,
     require_messages: bool,
     exit_zero: bool,
     follow: bool,
@@ -108,12 +121,25 @@ def command(
     """Report problems with exact locations. Transcript text is never printed unless you pass --reveal all. Exits with 1
     if errors are found. With -f, reports each problem when it is found."""
     revealed = options.audience_of(reveal, debug, False)
+    adds: list[Callable[[Document], None]] = []
+    if leaks:
+        from viewer.cli.leaks import add_leaks, refuse  # needed only for leaks
+
+        if not revealed.reveals(Reveal.ALL):
+            return refuse("check --leaks")
+        adds.append(add_leaks)
+    if lens:
+        from viewer.cli.lens import add_difference  # needed only for lens
+
+        adds.append(add_difference)
     if options.is_followed(follow, files, stall_after):
+        if adds:
+            raise ViewerError(f"--{'leaks' if leaks else 'lens'} needs the whole input; leave out -f")
         followed = options.followed_of(files, format, preambles, stall_after, row_order=strict)
         report_to = options.output_of(color, ascii_only)
         return _follow(followed, revealed, report_to, form, max_per_code, strict, require_messages, exit_zero)
     reading = options.reading_options(preambles, row_order=strict)
-    report = Report(Inputs(options.inputs_of(files), format, reading, max_per_code, refuses=False))
+    report = Report(Inputs(options.inputs_of(files), format, reading, max_per_code, refuses=False), adds)
     output = options.output_of(color, ascii_only)
     if form == "json":
         output.write(_json(report))
@@ -194,9 +220,10 @@ def _json(report: Report) -> Iterator[Printable]:
 
 def _suites(report: Report) -> Iterator[Suite]:
     for document in report.inputs:
+        findings = report.findings(document)
         report.count(document)
         more = [more_words(code, count) for code, count in document.tally.unlisted.items()]
-        yield Suite(document.name, FORMATS.title(document.detection.format), document.findings(), more)
+        yield Suite(document.name, FORMATS.title(document.detection.format), findings, more)
         mention_if_empty(document)
     for name, why in report.inputs.failed:
         yield Suite(name, "unread", [], [], why)

@@ -29,11 +29,12 @@ from viewer.document.rows import Folding, RowKind
 from viewer.formats.detect import HEAD
 from viewer.model.visibility import Audience
 from viewer.reading.format import ReadOptions
-from viewer.render.page import BlockFacts, BlockMaker, EmptyFacts, RowProblems, empty_sentences
+from viewer.render.blocks.block import BlockFacts, RowProblems
+from viewer.render.page import BlockMaker, EmptyFacts, empty_sentences
 from viewer.render.strip_controls import strip_controls
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.render.theme import Look, Theme, load_theme
-from viewer.render.title import ROOMY, TitleFacts, title_parts
+from viewer.render.title import TitleFacts, title_parts
 from viewer.render.width import cells, cut
 from viewer.signals import handled_signals
 from viewer.sources.head import head_of
@@ -128,8 +129,8 @@ def view_lines(projection: Projection, width: int, style: Style, settings: Setti
     """The lines of the view, without a count of hidden messages at its end that may still grow."""
     rows = projection.rows(folding=Folding())
     problems = RowProblems(rows, projection.problems(rows).extend(rows.settled_number))
-    facts = BlockFacts(problems=problems, markdown=settings.markdown)
-    maker = BlockMaker(projection, rows, min(width - 1, settings.wrap or width), facts, style.signs, width >= ROOMY)
+    facts = BlockFacts(problems=problems, markdown=settings.markdown, rendered=settings.markdown)
+    maker = BlockMaker(projection, rows, width, facts, style.signs, wrap=settings.wrap)
     count = len(rows)
     if count and not is_whole and rows.kind(count - 1) is RowKind.HIDDEN:
         count -= 1

@@ -26,7 +26,7 @@ from viewer.formats.detect import HEAD
 from viewer.index.calls import CallLink
 from viewer.index.findings import MOST_PER_CODE
 from viewer.index.messages import MessageIndex
-from viewer.model.diagnostic import Diagnostic
+from viewer.model.diagnostic import Diagnostic, Rule
 from viewer.model.events import Closed, Event
 from viewer.model.messages import Header, Message, Piece, Span
 from viewer.model.visibility import Audience, is_user_safe
@@ -121,6 +121,10 @@ class Quotes:
     def value_of(self, finding: Finding) -> str | None:
         """Return the offending value of a finding."""
         return offending_value(finding.diagnostic, self._read, self._missing)
+
+    def excerpt(self, start: int, end: int) -> str:
+        """Return the beginning of the text between two offsets."""
+        return self._read(start, min(end, start + LONGEST_EXCERPT)).decode("utf-8", "replace")
 
     def line_text(self, finding: Finding) -> tuple[str, int, int]:
         """Return the line of a finding cut around its position, and the columns of the position in it, from 0."""
@@ -235,6 +239,14 @@ class Document:
         self._has_reported_fault = False
         if source.converted:
             self._analysis.findings.add(W_ENCODING, "utf-16", 0, 0, None)
+
+    def as_format(self, format: str, limit: int | None = None) -> Document:
+        """The same input read as another format, up to this many bytes and without its checks."""
+        source = open_source(self.name) if isinstance(self._source, FileSource) else self._source
+        document = Document(source, format, self._options)
+        while not document.is_read and (limit is None or document.size < limit):
+            document.read_some(LARGEST_STEP if limit is None else min(LARGEST_STEP, limit - document.size))
+        return document
 
     def begin_again(self) -> None:
         """Restart after the file was rewritten. Earlier projections return no more bodies."""
@@ -473,6 +485,10 @@ class Document:
     def findings(self) -> list[Finding]:
         """Every diagnostic with its position, by position."""
         return list(map(self.quotes.locate, self._analysis.findings.by_position()))
+
+    def add_finding(self, rule: Rule, reason: str | None, span: Span, message: int | None) -> None:
+        """Add what a command for developers found in the whole input."""
+        self._analysis.findings.add(rule, reason, *span, message)
 
     def cut_messages(self) -> frozenset[int]:
         """The numbers of the shown messages with hidden parts."""

@@ -35,6 +35,7 @@ from viewer.document.values import (
     Headline,
     HiddenRun,
     Item,
+    Placed,
     ShownCall,
     ShownDiagnostic,
     ShownMessage,
@@ -335,6 +336,12 @@ class Projection(Struct, frozen=True):
             _time_of(message),
         )
 
+    def visibility(self) -> VisibilityCache:
+        """The messages that the safe view shows; only for a developer."""
+        return VisibilityCache(
+            self._analysis.index, lambda message: not self.audience.is_safe and is_user_safe(message)
+        )
+
     def is_superseded(self, number: int) -> bool:
         """True if a message is on a branch that the user left behind."""
         return self._analysis.index.is_superseded(number)
@@ -388,6 +395,29 @@ class Projection(Struct, frozen=True):
             raise HiddenError
         return Heads(self._analysis, transcript)
 
+    def layout(self) -> Iterator[Placed]:
+        """Where each message is, with its header; only for an audience that sees everything."""
+        if not self.audience.reveals(Reveal.ALL):
+            raise HiddenError
+        index = self._analysis.index
+        last = len(index)
+        known: dict[int, tuple[Header, bool]] = {}
+        places = zip(*index.bounds(1, last), *index.bodies(1, last), index.kinds[1 : last + 1], strict=True)
+        for number, (start, end, body_start, body_end, kind) in enumerate(places, 1):
+            if kind not in known:
+                example = index.example(kind)
+                known[kind] = example.header, is_user_safe(example)
+            if not index.regular_kinds[kind]:
+                pieces = index[number].pieces
+                body_start, body_end = (pieces[0].start, pieces[-1].end) if pieces else (body_end, body_end)
+            yield Placed(number, (start, end), (body_start, body_end), *known[kind])
+
+    def problem_codes(self) -> set[tuple[str, str | None]]:
+        """The codes of all diagnostics so far, with their reasons; only for an audience that sees everything."""
+        if not self.audience.reveals(Reveal.ALL):
+            raise HiddenError
+        return {(found.code, found.reason) for found in self._analysis.findings.by_position()}
+
     def blocks(self, number: int) -> Iterator[str]:
         """The body of a message in blocks of about a megabyte, if this audience sees it."""
         return self._vault.blocks_for(self.audience, self._analysis.index[number])
@@ -404,6 +434,10 @@ class Projection(Struct, frozen=True):
             return []
         places = self._vault.places_for(self.audience, self._analysis.index[number], spans)
         return [(place, one.severity) for place, one in zip(places, (d for d in found if d.span), strict=True) if place]
+
+    def input_spans(self, number: int, spans: Sequence[Span]) -> list[Span | None]:
+        """The positions in the input of characters of a body; None if it has several pieces. Only for a developer."""
+        return self._vault.sources_for(self.audience, self._analysis.index[number], spans)
 
     def why(self, number: int) -> str:
         """The rule that shows or hides a message, as fixed text; only for a developer."""

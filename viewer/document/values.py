@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from viewer.model.diagnostic import fill_in
-from viewer.model.messages import Span, Usage
+from viewer.model.messages import Header, Span, Usage
 from viewer.rules import RULES
 
 LATE_BY = "The reply arrived {seconds:.1f} s after the deadline."
@@ -69,6 +69,18 @@ class ShownMessage(Struct, frozen=True):
     """The tokens of the reply that the message is a part of, as the input states them."""
     source_text: str | None = None
     """The body with its escapes and literal blocks, in OpenChatML 2.2."""
+
+
+class Placed(Struct, frozen=True):
+    """Where a message is, with its header; only for an audience that sees everything."""
+
+    number: int
+    span: Span
+    body: Span
+    """From the first byte of the body to the last one."""
+    header: Header
+    is_shown: bool
+    """True if the safe view shows it."""
 
 
 class ShownStray(Struct, frozen=True, gc=False):

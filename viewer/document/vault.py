@@ -166,6 +166,24 @@ class Vault:
             self._withhold()
             return [None] * len(spans)
 
+    def sources_for(self, audience: Audience, message: Message, spans: Sequence[Span]) -> list[Span | None]:
+        """The positions in the input of these characters of the whole body, for a developer who sees all of it; None
+        if the body has several pieces."""
+        if audience.is_safe or not audience.sees(message):
+            raise HiddenError
+        if len(message.pieces) != 1 or _cut_kinds(audience, message):
+            return [None] * len(spans)
+        try:
+            body = self._body(message)
+        except FileRewrittenError:
+            self._withhold()
+            return [None] * len(spans)
+        text = body.text
+        if text.encode("utf-8", "replace") != body.data:
+            return [None] * len(spans)
+        ends = [tuple(len(text[:end].encode()) for end in span) for span in spans]
+        return [body.source_span(first, last) for first, last in ends]
+
     def raw_for(self, audience: Audience, message: Message) -> bytes:
         """The bytes of a message with its header, for a developer who sees it."""
         if audience.is_safe or not audience.sees(message):

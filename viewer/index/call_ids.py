@@ -77,6 +77,17 @@ class CallTable:
         entry = self._entries[self._slot(call_id, hash(call_id) & 0xFFFF_FFFF)]
         return entry - 1 if entry else None
 
+    def has(self, call_id: str) -> bool:
+        """True if a row has this id: `get` for many ids that are usually new."""
+        entries, mask = self._entries, self._mask
+        short = hash(call_id) & 0xFFFF_FFFF
+        slot = short & mask
+        while entry := entries[slot]:
+            if self._hashes[slot] == short and self._id_of(entry - 1) == call_id:
+                return True
+            slot = (slot + 1) & mask
+        return False
+
     def put(self, call_id: str, row: int) -> None:
         """Map the id to this row."""
         short = hash(call_id) & 0xFFFF_FFFF

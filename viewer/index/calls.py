@@ -268,7 +268,7 @@ class CallLedger:
 
     def knows(self, call_id: str) -> bool:
         """True if a call of this transcript has the id."""
-        return self._known_ids.get(call_id) is not None
+        return self._known_ids.has(call_id)
 
     def awaits_reply(self, bare_tool: str) -> bool:
         """True if a call to this tool in the current turn, which has no id, waits for its reply."""

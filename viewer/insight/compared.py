@@ -45,7 +45,7 @@ class Numbers:
         return self._known.setdefault(value, len(self._known))
 
 
-class Part(Struct, frozen=True, gc=False):
+class Part(Struct, frozen=True):
     """The messages of one transcript."""
 
     transcript: ShownTranscript | None
@@ -53,7 +53,7 @@ class Part(Struct, frozen=True, gc=False):
     end: int
 
 
-class _Kind(Struct, frozen=True, gc=False):
+class _Kind(Struct, frozen=True):
     """What all messages with one header share."""
 
     name: tuple[str, ...]

@@ -20,7 +20,7 @@ _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _CONTAINERS = ("{", "[")
 
 
-class PathChange(Struct, frozen=True, gc=False):
+class PathChange(Struct, frozen=True):
     """A change at one place of a JSON value."""
 
     path: str

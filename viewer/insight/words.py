@@ -23,7 +23,7 @@ _TOKENS = lazy_regex(rf"{_WORD}|\s+|.")
 _IS_UNSPACED = lazy_regex(rf"[{UNSPACED}]")
 
 
-class Words(Struct, frozen=True, gc=False):
+class Words(Struct, frozen=True):
     """The words of a text: normalized, and where each is in the text."""
 
     words: Sequence[str]

@@ -79,7 +79,7 @@ def find_turn(data: bytes, *, in_json: bool) -> int | None:
     """Return the offset of the first control token of an embedded turn.
 
     Outside JSON it needs a plausible header, which formats with these tokens never leave inside a body."""
-    if b"<|" not in data:
+    if b"<|channel|>" not in data and not (in_json and b"<|start|>" in data):
         return None
     turn = (_TURN if in_json else _PLAUSIBLE_TURN).search(data)
     if turn is None:

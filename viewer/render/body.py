@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
+from enum import Enum
 
 from msgspec import Struct
 
 from viewer.cache import lazy_regex
 from viewer.document.values import ShownMessage
+from viewer.render.blocks.markdown_rows import rendered
 from viewer.render.markdown import MarkdownSpans, json_spans, markdown_spans
 from viewer.render.sanitize import SafeText, normalize_newlines, sanitize
 from viewer.render.style import Printable, Style, Styled, StyleRole
@@ -165,6 +167,8 @@ class BodyText(Struct, frozen=True):
     """The same text before it was sanitized, character by character: the source of a copy."""
     tokens: list[Styled] = []
     """The tokens of code inside the spans."""
+    source: str = ""
+    """The whole body, if a copy is taken from there: the text is rendered Markdown."""
 
     @property
     def layers(self) -> list[list[Styled]]:
@@ -180,7 +184,21 @@ class BodyText(Struct, frozen=True):
         return Styled(start, end, span.look)
 
 
-def drawn_text(body: str, width: int, *, json: bool, markdown: bool, trim: bool, is_head: bool = False) -> BodyText:
+class Rendering(Enum):
+    """What is done with Markdown."""
+
+    PLAIN = "plain"
+    SOURCE = "source"
+    """Its marks are styled where they are."""
+    ROWS = "rows"
+    """It is rendered in rows that fit."""
+    ASCII_ROWS = "ascii-rows"
+    """The same with ASCII characters around the text."""
+
+
+def drawn_text(
+    body: str, width: int, *, json: bool, markdown: Rendering, trim: bool, is_head: bool = False
+) -> BodyText:
     """Draw a body. JSON that does not fit on one row is laid out token by token. With `is_head`, more text follows."""
     normal = normalize_newlines(body)
     text = sanitize(normal)
@@ -191,8 +209,13 @@ def drawn_text(body: str, width: int, *, json: bool, markdown: bool, trim: bool,
             places = origins(laid, text)
             return BodyText(laid, json_spans(laid), places, _given(laid, places, text, normal))
         return BodyText(text, json_spans(text), moved, normal)
-    styled = markdown_spans(text) if markdown else MarkdownSpans()
-    return BodyText(text, styled.spans, moved, normal, styled.tokens)
+    is_rendered = markdown in (Rendering.ROWS, Rendering.ASCII_ROWS)
+    made = rendered(text, width, ascii=markdown is Rendering.ASCII_ROWS) if is_rendered else None
+    if made is None:
+        styled = markdown_spans(text) if markdown is not Rendering.PLAIN else MarkdownSpans()
+        return BodyText(text, styled.spans, moved, normal, styled.tokens)
+    places = made.origins if moved is None else [moved[place] for place in made.origins]
+    return BodyText(made.text, made.spans, places, made.text, source=body)
 
 
 def raw_text(data: bytes) -> BodyText:

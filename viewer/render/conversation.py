@@ -15,7 +15,7 @@ from viewer.formats import FORMATS
 from viewer.model.visibility import Audience
 from viewer.render.body import GrowingBody, body_lines, may_be_json
 from viewer.render.diagnostic import note
-from viewer.render.head import HeadLayout, MessageHead, body_lead, clock, head_lines, head_of, inner_width, look_of
+from viewer.render.head import MessageHead, body_lead, clock, head_of, inner_width, look_of, printed_head
 from viewer.render.style import Line, Part, Printable, Style, StyleRole, trusted
 from viewer.render.title import boundary_lines, branch_words, rule
 
@@ -317,10 +317,10 @@ class _Page:
             yield _remark("unfinished", self._style)
 
     def _head_lines(self, head: MessageHead) -> list[Line]:
-        return head_lines(head, self._width, self._style.signs, HeadLayout.PRINTED, wrapped=self._style.wrapped)
+        return printed_head(head, self._width, self._style.signs, wrapped=self._style.wrapped)
 
     def _gutter(self, look: StyleRole) -> Part:
-        return body_lead(look, self._style.signs, HeadLayout.PRINTED, safe=self._safe)
+        return body_lead(look, self._style.signs)
 
     def _message(self, message: ShownMessage, calls: Sequence[ShownCall]) -> Iterator[Line]:
         head = head_of(message, self._audience, calls)

@@ -1,4 +1,4 @@
-"""Message heads: `MessageHead`, computed once per message and audience, and `head_lines`, which paints one.
+"""Message heads: `MessageHead`, computed once per message and audience; `name_line` and `printed_head` paint one.
 
 The letter of a message is S system, D developer, U user, A analysis, C commentary, T tool, F final.
 """
@@ -6,7 +6,6 @@ The letter of a message is S system, D developer, U user, A analysis, C commenta
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from enum import Enum
 
 from msgspec import Struct
 
@@ -34,7 +33,6 @@ _LOOKS = {
     UNSEEN: StyleRole.QUIET,
 }
 STOPS = {"end": "<|end|>", "return": "<|return|>", "call": "<|call|>"}
-_STATES = {"ok": StyleRole.OK, "pending": StyleRole.PENDING, "failed": StyleRole.ERROR, "timeout": StyleRole.ERROR}
 _STYLES = {
     (ascii, wrapped): Style(ascii=ascii, wrapped=wrapped) for ascii in (False, True) for wrapped in (False, True)
 }
@@ -116,8 +114,8 @@ class MessageHead(Struct, frozen=True):
 
     @property
     def speaker(self) -> str:
-        """The role in capitals, or `(no role)`."""
-        return self.role.upper() or "(no role)"
+        """The role with a capital letter, or `(no role)`."""
+        return self.role[:1].upper() + self.role[1:] or "(no role)"
 
     @property
     def link(self) -> int:
@@ -184,90 +182,25 @@ def link_of(number: int, call: ShownCall) -> HeadLink:
     return HeadLink(other or 0, begins, call.state, call.inferred, call.latency_ms, call.observed_ms)
 
 
-class HeadLayout(Enum):
-    """Where a head is painted, and how much room there is."""
-
-    WIDE = "wide"
-    """A screen with room for whole heads and for space between messages."""
-    NARROW = "narrow"
-    """A screen with room for a number, a letter and a name."""
-    PRINTED = "printed"
-    """Printed text: nothing is truncated."""
+def body_lead(look: StyleRole, glyphs: Glyphs) -> Part:
+    """The gutter before every printed line of a body."""
+    return Part(trusted(f"{glyphs.gutter} "), look)
 
 
-def head_lines(
-    head: MessageHead, width: int, glyphs: Glyphs, layout: HeadLayout, *, digits: int = 2, wrapped: bool = True
-) -> list[Line]:
-    """The lines of a head. `digits` is the room for a number on a screen; without `wrapped`, printed lines may be wider
-    than the width. A click on the last line follows the link of the head."""
-    if layout is HeadLayout.PRINTED:
-        return _printed_head(head, width, glyphs, wrapped)
-    if head.safe:
-        return [_safe_head(head, width, glyphs, layout)]
-    if layout is HeadLayout.NARROW:
-        return [_short_head(head, width, glyphs, digits)]
-    return _whole_head(head, width, glyphs, digits)
-
-
-def body_lead(look: StyleRole, glyphs: Glyphs, layout: HeadLayout, *, safe: bool) -> Part:
-    """The gutter before every line of the body."""
-    if layout is HeadLayout.PRINTED:
-        return Part(trusted(f"{glyphs.gutter} "), look)
-    if not safe:
-        return Part(trusted(f"{glyphs.gutter}   "), look)
-    return Part(trusted(f" {glyphs.gutter} " if layout is HeadLayout.WIDE else f"{glyphs.gutter} "), look)
+def name_line(head: MessageHead, width: int, glyphs: Glyphs, *, is_growing: bool = False) -> Line:
+    """The speaker on a screen; for a developer also the number, and whether the end user saw the message."""
+    parts = _speaker(head)
+    if head.is_plan:
+        parts.append(Part(trusted(f" {glyphs.dot} {_PLAN}"), head.look))
+    number = "" if head.safe else f"#{head.number}"
+    state = "(cancelled)" if head.cancelled else "live" if is_growing else "seen" if head.visible else ""
+    words = f" {glyphs.dot} ".join(filter(None, (state, number))) if number or head.cancelled else ""
+    return between(parts, [Part(trusted(words), StyleRole.QUIET)] if words else [], width, glyphs)
 
 
 def clock(time: str | None) -> str:
     """The time of day of an RFC 3339 time."""
     return time[11:19] if time else ""
-
-
-def _safe_head(head: MessageHead, width: int, glyphs: Glyphs, layout: HeadLayout) -> Line:
-    parts = [body_lead(head.look, glyphs, layout, safe=True), *_speaker(head)]
-    aside = ""
-    if head.is_plan:
-        parts.append(Part(trusted(f" {glyphs.dot} {_PLAN}"), head.look))
-        aside = _PREAMBLE
-    aside = "(cancelled)" if head.cancelled else aside
-    return between(parts, [Part(trusted(aside), StyleRole.QUIET)] if aside else [], width, glyphs)
-
-
-def _whole_head(head: MessageHead, width: int, glyphs: Glyphs, digits: int) -> list[Line]:
-    """Number, role, names, id, time and channel; on a second line the other fields, and links."""
-    parts = [*_numbered(head, glyphs, digits, " "), *_speaker(head)]
-    if head.arrow:
-        parts.append(Part(_name(f" {glyphs.to} {head.arrow}"), head.look))
-    right = [Part(trusted(f"{clock(head.time)}  "), StyleRole.QUIET)] if head.time else []
-    if head.call_id:
-        right.append(Part(_name(f"{head.call_id} "), StyleRole.QUIET))
-    right.append(Part(_name(f"[{head.channel}]"), head.look))
-    right.append(Part(trusted("*" if head.visible else " "), StyleRole.STRONG))
-    lines = [between(parts, right, width, glyphs)]
-    words, links = details_words(head, glyphs.dot), _links(head, glyphs)
-    if words or links:
-        lead = body_lead(head.look, glyphs, HeadLayout.WIDE, safe=False)
-        lines.append(between([lead, Part(words, StyleRole.QUIET)], links, width, glyphs))
-    return lines
-
-
-def _short_head(head: MessageHead, width: int, glyphs: Glyphs, digits: int) -> Line:
-    """Number and letter, names of calls and replies, and links."""
-    parts = _numbered(head, glyphs, digits, f"{glyphs.to if head.is_call else ' '} ")
-    words = head.recipient if head.is_call else head.name
-    if words:
-        parts.append(Part(_name(words), head.look))
-    if head.call_id:
-        parts.append(Part(_name(f"  {head.call_id}"), StyleRole.QUIET))
-    return between(parts, _links(head, glyphs), width, glyphs)
-
-
-def _numbered(head: MessageHead, glyphs: Glyphs, digits: int, after: str) -> list[Part]:
-    return [
-        Part(trusted(glyphs.gutter), head.look),
-        Part(trusted(f"{head.number:>{digits}} "), StyleRole.QUIET),
-        Part(trusted(f"{head.letter}{after}"), head.look),
-    ]
 
 
 def _speaker(head: MessageHead) -> list[Part]:
@@ -283,17 +216,6 @@ def details_words(head: MessageHead, dot: str, *, with_time: bool = False) -> Sa
     return sanitize_line(f" {dot} ".join(words), _LONGEST_DETAILS)
 
 
-def _links(head: MessageHead, glyphs: Glyphs) -> list[Part]:
-    return [part for link in head.links for part in (Part(trusted("  ")), _link_part(link, glyphs))]
-
-
-def _link_part(link: HeadLink, glyphs: Glyphs) -> Part:
-    milliseconds, mark = (link.latency_ms, "") if link.latency_ms is not None else (link.observed_ms, "~")
-    latency = f" {mark}{milliseconds / 1000:.1f} s" if milliseconds is not None else ""
-    where = f"{_arrow(link, glyphs)}{link.other} " if link.other else ""
-    return Part(trusted(f"{where}{link.state}{latency}"), _STATES.get(link.state, StyleRole.WARNING))
-
-
 def _arrow(link: HeadLink, glyphs: Glyphs) -> str:
     return f"{glyphs.inferred if link.inferred else ''}{glyphs.down if link.is_call else glyphs.up}"
 
@@ -302,10 +224,10 @@ def _name(text: str) -> SafeText:
     return sanitize_line(text, _LONGEST_NAME)
 
 
-def _printed_head(head: MessageHead, width: int, glyphs: Glyphs, wrapped: bool) -> list[Line]:
+def printed_head(head: MessageHead, width: int, glyphs: Glyphs, *, wrapped: bool = True) -> list[Line]:
     """One line with a remark at the right edge, or several lines if there is no room; below it the other fields."""
     style = _STYLES[glyphs is ASCII, wrapped]
-    gutter = body_lead(head.look, glyphs, HeadLayout.PRINTED, safe=head.safe)
+    gutter = body_lead(head.look, glyphs)
     if head.safe:
         return _with_aside(
             _printed_speaker(head, glyphs, style), _PREAMBLE if head.is_plan else "", gutter, width, style

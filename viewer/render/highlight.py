@@ -14,6 +14,10 @@ LARGEST = 16_384
 """Longer code is plain."""
 MOST_SECONDS = 0.05
 """Processor time after which the rest stays plain: lexers take quadratic time on some texts."""
+SHORT = 512
+"""Code of so few characters never takes that long."""
+TOKENS_PER_LOOK = 32
+"""Tokens between two looks at the clock, which is slow."""
 LONGEST_WORD = 40
 """Characters of the name of a language."""
 
@@ -27,9 +31,10 @@ def code_spans(code: str, language: str) -> list[Styled]:
 
 
 def _spans(lexer: Any, code: str) -> Iterator[Styled]:
-    at, until = 0, time.thread_time() + MOST_SECONDS
-    for start, kind, text in lexer.get_tokens_unprocessed(code):
-        if time.thread_time() > until:
+    at, is_short = 0, len(code) <= SHORT
+    until = 0.0 if is_short else time.thread_time() + MOST_SECONDS
+    for number, (start, kind, text) in enumerate(lexer.get_tokens_unprocessed(code)):
+        if not is_short and number % TOKENS_PER_LOOK == 0 and time.thread_time() > until:
             return
         role = _role(kind)
         end = start + len(text)

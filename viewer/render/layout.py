@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
-from viewer.render.body import BodyText, drawn_text, raw_text
+from viewer.render.body import BodyText, Rendering, drawn_text, raw_text
 from viewer.render.sanitize import SafeText, sanitize
 from viewer.render.width import cluster_cells, clusters_at, has_one_cell_each, rows_of_width
 
@@ -22,6 +22,29 @@ KEPT = 8
 """Cached layouts of long bodies."""
 REDONE_ROWS = 2
 """Rows at the end of a growing body that more text can change."""
+
+
+WIDEST = 88
+"""The maximum number of cells of the reading column, unless the settings give another one."""
+MARGIN = 2
+"""Cells before the reading column; the first one is for the cursor."""
+_NARROWEST, _WIDEST_PANE = 40, 136
+
+
+class Column(Struct, frozen=True, gc=False):
+    """The reading column of a pane."""
+
+    left: int
+    """The cells before it."""
+    width: int
+
+
+def reading_column(pane: int, limit: int = WIDEST, *, centered: bool = True) -> Column:
+    """The reading column of a pane, whose last cell is for the scroll bar. Very wide panes have it in their middle.
+    A limit of 0 is none."""
+    width = max(1, min(limit or pane, pane - (2 * MARGIN if pane >= _NARROWEST else MARGIN + 1)))
+    is_centered = centered or pane >= _WIDEST_PANE
+    return Column(max(MARGIN, (pane - width) // 2) if is_centered else MARGIN, width)
 
 
 class Row(Struct, frozen=True):
@@ -127,7 +150,7 @@ class LayoutRequest(Struct, frozen=True, gc=False):
     body: str | bytes
     width: int
     json: bool
-    markdown: bool
+    markdown: Rendering
     trim: bool
 
 
@@ -150,7 +173,12 @@ def _drawn(request: LayoutRequest, body: str | bytes, *, is_head: bool = False) 
     if isinstance(body, bytes):
         return raw_text(body)
     return drawn_text(
-        body, request.width, json=request.json, markdown=request.markdown, trim=request.trim, is_head=is_head
+        body,
+        request.width,
+        json=request.json,
+        markdown=request.markdown,
+        trim=request.trim,
+        is_head=is_head,
     )
 
 
@@ -174,7 +202,7 @@ class GrowingLayout:
         text = self._drawn.text[:at] + tail.text
         origins = _joined_origins(self._drawn.origins, at, given, tail)
         self._drawn = BodyText(SafeText(text), [], origins, self._drawn.given[:at] + tail.given)
-        self._rows = [*self._rows[:keep], *(_moved(row, at) for row in lay_out(tail.text, request.width))]
+        self._rows = [*self._rows[:keep], *(moved_row(row, at) for row in lay_out(tail.text, request.width))]
         self.request = request
         self.layout = Layout(self._drawn, trimmed(self._rows, request.trim) if text else [])
         return self.layout
@@ -198,7 +226,7 @@ class GrowingLayout:
 def _plain(request: LayoutRequest, text: str) -> BodyText:
     if isinstance(request.body, bytes):
         return BodyText(sanitize(text), [], None, text)
-    return drawn_text(text, request.width, json=False, markdown=False, trim=False)
+    return drawn_text(text, request.width, json=False, markdown=Rendering.PLAIN, trim=False)
 
 
 def _as_text(body: str | bytes) -> str:
@@ -213,7 +241,8 @@ def _joined_origins(before: list[int] | None, at: int, given: int, tail: BodyTex
     return [*(before[:at] if before is not None else range(at)), *(given + origin for origin in behind)]
 
 
-def _moved(row: Row, by: int) -> Row:
+def moved_row(row: Row, by: int) -> Row:
+    """The row at other offsets."""
     if not by:
         return row
     origins = array("Q", (by + origin for origin in row.origins)) if row.origins is not None else None

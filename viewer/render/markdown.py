@@ -1,4 +1,4 @@
-"""Markdown as spans: the blocks that its parser finds, and inline marks. The text itself is never changed."""
+"""Source of Markdown as spans: the blocks that its parser finds, and inline marks. The text itself is not changed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LARGEST = 200_000
 DEEPEST = 20
 """Blocks nested deeper are plain."""
 
-_MAY_BE_BLOCK = lazy_regex(r"^[ \t]*(?:[#>*+_=|:-]|```|~~~|\d{1,9}[.)])|^(?: {4}|\t)", re.MULTILINE)
+MAY_BE_BLOCK = lazy_regex(r"^[ \t]*(?:[#>*+_=|:-]|```|~~~|\d{1,9}[.)])|^(?: {4}|\t)", re.MULTILINE)
 """Text without any of these is one paragraph after the other, for which the parser is not loaded."""
 _MARKER = lazy_regex(r"[ \t]*([-*+]|\d{1,9}[.)])(?=[ \t]|$)", re.MULTILINE)
 _QUOTE = lazy_regex(r"[ \t]*(>)")
@@ -43,13 +43,13 @@ def markdown_spans(text: str) -> MarkdownSpans:
     """The blocks, inline marks and code tokens of a text."""
     if len(text) > LARGEST:
         return MarkdownSpans()
-    if not _MAY_BE_BLOCK.search(text):
+    if not MAY_BE_BLOCK.search(text):
         return MarkdownSpans([*_inline(text, 0, len(text))])
-    return _Blocks(text).read(_parser().parse(text))
+    return _Blocks(text).read(block_parser().parse(text))
 
 
 @cache
-def _parser() -> MarkdownIt:
+def block_parser() -> MarkdownIt:
     """A parser of blocks: without HTML, link references and inline marks, of which it knows no positions."""
     from markdown_it import MarkdownIt  # slow to import
 

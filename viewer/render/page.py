@@ -6,16 +6,11 @@ page draw the same blocks.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain
-from typing import overload
+from collections.abc import Sequence
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
-from viewer.document.calls import CallView, no_calls
-from viewer.document.diagnostics import DiagnosticView
 from viewer.document.projection import Projection
 from viewer.document.rows import RowKind, Rows
 from viewer.document.values import (
@@ -28,19 +23,23 @@ from viewer.document.values import (
     ShownStray,
 )
 from viewer.formats import FORMATS
-from viewer.render.body import BodyText, drawn_text, raw_text
+from viewer.render.blocks.block import SPACE, Block, BlockFacts, BlockLine, Joined, RowLines, Source, styled_row
+from viewer.render.blocks.cards import CardMaker, call_of_reply
+from viewer.render.body import BodyText, Rendering, drawn_text, raw_text
 from viewer.render.diagnostic import described
-from viewer.render.head import HeadLayout, body_lead, clock, head_lines, head_of, is_call, look_of
+from viewer.render.head import clock, head_of, is_call, name_line
 from viewer.render.layout import (
     LONG,
     LONG_WHILE_READ,
+    MARGIN,
+    WIDEST,
     Layout,
     LayoutRequest,
-    Layouts,
     Row,
     lay_out,
     lay_out_body,
     lay_out_head,
+    reading_column,
     trimmed,
 )
 from viewer.render.number_format import counted
@@ -58,24 +57,8 @@ FOLD_FROM = 60
 """A body with more rows is folded."""
 FOLD_TO = 30
 """The rows of a folded body."""
-SHORT_FOLD_FROM, SHORT_FOLD_TO = 16, 8
+SHORT_FOLD_FROM, SHORT_FOLD_TO = 15, 12
 """The same for messages that the end user did not see."""
-_MOST_CHECKED = 64
-"""Problems checked for a separate row."""
-
-
-class BlockLine(Struct, frozen=True):
-    """One line, and the part of the body that it shows."""
-
-    parts: Line
-    row: Row | None = None
-    """The row of the body; None for headings, rules and notes."""
-    indent: int = 0
-    """Characters before the row."""
-    folds: bool = False
-    """True if a click folds or unfolds the body."""
-    link: int = 0
-    """The message that a click goes to; 0 if there is none."""
 
 
 class EmptyFacts(Struct, frozen=True):
@@ -114,110 +97,6 @@ def _of_hidden(facts: EmptyFacts) -> list[str]:
     return ["Nothing to show in the safe view.", *more]
 
 
-class Block(Struct, frozen=True):
-    """The lines of one row of a view."""
-
-    number: int
-    """The message, or 0."""
-    lines: Sequence[BlockLine] = field(default_factory=list)
-    text: str = ""
-    """The text that the rows of its lines point into; copies are taken from it."""
-    first: int = 0
-    """The first line of the message itself, after rules and space."""
-    begins_transcript: bool = False
-    """True if the boundary of a transcript is among the lines."""
-    is_folded: bool = False
-    """True for a folded branch and for another agent."""
-
-    @property
-    def height(self) -> int:
-        """The number of lines."""
-        return len(self.lines)
-
-    def line_of(self, offset: int) -> int:
-        """The last line that shows text up to this offset."""
-        lines = self.lines
-        first = next((at for at in range(self.first, len(lines)) if lines[at].row), None)
-        last = next((at for at in range(len(lines) - 1, self.first - 1, -1) if lines[at].row), None)
-        if first is None or last is None:
-            return self.first
-        found = bisect_right(range(first, last + 1), offset, key=lambda at: row.start if (row := lines[at].row) else 0)
-        return first + max(found - 1, 0)
-
-
-class RowProblems(Struct, frozen=True):
-    """The problems of a view by row. A pane and a filter have rows for some messages only."""
-
-    rows: Rows
-    problems: DiagnosticView
-
-    def of(self, row: int) -> list[ShownDiagnostic]:
-        """The problems of one row: of its message, or of the messages that it hides."""
-        kind, value = self.rows.kind(row), self.rows.value(row)
-        if kind is RowKind.MESSAGE:
-            return self.problems.of(value) or self.problems.ahead(value)
-        if kind is RowKind.STRAY:
-            return []
-        last = self.rows.last_number(row)
-        return self.problems.between(last - value + 1, last)
-
-    def worst(self, first: int, last: int) -> str:
-        """The worst severity in a range of rows; empty if there is no problem."""
-        if not len(self.rows) or first > last:
-            return ""
-        begin, end = self._first(first), self.rows.last_number(min(last, len(self.rows) - 1))
-        if self.rows.is_whole:
-            return self.problems.worst(begin, end)
-        return next((severity for severity in ("error", "warning") if self._has_row(severity, begin, end)), "")
-
-    def _has_row(self, severity: str, begin: int, end: int) -> bool:
-        numbers = self.problems.numbers(severity)
-        found = numbers[bisect_left(numbers, begin) : bisect_right(numbers, end)][:_MOST_CHECKED]
-        return any(self.rows.row_holding(number) is not None for number in found)
-
-    def next(self, severity: str, here: int, step: int) -> int | None:
-        """The next row with a problem of this severity, before or after this one; the search wraps around."""
-        numbers = self.problems.numbers(severity)
-        if step > 0:
-            split = bisect_right(numbers, self.rows.last_number(here)) if here >= 0 else 0
-            around = chain(range(split, len(numbers)), range(split))
-        else:
-            split = bisect_left(numbers, self._first(here)) if here >= 0 else 0
-            around = chain(range(split - 1, -1, -1), range(len(numbers) - 1, split - 1, -1))
-        rows = (self.rows.row_holding(numbers[place]) for place in around)
-        return next((row for row in rows if row is not None), None)
-
-    def _first(self, row: int) -> int:
-        """The first message that a row may hold."""
-        return self.rows.last_number(row - 1) + 1 if row else 0
-
-
-class BlockFacts(Struct):
-    """Facts that blocks need in addition to the projection, made once for a view."""
-
-    calls: CallView = field(default_factory=no_calls)
-    problems: RowProblems | None = None
-    matches: Callable[[int], Sequence[Styled]] = lambda number: ()
-    """Matches of a search in the body of a message."""
-    faults: Callable[[int], Sequence[Styled]] = lambda number: ()
-    """Spans in the body of a message that diagnostics point to."""
-    folds: dict[int, bool] = field(default_factory=dict)
-    """Messages unfolded (True) or folded (False) by hand."""
-    layouts: Layouts = field(default_factory=Layouts)
-    """Layouts of long unfolded bodies."""
-    live: bool = False
-    """True if more may come."""
-    growing: frozenset[int] = frozenset()
-    """Messages that may still grow."""
-    markdown: bool = True
-    """True if Markdown is styled in place."""
-    problems_key: str = "p"
-
-    def update_growing(self, numbers: frozenset[int]) -> None:
-        """Set the messages that grow now."""
-        self.growing = numbers
-
-
 class BlockMaker:
     """Factory of blocks: makes the block of any row of a view."""
 
@@ -228,18 +107,25 @@ class BlockMaker:
         width: int,
         facts: BlockFacts | None = None,
         signs: Glyphs = UNICODE,
-        wide: bool = True,
+        *,
         raw: bool = False,
+        wrap: int = WIDEST,
     ) -> None:
+        """`width` are the cells of the pane; the last one is for the scroll bar. `wrap` is the maximum width of
+        the reading column, 0 for none."""
         self.projection = projection
         self.rows = rows
-        self.width = width
         self.facts = BlockFacts() if facts is None else facts
         self.signs = signs
-        self.wide = wide
-        """True if there is room for space between messages and for whole heads."""
         self.raw = raw
         """True if bodies are the exact bytes of the messages, with their headers."""
+        column = reading_column(width, wrap, centered=not self.debug)
+        self.width = column.width
+        """The width of the reading column."""
+        self.margin = Part(trusted(" " * column.left))
+        """The cells before it, with room for the cursor."""
+        self._visibility = projection.visibility()
+        self._cards = CardMaker(projection, rows, self.facts, signs, self.margin, self.width)
 
     @property
     def debug(self) -> bool:
@@ -249,12 +135,64 @@ class BlockMaker:
     def make(self, row: int) -> Block:
         """The block of a row."""
         folded = self.projection.folded(self.rows, row)
-        block = self._folded(row, folded) if folded else self._block(row, self.projection.item(self.rows, row))
+        block = self._folded(row, folded) if folded else self._entry(row)
+        if block is None:
+            block = self._block(row, self.projection.item(self.rows, row))
         before, after = self._boundaries(row), self._last_boundaries(row)
         if not before and not after:
             return block
         lines = Joined([before, block.lines, after])
         return replace(block, lines=lines, first=block.first + len(before), begins_transcript=True)
+
+    def drawn_row(self, row: int) -> int:
+        """The row whose block shows this row: a reply directly below its call is in its card."""
+        is_in_card = self.debug and not self.raw and call_of_reply(self.rows, self._cards.calls_of, row)
+        return row - 1 if is_in_card else row
+
+    def _entry(self, row: int) -> Block | None:
+        """The block of a message that the end user did not see; None for any other row."""
+        if not self._is_line(row):
+            return None
+        number = self.rows.value(row)
+        headline = self.projection.headline(number)
+        before = self._turn_rule(row, headline.time, self.projection.is_superseded(number))
+        entry = self._cards.entry(row, headline)
+        if not entry.lines:
+            return Block(number, self._gap(row))
+        pieces: list[Sequence[BlockLine]] = [before, entry.lines]
+        text = entry.text
+        if entry.shows_body:
+            message = self.projection.message(number)
+            assert message is not None
+            drawn, body = self._body(message, Part(trusted(self.margin.text + "  ")))
+            text = drawn.given
+            pieces.append(body)
+        if not entry.bases:
+            shown = [note for note in self._cards.notes(row)[:MOST_NOTES] if entry.shows_body or not self._is_card(row)]
+            pieces.append([self._cards.note_line(note) for note in shown])
+        return Block(number, Joined([*pieces, self._gap(row)]), text, len(before), bases=entry.bases)
+
+    def _is_card(self, row: int) -> bool:
+        number = self.rows.value(row)
+        return any(number in (call.call, call.reply) for call in self._cards.calls_of(number))
+
+    def _is_line(self, row: int) -> bool:
+        """True if a message has a row of one line, because the end user did not see it."""
+        if not self.debug or self.raw or self.rows.kind(row) is not RowKind.MESSAGE:
+            return False
+        return not self._visibility.sees(self.rows.value(row))
+
+    def _gap(self, row: int) -> list[BlockLine]:
+        """The space below a row of one line: none before another one of the same turn."""
+        rows, after = self.rows, row + 1
+        if after >= len(rows):
+            return [SPACE]
+        here, there = ((rows.transcript(each), rows.turn(each)) for each in (row, after))
+        is_one = self._is_line(after) and here == there
+        is_left = self.projection.is_superseded
+        if is_one and is_left(rows.value(row)) is is_left(rows.value(after)):
+            return []
+        return [] if self.drawn_row(after) == row else [SPACE]
 
     def _block(self, row: int, item: Item) -> Block:
         if isinstance(item, HiddenRun):
@@ -284,16 +222,22 @@ class BlockMaker:
         for label in dict.fromkeys([*range(first, min(last, first + MOST_EMPTY)), last]):
             boundary = self.projection.boundary(self.rows, label)
             words = trusted(f" {self.signs.dot} ").join(map(sanitize_line, boundary_words(boundary)))
+            left = Part(trusted(self.margin.text[MARGIN:]))
             parts = (Part(trusted(self.signs.heavy * 2 + " "), StyleRole.RULE), Part(SafeText(words), StyleRole.STRONG))
-            lines += [BlockLine(between(parts, [], self.width, self.signs)), *self._space()]
+            lines += [BlockLine((left, *between(parts, [], self.width + MARGIN, self.signs))), SPACE]
         return lines
 
     def _hidden(self, row: int, run: HiddenRun) -> Block:
+        """One line in the middle of the column."""
         sign = self.signs.hidden
-        lead = "   " if self.wide else "  "
-        lines = [BlockLine((Part(trusted(f"{lead}{sign} {run.count} hidden {sign}"), StyleRole.QUIET),))]
-        lines += [BlockLine(line) for line in self._notes(row)]
-        return Block(0, [*lines, *self._space()])
+        words = trusted(f"{sign} {hidden_words(run.count, self._faulty(row))} {sign}")
+        left = Part(trusted(" " * ((self.width - cells(words)) // 2)))
+        return Block(0, [BlockLine((self.margin, left, Part(words, StyleRole.QUIET))), SPACE])
+
+    def _faulty(self, row: int) -> int:
+        """The number of messages of a row that have problems."""
+        problems = self.facts.problems.of(row) if self.facts.problems is not None else []
+        return len({one.message for one in problems if one.severity != "info"})
 
     def _folded(self, row: int, folded: FoldedBranch | FoldedAgent) -> Block:
         """One line for a branch that was left behind, or for another agent."""
@@ -301,15 +245,14 @@ class BlockMaker:
             lines = [BlockLine(self._folded_agent(row, folded), folds=True)]
         else:
             lines = [BlockLine(self._folded_branch(folded), folds=True), *map(BlockLine, self._notes(row))]
-        return Block(0, [*lines, *self._space()], is_folded=True)
+        return Block(0, [*lines, SPACE], is_folded=True)
 
     def _folded_branch(self, branch: FoldedBranch) -> Line:
-        lead = Part(trusted(" "))
         stroke = Part(trusted(self.signs.rule * 2), StyleRole.RULE)
         words = Part(trusted(f" {folded_branch_words(branch.messages)} "), StyleRole.QUIET)
         end = [Part(trusted(f" {self._more} "), StyleRole.QUIET), stroke]
         filling = Part(trusted(self.signs.rule), StyleRole.RULE)
-        return (lead, *between([stroke, words], end, self.width - len(lead.text), self.signs, filling))
+        return (self.margin, *between([stroke, words], end, self.width, self.signs, filling))
 
     def _folded_agent(self, row: int, agent: FoldedAgent) -> Line:
         """How much another agent did, on one line."""
@@ -324,13 +267,9 @@ class BlockMaker:
             counted(agent.tokens, "token") if agent.tokens else "",
         ]
         words = f" {self.signs.dot} ".join(filter(None, facts))
-        lead = Part(trusted(" "))
         left = [Part(trusted(f"{self.signs.open_gutter} {words} "), StyleRole.QUIET)]
-        right = [Part(trusted(f"enter Open  {self._more} "), StyleRole.QUIET)]
-        return (lead, *between(left, right, self.width - len(lead.text), self.signs))
-
-    def _space(self) -> list[BlockLine]:
-        return [BlockLine(())] if self.wide else []
+        right = [Part(trusted(f"enter Open  {self._more}"), StyleRole.QUIET)]
+        return (self.margin, *between(left, right, self.width + 1, self.signs))
 
     def _notes(self, row: int) -> list[Line]:
         """The diagnostics of a row, one per line."""
@@ -339,32 +278,26 @@ class BlockMaker:
         lines = [self._note(note) for note in found[:MOST_NOTES]]
         if len(found) > MOST_NOTES:
             more = f"{len(found) - MOST_NOTES} more ({self.facts.problems_key})"
-            lines.append((Part(trusted(f"   {self.signs.ellipsis} {more}"), StyleRole.QUIET),))
+            lines.append((self.margin, Part(trusted(f"{self.signs.ellipsis} {more}"), StyleRole.QUIET)))
         return lines
 
     def _note(self, note: ShownDiagnostic) -> Line:
         look = {"error": StyleRole.ERROR, "warning": StyleRole.WARNING}.get(note.severity, StyleRole.INFO)
-        sign = self.signs.severity(note.severity)
-        mark = Part(trusted(f"{sign}   " if self.debug else f" {sign} " if self.wide else f"{sign} "), look)
-        if not self.debug:
-            words = f"{note.sentence} ({note.code})"
-            return between([mark, Part(trusted(words), look)], [], self.width, self.signs)
-        place = f"{note.line}:{note.column}" if note.line is not None else ""
-        reason = f"/{note.reason}" if note.reason else ""
-        head = [mark, Part(trusted(f"{note.code}{reason}  "), look), Part(trusted(described(note)), StyleRole.QUIET)]
-        return between(head, [Part(trusted(place), StyleRole.QUIET)], self.width, self.signs)
+        mark = Part(trusted(f"{self.signs.severity(note.severity)} "), look)
+        words = described(note) if self.debug else note.sentence
+        return (self.margin, *between([mark, Part(trusted(words), look)], [], self.width, self.signs))
 
     def _stray(self, row: int, stray: ShownStray) -> Block:
-        lead = Part(trusted(f"{self.signs.open_gutter}   "), StyleRole.WARNING)
-        lines = [BlockLine((lead, Part(trusted("TEXT OUTSIDE ANY MESSAGE"), StyleRole.WARNING)))]
-        request = LayoutRequest(stray.body, self.width - len(lead.text), False, False, False)
+        lead = self.margin
+        lines = [BlockLine((lead, Part(trusted("Text outside any message"), StyleRole.WARNING)))]
+        request = LayoutRequest(stray.body, self.width, False, Rendering.PLAIN, False)
         if len(stray.body) > LONG:
             head = lay_out_head(request, SHORT_FOLD_TO)
             lines += [*RowLines(head.rows, lead, StyleRole.QUIET, []), self._rest(head, lead)]
-            return Block(0, [*lines, *self._space()], head.drawn.given)
+            return Block(0, [*lines, SPACE], head.drawn.given)
         whole = lay_out_body(request)
         lines += RowLines(whole.rows, lead, StyleRole.QUIET, [])
-        return Block(0, [*_folded(lines, True, None, lead, self._more), *self._space()], whole.drawn.given)
+        return Block(0, [*_folded(lines, True, None, lead, self._more), SPACE], whole.drawn.given)
 
     def _rest(self, head: Layout, lead: Part) -> BlockLine:
         """The line below the first rows of a body that is not laid out as a whole."""
@@ -376,46 +309,46 @@ class BlockMaker:
         return "+" if self.signs is not UNICODE else "▸"
 
     def _message(self, row: int, message: ShownMessage) -> Block:
-        before = self._turn_rule(row, message)
-        lead = self._lead(message)
+        before = self._turn_rule(row, message.time, message.is_superseded)
+        lead = self.margin
         drawn, body = self._body(message, lead)
         head = self._head(message)
         notes = [BlockLine(line) for line in self._notes(row)]
-        pieces = [before, head, notes if self.debug else [], body, [] if self.debug else notes]
+        pieces = [before, head, body, notes]
         number = self.rows.value(row)
         grows = number in self.facts.growing
         if isinstance(body, RowLines):
             pending = [self._pending_line(lead)] if grows or (self.debug and message.ending == "open") else []
-            return Block(number, Joined([*pieces, pending, self._space()]), drawn, len(before))
+            return Block(number, Joined([*pieces, pending, [SPACE]]), drawn.given, len(before), source=_source(drawn))
         lines = [line for piece in pieces for line in piece]
         if self.debug and message.ending == "open":
-            lines.append(BlockLine((lead, Part(trusted(f"{self.signs.ellipsis} pending"), StyleRole.PENDING))))
-        elif grows and lines[-1].row is not None and cells(lines[-1].row.text) < self.width - cells(lead.text):
+            lines.append(self._pending_line(lead))
+        elif grows and lines[-1].row is not None and cells(lines[-1].row.text) < self.width:
             last = lines[-1]
-            lines[-1] = replace(last, parts=(*last.parts, Part(trusted(self.signs.gutter), StyleRole.PENDING)))
+            lines[-1] = replace(last, parts=(*last.parts, Part(trusted(self.signs.caret), StyleRole.PENDING)))
         elif grows:
-            lines.append(BlockLine((lead, Part(trusted(self.signs.gutter), StyleRole.PENDING))))
-        return Block(number, [*lines, *self._space()], drawn, len(before))
+            lines.append(self._pending_line(lead))
+        return Block(number, [*lines, SPACE], drawn.given, len(before), source=_source(drawn))
 
     def _pending_line(self, lead: Part) -> BlockLine:
-        words = f"{self.signs.ellipsis} pending" if self.debug else self.signs.gutter
+        words = f"{self.signs.ellipsis} pending" if self.debug else self.signs.caret
         return BlockLine((lead, Part(trusted(words), StyleRole.PENDING)))
 
-    def _lead(self, message: ShownMessage) -> Part:
-        return body_lead(look_of(message), self.signs, self._layout, safe=not self.debug)
-
-    def _body(self, message: ShownMessage, lead: Part) -> tuple[str, Sequence[BlockLine]]:
+    def _body(self, message: ShownMessage, lead: Part) -> tuple[BodyText, Sequence[BlockLine]]:
         number = self.rows_number(message)
-        width = self.width - cells(lead.text) - 1
+        width = self.width - cells(lead.text) + len(self.margin.text)
         json = self.debug and (message.content_type == "json" or message.role == "tool" or is_call(message))
         trim = FORMATS[self.projection.format_of(number)].display_trim
-        markdown = self.facts.markdown and message.visible
-        look = StyleRole.PLAIN if message.visible else look_of(message)
+        markdown = self._rendering(message)
+        look = StyleRole.SAID if message.visible else StyleRole.ASIDE
         is_raw = self.raw and self.debug
-        request = LayoutRequest(self.projection.raw(number) if is_raw else message.body, width, json, markdown, trim)
+        body = self.projection.raw(number) if is_raw else message.body
+        request = LayoutRequest(body, width, json, markdown, trim)
         overlays = [] if is_raw else [*self.facts.faults(number), *self.facts.matches(number)]
         quiet = self.debug and not message.visible
         unfolded = self.facts.folds.get(number, number in self.facts.growing or None)
+        if quiet and not is_raw:
+            unfolded = True if self.facts.depths.get(number) else None
         is_being_read = message.ending == "open" and not unfolded
         if len(request.body) > (LONG_WHILE_READ if is_being_read else LONG):
             return self._long_body(number, request, lead, look, overlays, _kept_rows(quiet, unfolded)[1], unfolded)
@@ -424,7 +357,14 @@ class BlockMaker:
         else:
             drawn = drawn_text(message.body, width, json=json, markdown=markdown, trim=trim)
         lines = _body_lines(drawn, width, lead, look, overlays, trim) if drawn.text else []
-        return drawn.given, _folded(lines, quiet, unfolded, lead, self._more)
+        return drawn, _folded(lines, quiet, unfolded, lead, self._more)
+
+    def _rendering(self, message: ShownMessage) -> Rendering:
+        if not message.visible or message.content_type not in _MARKDOWN_TYPES:
+            return Rendering.PLAIN
+        if not self.facts.rendered:
+            return Rendering.SOURCE if self.facts.markdown else Rendering.PLAIN
+        return Rendering.ROWS if self.signs is UNICODE else Rendering.ASCII_ROWS
 
     def _long_body(
         self,
@@ -435,7 +375,7 @@ class BlockMaker:
         overlays: Sequence[Styled],
         keep: int,
         unfolded: bool | None,
-    ) -> tuple[str, Sequence[BlockLine]]:
+    ) -> tuple[BodyText, Sequence[BlockLine]]:
         """The head of a long body, or all of it as soon as it has been laid out."""
         layout = None
         if unfolded:
@@ -443,62 +383,57 @@ class BlockMaker:
             layout = (layouts.grow if number in self.facts.growing else layouts.get)(number, request)
         shown = layout or lay_out_head(request, keep)
         lines = RowLines(shown.rows, lead, look, [*shown.drawn.layers, _moved(shown.drawn, overlays)])
-        return shown.drawn.given, lines if layout else [*lines, self._rest(shown, lead)]
+        return shown.drawn, lines if layout else [*lines, self._rest(shown, lead)]
 
     def rows_number(self, message: ShownMessage) -> int:
         """The number of a shown message in the input; its label may count only shown messages."""
         return self.rows.value(message.number - 1) if self.projection.audience.strict else message.number
 
     def _head(self, message: ShownMessage) -> list[BlockLine]:
-        head = head_of(message, self.projection.audience, self.facts.calls.of(message.number) if self.debug else ())
-        digits = max(2, len(str(self.projection.message_count))) if self.debug else 0
-        *lines, last = head_lines(head, self.width, self.signs, self._layout, digits=digits)
-        return [*map(BlockLine, lines), BlockLine(last, link=head.link)]
+        head = head_of(message, self.projection.audience, self._cards.calls_of(message.number) if self.debug else ())
+        is_growing = self.rows_number(message) in self.facts.growing
+        line = name_line(head, self.width, self.signs, is_growing=is_growing)
+        return [BlockLine((self.margin, *line), link=head.link)]
 
-    @property
-    def _layout(self) -> HeadLayout:
-        return HeadLayout.WIDE if self.wide else HeadLayout.NARROW
-
-    def _is_last_turn(self, message: ShownMessage) -> bool:
-        messages = (row for row in range(len(self.rows) - 1, -1, -1) if self.rows.kind(row) is RowKind.MESSAGE)
-        last = next(messages, 0)
-        label = self.rows.transcript_label(self.rows.transcript(last))
-        return (message.transcript, message.turn) == (label, self.rows.turn(last))
-
-    def _turn_rule(self, row: int, message: ShownMessage) -> list[BlockLine]:
+    def _turn_rule(self, row: int, time: str | None, is_superseded: bool) -> list[BlockLine]:
         """The rule between turns, before the first message of each."""
         before = row - 1
         while before >= 0 and self.rows.kind(before) is not RowKind.MESSAGE:
             before -= 1
-        here = self.rows.transcript(row), message.turn
-        branch = self._branch_rule(before, message)
+        here = self.rows.transcript(row), self.rows.turn(row)
+        branch = self._branch_rule(before, is_superseded)
         if before >= 0 and (self.rows.transcript(before), self.rows.turn(before)) == here:
             return branch
-        space = self._space() if before >= 0 else []
-        lead = Part(trusted(" ")) if self.wide else Part(trusted(""))
-        note = "live" if self.facts.live and self._is_last_turn(message) else ""
-        line = _turn_rule(message.turn, message.time, self.width - len(lead.text), self.signs, note)
-        return [*branch, BlockLine((lead, *line)), *(space if self.wide else [])]
+        line = _turn_rule(here[1], time, self.width, self.signs)
+        return [*branch, BlockLine((self.margin, *line)), SPACE]
 
-    def _branch_rule(self, before: int, message: ShownMessage) -> list[BlockLine]:
+    def _branch_rule(self, before: int, is_superseded: bool) -> list[BlockLine]:
         """The rule where a branch begins or ends that the user left behind."""
         was_left = before >= 0 and self.projection.is_superseded(self.rows.value(before))
-        if message.is_superseded is was_left:
+        if is_superseded is was_left:
             return []
-        lead = Part(trusted(" ")) if self.wide else Part(trusted(""))
-        stroke = Part(trusted(self.signs.rule * 2), StyleRole.RULE)
-        words = Part(trusted(f" {branch_words(message.is_superseded)} "), StyleRole.QUIET)
-        filling = Part(trusted(self.signs.rule), StyleRole.RULE)
-        line = between([stroke, words], [stroke], self.width - len(lead.text), self.signs, filling)
-        return [BlockLine((lead, *line)), *self._space()]
+        words = Part(trusted(f" {branch_words(is_superseded)} "), StyleRole.QUIET)
+        return [BlockLine((self.margin, *_rule(words, self.width, self.signs))), SPACE]
 
 
-def _turn_rule(turn: int, time: str | None, width: int, glyphs: Glyphs, note: str) -> Line:
-    stroke = Part(trusted(glyphs.rule * 2), StyleRole.RULE)
-    start = [stroke, Part(trusted(f" turn {turn} "), StyleRole.QUIET)]
-    words = f" {glyphs.dot} ".join(filter(None, (clock(time), note)))
-    end = [Part(trusted(f" {words} "), StyleRole.QUIET), stroke] if words else [stroke]
-    return between(start, end, width, glyphs, Part(trusted(glyphs.rule), StyleRole.RULE))
+def hidden_words(count: int, faulty: int) -> str:
+    """How many messages are hidden, and how many of them have problems."""
+    words = f"{count:,} hidden message{'' if count == 1 else 's'}"
+    if count == faulty == 1:
+        return f"{words} with a problem"
+    return f"{words}, {faulty:,} with {'a problem' if faulty == 1 else 'problems'}" if faulty else words
+
+
+def _turn_rule(turn: int, time: str | None, width: int, glyphs: Glyphs) -> Line:
+    words = f" {glyphs.dot} ".join(filter(None, (f"turn {turn}", clock(time))))
+    return _rule(Part(trusted(f" {words} "), StyleRole.QUIET), width, glyphs)
+
+
+def _rule(words: Part, width: int, glyphs: Glyphs) -> Line:
+    """A rule with words near its end."""
+    stroke, filling = (Part(trusted(glyphs.rule * length), StyleRole.RULE) for length in (2, 1))
+    room = max(width - cells(words.text) - 2, 0)
+    return (Part(trusted(filling.text * room), StyleRole.RULE), words, stroke)
 
 
 def _body_lines(
@@ -508,9 +443,18 @@ def _body_lines(
     over = _Overlays(*drawn.layers, _moved(drawn, overlays))
     lines = []
     for row in trimmed(lay_out(drawn.text, width), trim):
-        parts = (lead, *_styled_row(row, look, over.over(row)))
+        parts = (lead, *styled_row(row, look, over.over(row)))
         lines.append(BlockLine(parts, row, len(lead.text)))
     return lines
+
+
+_MARKDOWN_TYPES = (None, "text", "markdown")
+"""Content types that are rendered."""
+
+
+def _source(drawn: BodyText) -> Source | None:
+    """Where a copy is taken from, if that is not the drawn text."""
+    return Source(drawn.source, drawn.origins) if drawn.source and drawn.origins is not None else None
 
 
 def _moved(drawn: BodyText, overlays: Sequence[Styled]) -> list[Styled]:
@@ -535,25 +479,6 @@ def _folded(lines: list[BlockLine], short: bool, unfolded: bool | None, lead: Pa
     return [*lines[:keep], BlockLine((lead, Part(trusted(note), StyleRole.QUIET)), folds=True)]
 
 
-def _styled_row(row: Row, look: StyleRole, spans: Sequence[Styled]) -> list[Part]:
-    """The parts of one row of a body; `spans` touch the row, and later ones override earlier ones."""
-    if not spans or not row.text:
-        return [Part(row.text, look)]
-    looks = [look] * len(row.text)
-    for span in spans:
-        first, last = row.column_of(max(span.start, row.start)), row.column_of(min(span.end, row.end))
-        looks[first : max(last, first)] = [span.look] * max(last - first, 0)
-    return list(_runs(row.text, looks))
-
-
-def _runs(text: SafeText, looks: Sequence[StyleRole]) -> Iterable[Part]:
-    start = 0
-    for at in range(1, len(text) + 1):
-        if at == len(text) or looks[at] is not looks[start]:
-            yield Part(trusted(text[start:at]), looks[start])
-            start = at
-
-
 class _Overlays:
     """Spans over a text, looked up row by row in order."""
 
@@ -573,75 +498,3 @@ class _Overlays:
                 found.append(layer[at])
                 at += 1
         return found
-
-
-class RowLines(Sequence[BlockLine]):
-    """The rows of a body as lines, each made on access."""
-
-    def __init__(self, rows: Sequence[Row], lead: Part, look: StyleRole, layers: Sequence[Sequence[Styled]]) -> None:
-        self.rows = rows
-        self._lead = lead
-        self._look = look
-        self._layers = [(layer, *_reach(layer)) for layer in layers if layer]
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    @overload
-    def __getitem__(self, index: int) -> BlockLine: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[BlockLine]: ...
-    def __getitem__(self, index: int | slice) -> BlockLine | Sequence[BlockLine]:
-        if isinstance(index, slice):
-            return [self[at] for at in range(*index.indices(len(self)))]
-        row = self.rows[index]
-        parts = (self._lead, *_styled_row(row, self._look, list(self._over(row))))
-        return BlockLine(parts, row, len(self._lead.text))
-
-    def _over(self, row: Row) -> Iterator[Styled]:
-        """The spans that touch a row."""
-        for layer, starts, reach in self._layers:
-            end = bisect_right(starts, max(row.end - 1, row.start))
-            first = bisect_right(reach, row.start, 0, end)
-            yield from (span for span in layer[first:end] if span.end > row.start)
-
-
-def _reach(layer: Sequence[Styled]) -> tuple[list[int], list[int]]:
-    """The start of each span, and the furthest end of the spans up to it."""
-    reach: list[int] = []
-    for span in layer:
-        reach.append(max(span.end, reach[-1]) if reach else span.end)
-    return [span.start for span in layer], reach
-
-
-class Joined(Sequence[BlockLine]):
-    """Concatenated lines, without a copy."""
-
-    def __init__(self, pieces: Iterable[Sequence[BlockLine]]) -> None:
-        self._pieces = [piece for piece in pieces if len(piece)]
-        self._count = sum(map(len, self._pieces))
-
-    def __len__(self) -> int:
-        return self._count
-
-    @overload
-    def __getitem__(self, index: int) -> BlockLine: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[BlockLine]: ...
-    def __getitem__(self, index: int | slice) -> BlockLine | Sequence[BlockLine]:
-        if isinstance(index, slice):
-            return [self[at] for at in range(*index.indices(len(self)))]
-        at = range(self._count)[index]
-        for piece in self._pieces:
-            if at < len(piece):
-                return piece[at]
-            at -= len(piece)
-        raise IndexError(index)
-
-    def __iter__(self) -> Iterator[BlockLine]:
-        return chain.from_iterable(self._pieces)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and list(self) == list(other)
-
-    __hash__ = None  # type: ignore[assignment]

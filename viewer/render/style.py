@@ -15,6 +15,10 @@ class StyleRole(Enum):
     """Role of a part of a line; the value is its name in a theme."""
 
     PLAIN = "plain"
+    SAID = "said"
+    """The body of a message that the end user saw: the brightest text."""
+    ASIDE = "aside"
+    """The body of any other message."""
     USER = "user"
     ASSISTANT = "assistant"
     ANALYSIS = "analysis"
@@ -31,6 +35,8 @@ class StyleRole(Enum):
     OK = "ok"
     PENDING = "pending"
     EMPHASIS = "emphasis"
+    LINK = "link"
+    STRIKE = "strike"
     HEADING = "heading"
     CODE = "code"
     BULLET = "bullet"
@@ -60,6 +66,8 @@ class StyleRole(Enum):
     MATCH = "match"
     THIS_MATCH = "this-match"
     BOOKMARK = "bookmark"
+    THUMB = "thumb"
+    """The visible part, on the scroll bar."""
     TITLE = "title"
     SAFE_BADGE = "safe-badge"
     BRIEF_BADGE = "brief-badge"
@@ -128,14 +136,41 @@ class Glyphs(Struct, frozen=True, gc=False):
     warning: str
     info: str
     live: str
+    caret: str
+    call: str
+    thought: str
+    commentary: str
+    instruction: str
+    reply: str
+    ok: str
+    running: str
+    cancelled: str
+    folded: str
+    unfolded: str
+
+    def branch(self, is_last: bool) -> str:
+        """The tree lines before a row."""
+        if self.dot != "·":
+            return "- "
+        return "└ " if is_last else "├ "
+
+    def below(self, is_last: bool) -> str:
+        """The tree lines before the rows of a branch."""
+        return "  " if is_last or self.dot != "·" else "│ "
 
     def severity(self, severity: str) -> str:
         """The glyph of a diagnostic."""
         return {"error": self.error, "warning": self.warning}.get(severity, self.info)
 
 
-UNICODE = Glyphs("▌", "┆", "─", "━", "┄", "·", "→", "↓", "↑", "┄", "×", "…", "✖", "⚠", "ℹ", "●")
-ASCII = Glyphs("|", ":", "-", "=", "..", "-", "->", "reply ", "call ", "~", "x", "...", "x", "!", "i", "*")
+UNICODE = Glyphs(
+    "▌", "┆", "─", "━", "┄", "·", "→", "↓", "↑", "┄", "×", "…", "✖", "⚠", "ℹ", "●", "▏", "ƒ", "∴", "¶",
+    "§", "↑", "✓", "◌", "⊘", "▸", "▾",
+)  # fmt: skip
+ASCII = Glyphs(
+    "|", ":", "-", "=", "..", "-", "->", "reply ", "call ", "~", "x", "...", "x", "!", "i", "*", "_",
+    "f", ":", "c", "s", "^", "", "o", "/", ">", "v",
+)  # fmt: skip
 
 
 _ASCII_WORDS = str.maketrans(

@@ -42,15 +42,33 @@ OF_THE_TERMINAL = (DEFAULT, *ANSI)
 """Colors that the terminal defines."""
 
 _LOOKS = {look.value: look for look in StyleRole}
+
+
+class Derived(Struct, frozen=True):
+    """A role that themes may leave out."""
+
+    of: StyleRole
+    """The role whose color it takes."""
+    flags: Mapping[str, bool] = {}
+    """Attributes that differ from those of that role."""
+    on_code: bool = False
+    """True if its background is that of code."""
+
+
 DERIVED = {
-    StyleRole.CODE_KEY: StyleRole.JSON_KEY,
-    StyleRole.CODE_TEXT: StyleRole.JSON_TEXT,
-    StyleRole.CODE_NUMBER: StyleRole.JSON_NUMBER,
-    StyleRole.CODE_WORD: StyleRole.JSON_WORD,
-    StyleRole.CODE_NOTE: StyleRole.QUIET,
-    StyleRole.BRIEF_BADGE: StyleRole.WARNING,
+    StyleRole.SAID: Derived(StyleRole.STRONG, {"bold": False}),
+    StyleRole.ASIDE: Derived(StyleRole.QUIET, {"italic": True}),
+    StyleRole.LINK: Derived(StyleRole.STRONG, {"bold": False, "underline": True}),
+    StyleRole.STRIKE: Derived(StyleRole.QUIET, {"strike": True}),
+    StyleRole.THUMB: Derived(StyleRole.RULE, {"reverse": True}),
+    StyleRole.CODE_KEY: Derived(StyleRole.JSON_KEY, on_code=True),
+    StyleRole.CODE_TEXT: Derived(StyleRole.JSON_TEXT, on_code=True),
+    StyleRole.CODE_NUMBER: Derived(StyleRole.JSON_NUMBER, on_code=True),
+    StyleRole.CODE_WORD: Derived(StyleRole.JSON_WORD, on_code=True),
+    StyleRole.CODE_NOTE: Derived(StyleRole.QUIET, {"italic": True}, on_code=True),
+    StyleRole.BRIEF_BADGE: Derived(StyleRole.WARNING),
 }
-"""Roles that themes may leave out, with the roles whose colors they take."""
+"""The roles that themes may leave out."""
 _KEYS = ("title", "dark", "like", "colors", "looks")
 _COLOR = re.compile(r"#[0-9a-fA-F]{6}")
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,60}")
@@ -220,18 +238,23 @@ def _complete(name: str, file: ThemeFile, path: Path, base: Theme) -> Theme:
         sanitize_line(file.title or name),
         base.dark if file.dark is None else file.dark,
         {**base.colors, **file.colors},
-        {**_code_looks({**base.looks, **file.looks}), **file.looks},
+        {**_derived_looks({**base.looks, **file.looks}), **file.looks},
         (path, *base.files),
     )
 
 
-def _code_looks(looks: Mapping[StyleRole, Look]) -> dict[StyleRole, Look]:
-    """Add the looks of tokens of code: the colors of JSON values on the background of code."""
-    background = looks[StyleRole.CODE].background if StyleRole.CODE in looks else None
-    derived = {role: replace(looks[of], background=background) for role, of in DERIVED.items() if of in looks}
-    if StyleRole.CODE_NOTE in derived:
-        note = derived[StyleRole.CODE_NOTE]
-        derived[StyleRole.CODE_NOTE] = replace(note, flags={**note.flags, "italic": True})
+def _derived_looks(looks: Mapping[StyleRole, Look]) -> dict[StyleRole, Look]:
+    """Add the looks of the roles that the files leave out."""
+    code = looks[StyleRole.CODE].background if StyleRole.CODE in looks else None
+    derived = {
+        role: replace(
+            looks[how.of],
+            background=code if how.on_code else looks[how.of].background,
+            flags={**looks[how.of].flags, **how.flags},
+        )
+        for role, how in DERIVED.items()
+        if how.of in looks
+    }
     return {**looks, **derived}
 
 

@@ -55,6 +55,17 @@ W_FORMAT_VERSION = Rule(
 """,
 )
 
+W_FORMAT_DIFFERS = Rule(
+    code="W-FORMAT-DIFFERS",
+    title="Formats disagree about the visibility of this message.",
+    safe="Programs may disagree about what this transcript shows.",
+    section="`ocmlview check --lens` only",
+    advice="Run `ocmlview lens FILE -d` to compare the formats. "
+    "Escape control tokens in text, and add a version header.",
+    example="<|start|>user<|message|>What does <<|end|> do?<|end|>\n",
+    reasons={"visibility": "Another format shows or hides this message differently."},
+)
+
 W_TEXT_BETWEEN = Rule(
     code="W-TEXT-BETWEEN",
     title="Text outside any message.",
@@ -238,6 +249,7 @@ FRAMES = (
     W_HEADER_MISSING,
     W_VERSION_UNKNOWN,
     W_FORMAT_VERSION,
+    W_FORMAT_DIFFERS,
     W_TEXT_BETWEEN,
     W_RECORD_UNKNOWN,
     W_PART_UNKNOWN,

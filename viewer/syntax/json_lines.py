@@ -32,7 +32,7 @@ def _container() -> bytes:
     return rb"[\[{]" + inside + rb"[\]}]"
 
 
-_ANY = rb"(?:" + _STRING + rb"|" + _container() + rb'|[^\x00-\x20,:\[\]{}"]++)'
+JSON_VALUE = _ANY = rb"(?:" + _STRING + rb"|" + _container() + rb'|[^\x00-\x20,:\[\]{}"]++)'
 _QUOTED = re.compile(_STRING, re.DOTALL)
 _VALUE = lazy_regex(_ANY, re.DOTALL)
 _FIRST = re.compile(rb"[\[{]" + _SPACE)
@@ -91,6 +91,12 @@ def read_known(data: bytes, base: int) -> LazyNode | None:
     if end != len(text) or not _is_paired(data):
         return None
     return LazyNode(value, _Line(data, base, len(data)), None, 0)
+
+
+def is_regular(data: bytes) -> bool:
+    """True if all of these bytes are one regular object or array."""
+    found = _regular(data)
+    return found is not None and type(found[0]) in (dict, list)
 
 
 def read_regular(data: bytes, base: int) -> LazyNode | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, NoReturn
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import msgspec
 from msgspec import Struct
@@ -186,7 +187,7 @@ def plain_object(data: bytes) -> dict[str, object] | None:
 
 def _quick_object(data: bytes) -> dict[str, object] | None:
     """The same where the number of colons proves that no key is repeated: each member has one outside of strings."""
-    if len(data) > LONGEST_GLANCED or b"\\u" in data or data.count(b"[") + data.count(b"{") > MAX_DEPTH:
+    if b"\\u" in data or (len(data) > MAX_DEPTH and _may_be_too_much(data)):
         return None
     try:
         value = _DECODER.decode(data)
@@ -203,15 +204,19 @@ def _quick_object(data: bytes) -> dict[str, object] | None:
     return None
 
 
-def _count_members(value: object) -> int:
+def _may_be_too_much(data: bytes) -> bool:
+    return len(data) > LONGEST_GLANCED or data.count(b"[") + data.count(b"{") > MAX_DEPTH
+
+
+def _count_members(value: dict[str, Any] | list[Any]) -> int:
     """The members of all objects in a value."""
-    count, waiting = 0, [value]
-    for each in waiting:
-        if isinstance(each, dict):
-            count += len(each)
-            waiting += [member for member in each.values() if isinstance(member, dict | list)]
-        elif isinstance(each, list):
-            waiting += [item for item in each if isinstance(item, dict | list)]
+    parts: Iterable[Any] = value
+    count = 0
+    if isinstance(value, dict):
+        count, parts = len(value), value.values()
+    for part in parts:
+        if isinstance(part, dict | list):
+            count += _count_members(part)
     return count
 
 

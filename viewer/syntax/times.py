@@ -47,6 +47,11 @@ def parse_decoded_time(value: object) -> int | None:
     """The time of a decoded value of a regular record, in any of these units."""
     if not isinstance(value, str):
         return None
+    if len(value) == 24 and value[19] == "." and value[23] == "Z":
+        digits = value[17:19] + value[20:23]
+        minute = _minute(value[:17]) if digits.isdecimal() and digits.isascii() and digits < "60" else None
+        if minute is not None:
+            return minute + int(digits)
     return _from_fine(value.strip()) or parse_time(number_value(value) if type(value) is JsonNumber else value)
 
 
@@ -87,6 +92,12 @@ def _from_text(text: str) -> int | None:
     seconds = 60 * (60 * int(hour) + int(minute) + (offset if sign == "-" else -offset)) + int(second)
     ms = midnight + 1000 * seconds + int((fraction or "0").ljust(3, "0")[:3])
     return ms if 0 <= ms <= LATEST_MS else None
+
+
+@lru_cache(MOST_DAYS)
+def _minute(text: str) -> int | None:
+    """The beginning of a minute, with a colon after it."""
+    return _from_text(f"{text}00Z")
 
 
 @lru_cache(MOST_DAYS)

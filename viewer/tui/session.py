@@ -12,6 +12,8 @@ from viewer.document.document import Document
 from viewer.document.projection import Projection
 from viewer.document.rows import FOLDED_KINDS, Folding, MessageSet, RowKind, Rows
 from viewer.model.visibility import Pane
+from viewer.render.blocks.cards import call_of_reply
+from viewer.render.blocks.json_rows import ALL_NODES
 from viewer.tui.display_state import DisplayState
 
 LONGEST_KEPT_UNFOLDED = 128 * 1024
@@ -73,8 +75,14 @@ class Session:
         """Numbers of marked messages."""
         self.folds: dict[int, bool] = {}
         """Messages that the operator unfolded (True) or folded (False)."""
+        self.depths: dict[int, int] = {}
+        """How many levels of unfolded messages the operator opened."""
+        self.turned: dict[int, frozenset[int]] = {}
+        """By message, the values in it that the operator folded or unfolded one by one."""
         self.unfolded: frozenset[int] = frozenset()
         """Messages whose branches, which the user left behind, are not folded."""
+        self.markdown: bool | None = None
+        """True if Markdown is rendered, False if its source is shown; None for the setting."""
         self.agent = 0
         """A message of the sub-agent whose transcript is open; 0 for the whole transcript."""
         self.grown_from = 0
@@ -122,7 +130,7 @@ class Session:
         """Use another display, the only way to another audience. Leaving the debug view forgets the folds, and closes
         the transcript of a sub-agent."""
         if self.display.debug and not display.debug:
-            self.folds.clear()
+            self._forget_folds()
             self.agent = 0
         rows = self.rows
         self.display = display
@@ -143,7 +151,7 @@ class Session:
 
     def restart(self) -> Changed:
         """Project a document that was read again from the start: message numbers are new, so marks and folds go."""
-        self.folds.clear()
+        self._forget_folds()
         self.marks = self.unfolded = frozenset()
         self.agent = 0
         self._build_view()
@@ -205,15 +213,68 @@ class Session:
         self.marks ^= {number}
         return Changed.MARKS
 
+    def card_of(self, number: int) -> int:
+        """The call whose card contains this message, or the message itself."""
+        if not self.display.debug or self.display.raw or not len(self.rows):
+            return number
+        return call_of_reply(self.rows, self.calls.of, self.rows.row_of(number)) or number
+
     def fold(self, number: int, unfolded: bool) -> Changed:
         """Unfold a message, or fold it."""
+        number = self.card_of(number)
         self.folds[number] = unfolded
+        self.depths.pop(number, None)
+        self.turned.pop(number, None)
         return Changed.BLOCKS
+
+    def unfold_more(self, number: int, levels: int = 1) -> Changed:
+        """Unfold a message; open more levels of one that is unfolded."""
+        number = self.card_of(number)
+        if self.folds.get(number) or levels > 1:
+            self.depths[number] = min(self.depths.get(number, 0) + levels, ALL_NODES)
+            self.turned.pop(number, None)
+        self.folds[number] = True
+        return Changed.BLOCKS
+
+    def fold_less(self, number: int) -> Changed:
+        """Close the levels of a message that are open; without any, fold it."""
+        number = self.card_of(number)
+        are_open = [self.depths.pop(number, None), self.turned.pop(number, None)]
+        if not any(are_open):
+            self.folds[number] = False
+        return Changed.BLOCKS
+
+    def turn_node(self, number: int, node: int) -> Changed:
+        """Fold or unfold one value of a message."""
+        number = self.card_of(number)
+        self.turned[number] = self.turned.get(number, frozenset()) ^ {node}
+        return Changed.BLOCKS
+
+    def reveal(self, number: int, levels: int = 0) -> Changed:
+        """Unfold a message of one line, so that a place in its body is on the screen."""
+        card = self.card_of(number)
+        is_line = self.display.debug and not self.display.raw and not self.projection.headline(card).visible
+        if not is_line or (self.folds.get(card) and self.depths.get(card, 0) >= levels):
+            return Changed.NOTHING
+        self.folds[card] = True
+        if levels:
+            self.depths[card] = levels
+        return Changed.BLOCKS
+
+    def _forget_folds(self) -> None:
+        self.folds.clear()
+        self.depths.clear()
+        self.turned.clear()
+
+    def render_markdown(self, is_rendered: bool) -> Changed:
+        """Render the Markdown of all messages, or show its source."""
+        self.markdown = is_rendered
+        return Changed.ROWS
 
     def toggle_all_folds(self) -> Changed:
         """Forget all folds; without folds, unfold every message and every branch."""
         if self.folds or self.unfolded:
-            self.folds.clear()
+            self._forget_folds()
             return Changed.BLOCKS | self._fold_branches(frozenset())
         changed = self.unfold_branches()
         rows = self.rows
@@ -224,7 +285,7 @@ class Session:
         """Do not fold messages when they end, unless they are very long: the operator watches them grow."""
         for number in numbers:
             headline = self.projection.headline(number)
-            if headline.seen and headline.body_bytes < LONGEST_KEPT_UNFOLDED:
+            if headline.seen and headline.visible and headline.body_bytes < LONGEST_KEPT_UNFOLDED:
                 self.folds.setdefault(number, True)
 
     def partners(self, number: int) -> frozenset[int]:

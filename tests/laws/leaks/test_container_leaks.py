@@ -171,6 +171,7 @@ def chatgpt(folder: Path, word: Word) -> str:
     return str(path)
 
 
+@pytest.mark.share(quick=12)
 @pytest.mark.parametrize(
     "make", [inspect, chatgpt, goose, opencode, storage, openhands, parquet], ids=lambda make: make.__name__
 )

@@ -156,7 +156,7 @@ def test_a_thousand_pairs_give_equal_output() -> None:
     assert len(counted) >= PAIRS
 
 
-@pytest.mark.slow
+@pytest.mark.share(test=2)
 @pytest.mark.parametrize(
     "tells",
     [

@@ -25,7 +25,7 @@ SMALL = made_of(
 )
 
 
-@pytest.mark.share(quick=3, test=4)
+@pytest.mark.share(quick=3, test=8)
 @pytest.mark.parametrize(
     "surface",
     [pytest.param(each, id=each.name, marks=[] if each.name in QUICK else pytest.mark.slow) for each in SURFACES],

@@ -46,7 +46,7 @@ def test_every_command_is_listed() -> None:
     assert {line[-1] for line in SURFACES if line[0] == "convert"} == set(WRITERS)
 
 
-@pytest.mark.share(test=6)
+@pytest.mark.share(test=12)
 @pytest.mark.parametrize("format", KINDS)
 def test_no_command_prints_what_is_hidden(format: str) -> None:
     assert_nothing_is_printed(everything(format))
@@ -81,7 +81,7 @@ LINES = [["show"], ["show", "--json"], ["show", "--strict-safe"], ["check"], ["c
 WAYS = ["standard input", "folder", "several files", "following a pipe", "detected", "strict"]
 
 
-@pytest.mark.share(quick=780, test=20)
+@pytest.mark.share(quick=2340, test=40)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("format", KINDS)
 def test_no_other_way_to_read_prints_what_is_hidden(format: str, way: str, tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_no_other_way_to_read_prints_what_is_hidden(format: str, way: str, tmp_p
             assert each.finder.leaks(result.err) == [], line
 
 
-@pytest.mark.share(quick=60, test=2)
+@pytest.mark.share(quick=60, test=4)
 @pytest.mark.parametrize("line", [line for line in SURFACES if line[0] not in DEBUG_ONLY], ids=" ".join)
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
 def test_a_planted_leak_is_found(line: list[str], stream: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,7 +39,7 @@ def held(planted: Planted, when: str, folder: Path) -> list[str]:
     return [f"{planted.place_of(word)}: {path}" for path, word in found]
 
 
-@pytest.mark.share(test=17)
+@pytest.mark.share(test=34)
 @pytest.mark.parametrize("when", WHEN)
 @pytest.mark.parametrize("format", KINDS)
 def test_the_safe_app_holds_nothing_hidden(format: str, when: str, tmp_path: Path) -> None:

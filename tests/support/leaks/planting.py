@@ -19,7 +19,8 @@ from tests.support.leaks.acting import Act
 from tests.support.leaks.finder import SHORTEST
 from viewer.atomic_file import AtomicFile
 from viewer.document.projection import Projection
-from viewer.render.page import BlockLine, BlockMaker
+from viewer.render.blocks.block import BlockLine
+from viewer.render.page import BlockMaker
 from viewer.render.style import Part, trusted
 from viewer.tui import palette as commands
 from viewer.tui.app import ViewerApp

@@ -51,7 +51,9 @@ def judged_alone(trigger: Trigger, bodies: list[bytes]) -> list[bool]:
 
 @pytest.mark.slow
 def test_both_prefilters_agree_on_every_character() -> None:
-    bodies = [chr(code).encode() for code in range(0x80, sys.maxunicode + 1) if not 0xD800 <= code < 0xE000]
+    unassigned = range(0x40010, 0xDFFF0)  # ten planes without a character
+    codes = [code for code in range(0x80, sys.maxunicode + 1) if not 0xD800 <= code < 0xE000 and code not in unassigned]
+    bodies = [chr(code).encode() for code in codes]
     filler = b"a" * 40 * SELDOM  # where leads are few, and where they are many
     for first in range(0, len(bodies), 50_000):
         some = bodies[first : first + 50_000]

@@ -30,7 +30,7 @@ def expected(text: str, word: str, ignores_case: bool) -> set[int]:
     return {match.start() for match in re.finditer(f"(?={re.escape(word)})", text, flags)}
 
 
-@pytest.mark.share(quick=9)
+@pytest.mark.share(quick=9, test=2)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("ignores_case", [True, False])
 def test_every_match_is_found_or_marked_as_doubtful(ignores_case: bool, way: str) -> None:

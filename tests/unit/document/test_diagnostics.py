@@ -68,7 +68,7 @@ def without_notes(found: list[ShownDiagnostic], audience: Audience) -> list[Show
     [(sample, step, audience) for sample in samples() for step in (97, 7) for audience in AUDIENCES.values()],
     ids=lambda case: f"{case[0].name} {case[1:]}",
     quick=480,
-    test=36,
+    test=72,
 )
 def test_incremental_diagnostics_equal_those_of_the_projection(sample: Sample, step: int, audience: Audience) -> None:
     document = Document(open_source(str(sample.path)), sample.asked)

@@ -195,6 +195,7 @@ STOPS = {
 }
 
 
+@pytest.mark.slow
 def test_each_stop_reason_has_its_problem_and_the_text_stays_shown() -> None:
     for reason, expected in STOPS.items():
         data = events(start(), *TEXT, stop(0), ending(reason), STOP)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.support.agent_records import (
     as_document,
     as_lines,
@@ -111,6 +113,7 @@ def test_errors_and_other_bodies_are_hidden() -> None:
         assert shown(as_lines(invocation(asked, answered)), NAME) == []
 
 
+@pytest.mark.slow
 def test_drift_and_other_formats_stay_hidden() -> None:
     assert_drift_is_hidden([invocation(ASKED, ANSWERED)], NAME)
     assert_drift_is_hidden([invocation(ASKED, STREAM)], NAME)

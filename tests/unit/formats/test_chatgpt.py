@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.support.agent_records import (
     as_document,
     assert_drift_is_hidden,
@@ -120,6 +122,7 @@ def test_a_broken_tree_keeps_every_message() -> None:
     assert found(lost, NAME) == ["W-THREAD-BROKEN/parent-missing"]
 
 
+@pytest.mark.slow
 def test_a_long_conversation_is_read_without_recursion() -> None:
     nodes = [node(f"n{at}", f"n{at - 1}" if at else None, "user", "Again.") for at in range(3000)]
     assert len(seen(*nodes)) == 3000

@@ -10,7 +10,7 @@ from tests.support.late_cases import FOUND_CASES, HIDDEN_CASES, LATE_CASES
 CASES = [*LATE_CASES, *HIDDEN_CASES, *FOUND_CASES]
 
 
-@each("data, expected", [case[1:] for case in CASES], ids=[case[0] for case in CASES], quick=12)
+@each("data, expected", [case[1:] for case in CASES], ids=[case[0] for case in CASES], quick=12, test=2)
 def test_statements_of_events_become_headers(data: bytes, expected: list[str]) -> None:
     assert [line for line in told(data) if not line.startswith("transcript")] == expected
 

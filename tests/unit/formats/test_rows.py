@@ -26,7 +26,7 @@ def turn(speaker: object, value: object) -> tuple[list[str], list[tuple[str, str
     return row(conversations=[{"from": speaker, "value": value}])
 
 
-@pytest.mark.share(quick=42, test=3)
+@pytest.mark.share(quick=42, test=6)
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.base)
 def test_a_sample_shows_what_its_expectation_says(sample) -> None:  # type: ignore[no-untyped-def]
     data = sample.text

@@ -154,7 +154,7 @@ def safe_lines(path: Path, capture: Capture, *options: str) -> list[dict[str, ob
     return [json.loads(line) for line in out.decode().splitlines()]
 
 
-@each("carrier, role, text", CARRIED, quick=36, test=3)
+@each("carrier, role, text", CARRIED, quick=36, test=6)
 def test_hidden_text_stays_hidden_and_answers_stay(
     carrier: str, role: str, text: str, tmp_path: Path, capsysbinary: Capture
 ) -> None:
@@ -172,7 +172,7 @@ def test_hidden_text_stays_hidden_and_answers_stay(
     assert "SECRET" in json.dumps(whole)
 
 
-@each("carrier, role, text", CARRIED, quick=36, test=2)
+@each("carrier, role, text", CARRIED, quick=36, test=3)
 def test_any_cut_gives_the_same_result(carrier: str, role: str, text: str) -> None:
     data, format = CARRIERS[carrier](role, text).encode(), carrier.removesuffix("-parts")
     whole = read(data, format)
@@ -250,7 +250,7 @@ EMBEDDED = {
 }
 
 
-@each("name", EMBEDDED, quick=4)
+@each("name", EMBEDDED, quick=16)
 @pytest.mark.parametrize("carrier", ["json", "json-parts", "chatml-json", "events"])
 def test_control_tokens_in_content_are_read(carrier: str, name: str, tmp_path: Path, capsysbinary: Capture) -> None:
     path = tmp_path / "transcript"

@@ -55,7 +55,7 @@ def constructed(kind: str, **fields: object) -> dict[str, object]:
     return {"lc": 1, "type": "constructor", "id": ["langchain", "schema", "messages", kind], "kwargs": fields}
 
 
-@pytest.mark.share(quick=75, test=4)
+@pytest.mark.share(quick=75, test=8)
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
 def test_a_sample_shows_what_its_expectation_says(sample) -> None:  # type: ignore[no-untyped-def]
     data, name = sample.text, sample.path.parent.name

@@ -105,14 +105,14 @@ def disclosed(text: str, audience: Audience) -> list[tuple[object, ...]]:
     return [(one.code, one.reason, one.message, one.count) for one in found if not one.hidden]
 
 
-@pytest.mark.share(quick=1800, test=3)
+@pytest.mark.share(quick=14400, test=3)
 @pytest.mark.parametrize("shown", [1, 999, 1_500])
 def test_hidden_problems_do_not_push_out_those_that_the_end_user_sees(shown: int) -> None:
     strict = Audience(strict=True)
     alone = disclosed(SHOWN * shown, strict)
     assert len(alone) == min(shown, MOST_PER_CODE)
     half = shown // 2
-    for hidden in (1, 998, 2_100):
+    for hidden in (1, 2_100):
         assert disclosed(HIDDEN * hidden + SHOWN * shown, strict) == alone
         assert disclosed(SHOWN * half + HIDDEN * hidden + SHOWN * (shown - half), strict) == alone
         assert len(disclosed(HIDDEN * hidden + SHOWN * shown, END_USER)) == len(alone)

@@ -14,6 +14,7 @@ from tests.support.native_rows import assert_matches, found
 pytestmark = needs_native
 
 
+@pytest.mark.share(quick=4)
 @pytest.mark.parametrize("level", LEVELS)
 def test_every_match_is_found_in_random_bytes(level: str) -> None:
     chance = random.Random(level)
@@ -47,6 +48,7 @@ def test_arguments_that_make_no_sense_are_refused() -> None:
         accelerator().find("abc", b"a", b"a")  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_other_threads_run_during_a_search() -> None:
     """Every byte begins a match, so that the call takes a tenth of a second."""
     data, needle = bytes(1 << 17), bytes(1000)

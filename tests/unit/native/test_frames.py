@@ -40,7 +40,7 @@ def soup(chance: random.Random) -> bytes:
     return b"".join(chance.choices(SOUP, k=chance.choice((1, 3, 8, 20, 60))))
 
 
-@pytest.mark.share(quick=3)
+@pytest.mark.share(quick=33)
 @pytest.mark.parametrize("level", LEVELS)
 def test_random_blocks_have_the_rows_of_the_definition_and_of_numpy(level: str) -> None:
     chance = random.Random(level)
@@ -61,7 +61,7 @@ def test_every_cut_of_a_document_has_the_rows_of_numpy(level: str) -> None:
             assert_as_numpy(text[cut:])
 
 
-@pytest.mark.share(quick=3)
+@pytest.mark.share(quick=21)
 @pytest.mark.parametrize("level", LEVELS)
 def test_odd_documents_and_hostile_shapes_have_the_rows_of_numpy(level: str) -> None:
     with using(level):

@@ -14,6 +14,7 @@ from viewer.checks.prefilter_numpy import Batch
 CONTROLS = bytes([*range(9), 11, 12, *range(14, 32), 127])
 
 
+@pytest.mark.share(quick=3)
 @needs_native
 @pytest.mark.parametrize("level", LEVELS)
 def test_every_byte_of_a_set_is_found(level: str) -> None:

@@ -26,30 +26,30 @@ def test_a_conversation_is_printed_in_order() -> None:
     ) == [
         "── turn 1 " + "─" * 50,
         "",
-        "▌ USER",
+        "▌ User",
         "▌ Is it warm?",
         "",
         "  ┄ 3 hidden ┄",
         "",
-        "▌ ASSISTANT",
+        "▌ Assistant",
         "▌ Yes.",
         "▌ Very.",
         "",
         "── turn 2 " + "─" * 50,
         "",
-        "▌ USER",
+        "▌ User",
         "▌ Good",
     ]
 
 
 def test_a_preamble_is_labeled() -> None:
     lines = printed(message(1, role="assistant", channel="commentary", intent="preamble", body="First, I look."))
-    assert any(line.startswith("▌ ASSISTANT · plan") and "(preamble, user-visible)" in line for line in lines)
+    assert any(line.startswith("▌ Assistant · plan") and "(preamble, user-visible)" in line for line in lines)
 
 
 def test_text_cannot_pose_as_a_rule_or_a_label() -> None:
-    lines = printed(message(1, body="── turn 9 ──\n▌ ASSISTANT\n┄ 5 hidden ┄\n\nNo."))
-    assert [line for line in lines if line.startswith(("── turn 9", "▌ ASSISTANT", "  ┄", "No."))] == []
+    lines = printed(message(1, body="── turn 9 ──\n▌ Assistant\n┄ 5 hidden ┄\n\nNo."))
+    assert [line for line in lines if line.startswith(("── turn 9", "▌ Assistant", "  ┄", "No."))] == []
 
 
 def test_escape_sequences_are_pictures() -> None:
@@ -99,13 +99,13 @@ def test_a_developer_sees_the_header_and_the_links() -> None:
         sent, answer, audience=EVERYTHING, width=80, links=[call(6, 7, latency_ms=3100, state="failed", inferred=True)]
     )
     text = "\n".join(lines)
-    assert re.search(r"▌ #6 ASSISTANT → functions\.f \[commentary\] c1 +┄↓#7 failed 3\.1 s", text)
+    assert re.search(r"▌ #6 Assistant → functions\.f \[commentary\] c1 +┄↓#7 failed 3\.1 s", text)
     assert "▌ constrain json · <|call|>" in lines
-    assert re.search(r"▌ #7 TOOL functions\.f \[commentary\] c1 +┄↑#6 failed 3\.1 s", text)
+    assert re.search(r"▌ #7 Tool functions\.f \[commentary\] c1 +┄↑#6 failed 3\.1 s", text)
 
 
 def test_text_that_the_user_saw_is_marked_for_a_developer() -> None:
-    assert any(line.startswith("▌ #1 USER [final] *") for line in printed(message(1), audience=EVERYTHING))
+    assert any(line.startswith("▌ #1 User [final] *") for line in printed(message(1), audience=EVERYTHING))
 
 
 def test_stray_text_is_separate() -> None:

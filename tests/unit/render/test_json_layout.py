@@ -6,7 +6,7 @@ import json
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from viewer.render.body import laid_out
@@ -32,6 +32,7 @@ def test_text_that_is_not_one_value_stays_unchanged(text: str) -> None:
 
 
 @pytest.mark.slow
+@settings(max_examples=50)
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.text(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)

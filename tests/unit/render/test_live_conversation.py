@@ -81,9 +81,9 @@ def written(tmp_path: Path) -> Written:
 
 class TestAsItComes:
     def test_the_text_of_an_answer(self, written: Written) -> None:
-        assert written.write(HEAD + QUESTION).endswith("▌ USER\n▌ Hi\n")
+        assert written.write(HEAD + QUESTION).endswith("▌ User\n▌ Hi\n")
         assert written.write("<|start|>assistant<|channel|>final") == ""
-        assert written.write("<|message|>") == "\n▌ ASSISTANT\n"
+        assert written.write("<|message|>") == "\n▌ Assistant\n"
         assert written.write("Take") == "▌ Tak"
         assert written.write(" the line\n") == "e the line"
         assert written.write("to") == "\n▌ t"
@@ -95,7 +95,7 @@ class TestAsItComes:
         written.write(HEAD + QUESTION)
         assert written.write(CALL + "{}<|call|>" + REPLY + "<|start|>assistant<|channel|>analysis<|message|>x") == ""
         assert written.write("<|end|><|start|>assistant<|channel|>final") == ""
-        assert written.write("<|message|>") == "\n  ┄ 3 hidden ┄\n\n▌ ASSISTANT\n"
+        assert written.write("<|message|>") == "\n  ┄ 3 hidden ┄\n\n▌ Assistant\n"
 
     def test_hidden_messages_at_the_end_are_counted_at_the_end(self, written: Written) -> None:
         before = written.write(HEAD + QUESTION + CALL + "{}<|call|>" + REPLY)
@@ -220,7 +220,7 @@ class TestInTheEnd:
         [(sample, audience) for sample in SAMPLES for audience in (END_USER, STRICT, EVERYTHING)],
         ids=lambda case: f"{case[0].path.name} {case[1]}",
         quick=330,
-        test=36,
+        test=72,
     )
     def test_the_json_lines_are_those_of_show(self, tmp_path: Path, sample: Sample, audience: Audience) -> None:
         text = sample.path.read_bytes()
@@ -269,7 +269,7 @@ class TestOneByteAtATime:
         [(row, make) for row in ROWS for make in (Conversation, LiveLines)],
         ids=lambda case: f"{case[0].format}: {case[0].name} {case[1].__name__}",
         quick=72,
-        test=8,
+        test=16,
     )
     def test_no_hidden_byte_is_ever_written(
         self, tmp_path: Path, row: Row, make: Callable[[Projection], object]

@@ -49,6 +49,9 @@ LINES = [
     ("e" + "\u20dd" * 9, 200, "e" + "\u20dd" * 4),
 ]
 
+CHARACTERS = [*range(0x40010), *range(0x4FFF0, 0x50010), *range(0xDFFF0, 0x110000)]
+"""All code points but the insides of ten planes, in which no character has been assigned."""
+
 
 @pytest.mark.parametrize(("text", "shown", "copy"), TABLE)
 def test_each_character_has_its_replacement(text: str, shown: str, copy: str) -> None:
@@ -65,7 +68,7 @@ def test_whole_emoji_stay_whole(emoji: str) -> None:
 
 @pytest.mark.slow
 def test_every_code_point_becomes_one_harmless_character() -> None:
-    text = " ".join(map(chr, range(0x110000)))
+    text = " ".join(map(chr, CHARACTERS))
     shown = sanitize(text)
     assert len(shown) == len(text)
     assert set(shown[1::2]) == {" "}
@@ -77,14 +80,14 @@ def test_every_code_point_becomes_one_harmless_character() -> None:
 
 @pytest.mark.slow
 def test_every_code_point_is_shown_alike_alone_and_in_text() -> None:
-    shown = sanitize(" ".join(map(chr, range(0x110000))))[::2]
-    assert "".join(map(sanitize, map(chr, range(0x110000)))) == shown
+    shown = sanitize(" ".join(map(chr, CHARACTERS)))[::2]
+    assert "".join(map(sanitize, map(chr, CHARACTERS))) == shown
 
 
 @pytest.mark.slow
 def test_no_copied_code_point_controls_a_terminal() -> None:
     visible = {*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD, *range(0x13430, 0x13440)}
-    copy = sanitize_copy(" ".join(map(chr, range(0x110000))))
+    copy = sanitize_copy(" ".join(map(chr, CHARACTERS)))
     obeyed = {ord(character) for character in set(copy) if is_obeyed(character)}
     assert obeyed <= visible | {ord("\t"), ord("\n")}
 

@@ -25,6 +25,7 @@ REASONS = {
     "W-HEADER-MISSING": "",
     "W-VERSION-UNKNOWN": "",
     "W-FORMAT-VERSION": "",
+    "W-FORMAT-DIFFERS": "visibility",
     "W-TEXT-BETWEEN": "",
     "W-RECORD-UNKNOWN": "",
     "W-PART-UNKNOWN": "",
@@ -57,6 +58,7 @@ REASONS = {
     "W-TEXT-HIDDEN-CHARACTERS": "bidi zero-width tags control",
     "W-ENCODING": "invalid-utf8 nul utf-16",
     "W-PLUGIN": "failed disabled",
+    "W-LEAK": "secret copied meta",
     "I-OPEN-PROMPT": "",
     "I-CALL-INFERRED": "",
     "I-TYPE-BARE": "",
@@ -68,10 +70,11 @@ REASONS = {
     "I-ROW-ORDER": "",
     "I-STREAM-FINAL-ONLY": "",
     "I-NEXT-AMBIGUOUS": "",
+    "I-LEAK": "copied",
 }
 
 NEVER = "– (never in safe output)"
-NEVER_SAFE = {"I-NEXT-AMBIGUOUS"}
+NEVER_SAFE = {"I-NEXT-AMBIGUOUS", "W-LEAK", "I-LEAK"}
 """Codes that only a command for developers reports."""
 
 

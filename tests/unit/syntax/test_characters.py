@@ -95,6 +95,7 @@ def defined(text: str) -> list[tuple[str, int, int]]:
     return found
 
 
+@pytest.mark.slow
 def test_each_hidden_character_is_found_around_and_inside_every_kind_of_emoji() -> None:
     hidden = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000 and HIDDEN.match(chr(code))]
     for emoji in KINDS_OF_EMOJI:

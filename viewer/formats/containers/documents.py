@@ -23,7 +23,7 @@ class BracketCount:
         self._depth = depth
         self._in_string = False
 
-    def end(self, data: bytearray, start: int) -> int | None:
+    def end(self, data: bytes | bytearray, start: int) -> int | None:
         """The end of the document that begins at `start`; None if more bytes are needed."""
         at, size = start + self._at, len(data)
         while at < size:
@@ -87,7 +87,10 @@ class JsonDocuments:
             end = self._count.end(self.data, self.at) if self._count else None
             if end is None:
                 return
-            data = bytes(self.data[self.at : end])
+            if self.read_in_place(self.at, end):
+                self.skip_to(end)
+                continue
+            data = bytes(memoryview(self.data)[self.at : end])
             reading = self.read_value(data, self.base + self.at)
             if reading.node is None or not reading.node.closed or reading.end != self.base + end:
                 self._spoiled = True
@@ -105,6 +108,10 @@ class JsonDocuments:
         """Continue at an index after a document that was read elsewhere."""
         self.at = self._looked = end
         self._count = None
+
+    def read_in_place(self, at: int, end: int) -> bool:
+        """Read a complete document in the buffer; False if it must be read as a whole."""
+        return False
 
     def read_value(self, data: bytes, base: int) -> JsonReading:
         """The value of a complete document."""

@@ -7,7 +7,10 @@ from collections.abc import Callable
 from enum import Enum
 
 from viewer.reading.format import Reader
-from viewer.syntax.json_text import read_json
+from viewer.syntax.json_text import check_json, read_json
+
+LONGEST_READ = 64 * 1024
+"""Whether a longer line is an object is decided without reading its values."""
 
 _SPACE = re.compile(rb"[ \t\r\n]*")
 _FIELD = re.compile(rb"(?:event|data|id|retry):|:[ \t]?[a-z]", re.IGNORECASE)
@@ -51,7 +54,7 @@ class LayoutJudge:
         if end < 0 and not (ended and self._start < len(data)):
             return None
         end = len(data) if end < 0 else end
-        line = bytes(data[self._start : end]).rstrip()
+        line = bytes(memoryview(data)[self._start : end]).rstrip()
         self._start = self._looked = end
         return line
 
@@ -83,12 +86,15 @@ class AnyLayout:
         if layout is None:
             return
         self._reader = self._readers[layout]()
-        self._reader.feed(bytes(self._head))
+        head = bytes(self._head)
         self._head.clear()
+        self._reader.feed(head)
 
 
 def _is_object(line: bytes) -> bool:
     """True if a line is exactly one JSON object."""
+    if len(line) > LONGEST_READ and line.startswith(b"{") and check_json(line) is None:
+        return True
     reading = read_json(line)
     return reading.end == len(line) and not reading.faults and line.startswith(b"{")
 

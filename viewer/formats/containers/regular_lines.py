@@ -14,6 +14,8 @@ from viewer.syntax.json_text import JsonNode
 
 READ_WITH_CARE = 64 * 1024
 """The number of bytes before which nothing is decoded at once: what is compiled for that costs more than it saves."""
+LONG = 1024 * 1024
+"""A value on a line that is at least as long is read part by part, if its parts allow it."""
 
 
 class Records(Values, Protocol):
@@ -21,6 +23,10 @@ class Records(Values, Protocol):
 
     def changes(self, node: JsonNode) -> bool:
         """True if values of a record are replaced in place."""
+        ...
+
+    def read_long(self, data: bytes, at: int, end: int, base: int) -> bool:
+        """Read a long value part by part; False if it must be read as a whole."""
         ...
 
     def read_run(self, data: bytes, start: int, at: int, base: int, node: JsonNode) -> int:
@@ -43,7 +49,8 @@ class RecordLines:
     def feed(self, data: bytes) -> None:
         at = 0
         while at < len(data):
-            if self._at >= READ_WITH_CARE and self._careful.is_between_lines:
+            is_worth_it = self._at >= READ_WITH_CARE or len(data) - at >= LONG
+            if is_worth_it and self._careful.is_between_lines:
                 at = self._feed_regular(data, at)
             end = data.find(b"\n", at) + 1 or len(data)
             self._careful.read(data[at:end])
@@ -62,6 +69,10 @@ class RecordLines:
             found = (_LINE if is_line else _EVENT).match(data, at)
             if found is None or found.end() - at > self._longest:
                 break
+            if is_line and found.end() - at >= LONG and records.read_long(data, at, found.end(1), base):
+                careful.skip(found.end() - at)
+                at = found.end()
+                continue
             value = found.lastindex or 0
             start, line = found.start(value), found[value]
             name = None if is_line or found[1] is None else found[1].strip(_SPACE).decode("utf-8", "replace")

@@ -52,6 +52,12 @@ class Path:
                 return found
         return []
 
+    def is_in(self, node: LazyNode) -> bool:
+        """True if a regular record has a value at the path; also where that is uncertain."""
+        if self.read is not None:
+            return self.read(node.value) is not None
+        return bool(self._joined) or any(_exists(node.value, steps, 0) for steps in self.choices)
+
     def first(self, node: JsonNode) -> JsonNode | None:
         """The first value at the path that is not null."""
         if self.keys is not None and type(node) is LazyNode:

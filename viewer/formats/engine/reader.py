@@ -129,6 +129,10 @@ class Records:
         self._writer.grow(step, run, Source(data[run.last_start : run.next], base + run.last_start))
         return run.next
 
+    def read_long(self, data: bytes, at: int, end: int, base: int) -> bool:
+        """No record is read part by part."""
+        return False
+
     def _read_shapes(self, data: bytes, at: int, base: int, head: bytes, tail: bytes) -> int:
         """Read the next records with this text around each; returns the index after them."""
         while not head or data.startswith(head, at):

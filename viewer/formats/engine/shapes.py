@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from copy import copy
 from functools import cached_property
 from typing import Any
@@ -21,11 +21,11 @@ from viewer.formats.engine.deciding import DECIDING_NAMES, DECIDING_NUMBERS, HOL
 from viewer.formats.engine.deltas import all_rules
 from viewer.formats.engine.drafts import Draft, RecordReading, read_record
 from viewer.formats.engine.inner import has_inner_strings
-from viewer.formats.engine.paths import all_at
+from viewer.formats.engine.paths import all_at, path
 from viewer.formats.tables.model import Exchange, RecordFormat
 from viewer.model.diagnostic import Problem, Rule
 from viewer.model.messages import Coding, Piece
-from viewer.syntax.json_lines import LazyNode, read_known, read_regular, whole_tree
+from viewer.syntax.json_lines import LazyNode, is_regular, read_known, read_regular, whole_tree
 from viewer.syntax.json_text import JsonKind, JsonNode
 from viewer.syntax.times import parse_decoded_time
 
@@ -34,7 +34,7 @@ MOST_SHAPES = 64
 MOST_TRIALS = 128
 """Records from which a shape is made: an input with more of them has no shapes."""
 SEEN_BEFORE = 2
-"""A record is worth a shape if so many before it had the same members."""
+"""How many records with the same members it takes until a shape pays."""
 MOST_OUTLINES = 1024
 LONGEST_SHAPE = 16 * 1024
 LONGEST_KNOWN = 1024 * 1024
@@ -121,15 +121,17 @@ class _Shape:
             for number, hole in enumerate(holes, 1)
             if hole.is_read
         ]
-        self._read_node = read_regular if any(_is_container(hole.node) for hole in holes) else read_known
-        """Where a value is not part of the shape, a key in it may be repeated."""
+        self._containers = [number for number, hole in enumerate(holes, 1) if _is_container(hole.node)]
+        """The holes in which a key may be repeated."""
 
     def read(self, data: bytes | bytearray, at: int, base: int) -> tuple[LazyNode, RecordReading] | None:
         """The record at an index and what it gives; None if it has another shape, or something in it may decide."""
         found = self._match(data, at)
         if found is None or found.end() - at > LONGEST_KNOWN:
             return None
-        node = self._read_node(bytes(found[0]), base + at)
+        if self._containers and not all(is_regular(bytes(found[hole])) for hole in self._containers):
+            return None
+        node = read_known(bytes(found[0]), base + at)
         reading = self._reading(node, found, base) if node is not None else None
         return (node, reading) if node is not None and reading is not None else None
 
@@ -144,7 +146,7 @@ class _Shape:
         data = found.string
         drafts: list[Draft] = []
         for said in self._said:
-            draft = copy(said.draft)
+            draft: Draft = said.draft.__copy__()  # type: ignore[attr-defined]
             (first, start), (last, end) = said.span
             draft.span = ends[first] + start, ends[last] + end
             pieces: list[Piece] = []
@@ -176,10 +178,9 @@ class _Shape:
             if said.outcome_span is not None:
                 (first, start), (last, end) = said.outcome_span
                 draft.outcome_span = ends[first] + start, ends[last] + end
-            draft.problems = [
-                Problem(rule, reason, ends[first] + start, ends[last] + end, count)
-                for rule, reason, (first, start), (last, end), count in said.problems
-            ]
+            draft.problems = []
+            for rule, reason, (first, start), (last, end), count in said.problems:
+                draft.problems.append(Problem(rule, reason, ends[first] + start, ends[last] + end, count))
             drafts.append(draft)
         return RecordReading(drafts, exchanges=set(self._exchanges), is_aside=self._is_aside)
 
@@ -291,6 +292,14 @@ def _is_container(node: JsonNode) -> bool:
     return node.kind in (JsonKind.OBJECT, JsonKind.ARRAY)
 
 
+def _containers(node: JsonNode) -> Iterator[int]:
+    """Where the objects and arrays in a value begin."""
+    if _is_container(node):
+        yield node.start
+    for inner in (*node.items, *(member.value for member in node.members)):
+        yield from _containers(inner)
+
+
 class _DiffersError(Exception):
     """A value in a hole changed more than what it becomes."""
 
@@ -319,6 +328,10 @@ class _Learner:
             self._deciding = deciding(self._format.records, self._tree)
         except Unreadable:
             return None
+        for tokens in self._format.usage:
+            for item in path(tokens.each).all(self._tree) if tokens.each else [self._tree]:
+                for value in path(tokens.at).all(item) if tokens.at else ():
+                    self._deciding.holders.update(_containers(value))
         for each in self._format.inner:
             assert isinstance(each, str)
             self._inner.update(value.start for value in all_at(each, self._tree))

@@ -13,6 +13,7 @@ from viewer.formats.engine.paths import path, string_at
 from viewer.formats.tables.model import Counting, Tokens
 from viewer.model.messages import Span, Usage
 from viewer.reading.recorder import Recorder
+from viewer.syntax.json_lines import LazyNode
 from viewer.syntax.json_text import JsonKind, JsonNode
 
 MOST_REPLIES = 4096
@@ -63,6 +64,8 @@ class UsageLedger:
         is_spread = len(placed) > 1 and placed[0][0] != placed[-1][0]
         last = placed[-1][1] if placed else 0
         for index, rule in enumerate(self._rules):
+            if type(node) is LazyNode and not path(rule.each or rule.at).is_in(node):
+                continue
             for item in path(rule.each).all(node) if rule.each else [node]:
                 values = path(rule.at).all(item) if rule.at else [item]
                 for value in values if values and _holds(rule, item) else ():
@@ -140,6 +143,17 @@ def read_usage(rule: Tokens, node: JsonNode) -> Usage | None:
 def _sum(paths: tuple[str, ...], node: JsonNode) -> int | None:
     """The sum of the numbers at these paths; None if there is none."""
     total = None
+    if type(node) is LazyNode:
+        given = node.value
+        for choices in _steps(paths):
+            for steps in choices:
+                found = given
+                for step in steps:
+                    found = found.get(step) if type(found) is dict else None
+                if isinstance(found, str) and _is_count(found):
+                    total = (total or 0) + int(found)
+                    break
+        return total
     for choices in _steps(paths):
         for first, *others in choices:
             value = node.get(first)
@@ -162,6 +176,8 @@ def _number(value: JsonNode | None) -> int | None:
     """A count of tokens, also as a string of digits."""
     if value is None or value.kind not in (JsonKind.NUMBER, JsonKind.STRING):
         return None
-    text = value.text
-    is_count = len(text) <= _MOST_DIGITS and text.isascii() and text.isdecimal()
-    return int(text) if is_count else None
+    return int(value.text) if _is_count(value.text) else None
+
+
+def _is_count(text: str) -> bool:
+    return len(text) <= _MOST_DIGITS and text.isascii() and text.isdecimal()

@@ -52,6 +52,10 @@ class EventLines:
         """No value is replaced."""
         return False
 
+    def read_long(self, data: bytes, at: int, end: int, base: int) -> bool:
+        """No value is read part by part."""
+        return False
+
     def read_run(self, data: bytes, start: int, at: int, base: int, node: JsonNode) -> int:
         """Read nothing ahead."""
         return at

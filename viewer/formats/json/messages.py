@@ -7,12 +7,13 @@ from functools import partial
 
 from viewer.formats.containers.arrays import ArrayDocuments, Items
 from viewer.formats.containers.documents import SPACE, add_stray
-from viewer.formats.containers.regular_lines import READ_WITH_CARE
+from viewer.formats.containers.regular_lines import LONG, READ_WITH_CARE
 from viewer.formats.engine.usage import UsageLedger
 from viewer.formats.hiding import is_flagged, is_in_hidden_phase
 from viewer.formats.json.api_errors import add_error, find_error, is_batch_line
 from viewer.formats.json.fields import Source, header_value, is_message
 from viewer.formats.json.items import Facts, MessageObjects, Row
+from viewer.formats.json.plain_lists import find_plain_list
 from viewer.formats.json.shapes import LONGEST_SHAPE
 from viewer.formats.json.unread import unread_messages
 from viewer.formats.json.wrappers import Found, MessageFinder, Use
@@ -58,6 +59,8 @@ class MessageLists:
         if not content:
             return
         start = offset + len(line) - len(line.lstrip(SPACE))
+        if len(content) >= LONG and self.read_long(line, start - offset, len(line), offset):
+            return
         reading = read_json(line, offset)
         node = reading.node
         is_unfinished = is_last and len(reading.faults) == 1 and reading.may_go_on
@@ -99,6 +102,26 @@ class MessageLists:
             at = end
             self._is_empty = False
 
+    def read_long(self, data: bytes | bytearray, at: int, end: int, base: int) -> bool:
+        """Read an object with a list of messages as a separate transcript, one item after the other; False if there
+        is more to it, or anything in it is irregular."""
+        found = find_plain_list(data, at, end, base, self._finder.plain_names, self._is_message)
+        if found is None or not self._finder.is_plain(found.wrapper):
+            return False
+        self._start(found.wrapper, Source(found.wrapper.line.data, base + at))
+        for start, stop in zip(found.starts, found.ends, strict=True):
+            if self._objects.add_known(data, start, base) < 0:
+                item = bytes(memoryview(data)[start:stop])
+                node = read_regular(item, base + start)
+                assert node is not None
+                self._item(Found(node, Use.ITEM), Source(item, base + start), _Notes(_whole(node)))
+        self._is_empty = False
+        self._count(found.wrapper)
+        return True
+
+    def _is_message(self, node: JsonNode) -> bool:
+        return not self._finder.is_wrapper(node)
+
     def read_known(self, data: bytearray, at: int, base: int) -> int:
         """Read an item of an array if it is a message of a known shape; returns the index after it, or -1."""
         end = self._objects.add_known(data, at, base)
@@ -113,7 +136,7 @@ class MessageLists:
 
     def read_item(self, node: JsonNode, source: Source) -> None:
         """Read an item of an array that has begun."""
-        self._read_items(JsonReading(node, node.end, None, []), source, None)
+        self._read_items(_whole(node), source, None)
 
     def read_rest(self, reading: JsonReading, source: Source) -> None:
         """Read the last items of an array that has begun."""
@@ -254,6 +277,11 @@ def _is_null(node: JsonNode, key: str) -> bool:
     return value is None or value.kind is JsonKind.NULL
 
 
+def _whole(node: JsonNode) -> JsonReading:
+    """The reading of a regular value."""
+    return JsonReading(node, node.end, None, [])
+
+
 class _Notes:
     """Faults and leniencies in the text of a document, by the message that contains them."""
 
@@ -322,9 +350,13 @@ class MessageDocuments(ArrayDocuments):
     def read_items(self, reading: JsonReading, data: bytes, base: int) -> None:
         self._lists.read_rest(reading, Source(data, base))
 
+    def read_in_place(self, at: int, end: int) -> bool:
+        is_long = end - at >= READ_WITH_CARE and self.data.startswith(b"{", at)
+        return is_long and self._lists.read_long(self.data, at, end, self.base)
+
     def read_value(self, data: bytes, base: int) -> JsonReading:
         node = read_regular(data, base) if len(data) >= READ_WITH_CARE else None
-        return super().read_value(data, base) if node is None else JsonReading(node, node.end, None, [])
+        return super().read_value(data, base) if node is None else _whole(node)
 
     def read_document(self, reading: JsonReading, data: bytes, base: int) -> None:
         self._lists.read_document(reading, Source(data, base))

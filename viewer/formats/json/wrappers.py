@@ -43,6 +43,8 @@ class MessageFinder:
     def __init__(self, table: MessageTable) -> None:
         self._table = table
         self._lists = table.lists
+        self.plain_names = table.lists[:-1]
+        """The names of lists that hold nothing but messages."""
         self._exchanges = (*table.requests, *table.responses)
         self._holders = frozenset((*self._lists, *self._exchanges))
         """Members without which an object is no wrapper."""
@@ -56,9 +58,19 @@ class MessageFinder:
 
     def plain_list(self, node: JsonNode) -> list[JsonNode]:
         """The messages of an object whose other members are only its header; empty if there is more to it."""
+        found = self._plain_member(node)
+        return found.value.items if found is not None else []
+
+    def is_plain(self, node: JsonNode) -> bool:
+        """True for an object with one list and nothing else that is, or may be, a message."""
+        found = self._plain_member(node)
+        others = (member for member in node.members if member is not found)
+        return found is not None and not any(True for other in others for _ in unread_messages(other.value))
+
+    def _plain_member(self, node: JsonNode) -> JsonMember | None:
         found = [member for member in node.members if member.key in self._holders or member.key in self._answers]
-        is_plain = len(found) == 1 and found[0].key in self._lists[:-1] and found[0].value.kind is JsonKind.ARRAY
-        return found[0].value.items if is_plain else []
+        is_plain = len(found) == 1 and found[0].key in self.plain_names and found[0].value.kind is JsonKind.ARRAY
+        return found[0] if is_plain else None
 
     def find(self, node: JsonNode | None, use: Use = Use.ITEM) -> Iterator[Found]:
         """The messages of a value in order, each wrapper before its messages."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from viewer.model.messages import Span
-from viewer.render.body import BodyText, drawn_text
+from viewer.render.body import BodyText, Rendering, drawn_text
 from viewer.render.exports.html_text import NOTHING, Html, closing, element, joined, opening, text, words
 from viewer.render.markdown import LARGEST
 from viewer.render.number_format import counted
@@ -36,7 +36,7 @@ def body_html(
     if len(body) > LARGEST:
         yield from _large(body)
         return
-    drawn = drawn_text(body, _WIDTH, json=json, markdown=prose, trim=trim)
+    drawn = drawn_text(body, _WIDTH, json=json, markdown=Rendering.SOURCE if prose else Rendering.PLAIN, trim=trim)
     marks = _apart([drawn.moved(Styled(*span, _look(severity))) for span, severity in faults])
     start, end = _range(drawn.text, trim)
     if start == end:

@@ -10,8 +10,8 @@ from textual.binding import Binding, BindingType
 
 from viewer.document.projection import Projection
 from viewer.document.rows import RowKind, Rows
+from viewer.render.blocks.block import RowProblems
 from viewer.render.number_format import counted
-from viewer.render.page import RowProblems
 from viewer.render.sanitize import SafeText
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.tui.dialogs.dismiss_once import DismissOnce

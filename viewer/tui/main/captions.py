@@ -8,7 +8,8 @@ from viewer.document.live import LiveDocument
 from viewer.document.rows import RowKind
 from viewer.document.values import ShownDiagnostic, ShownTranscript
 from viewer.formats import FORMATS
-from viewer.render.page import EmptyFacts, RowProblems, empty_sentences
+from viewer.render.blocks.block import RowProblems
+from viewer.render.page import EmptyFacts, empty_sentences
 from viewer.render.sanitize import SafeText
 from viewer.render.style import trusted
 from viewer.render.title import TitleFacts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from viewer.document.rows import RowKind
 from viewer.document.values import ShownDiagnostic
-from viewer.render.page import RowProblems
+from viewer.render.blocks.block import RowProblems
 from viewer.tui.cursor import NOWHERE, Cursor, cursor_at
 from viewer.tui.go_to import Place, Target, parse, resolve, row_of_transcript
 from viewer.tui.host import Host, ScreenPlace
@@ -422,7 +422,9 @@ class Navigator:
             row = found
         self.leave_place()
         problem = self.selected_problem = next(one for one in problems.of(row) if one.severity == severity)
-        self._host.redraw(Changed.SELECTION)
+        is_message = rows.kind(row) is RowKind.MESSAGE
+        revealed = self._session.reveal(rows.value(row)) if is_message else Changed.NOTHING
+        self._host.redraw(Changed.SELECTION | revealed)
         self.show_row(row, problem.message or 0)
         if is_wrapped:
             self.notify_wrapped(step)

@@ -12,8 +12,9 @@ from textual.widget import Widget
 
 from viewer.document.rows import Rows
 from viewer.model.visibility import Pane
+from viewer.render.blocks.block import BlockFacts, RowProblems
 from viewer.render.layout import LayoutRequest, Layouts, lay_out_body
-from viewer.render.page import BlockFacts, BlockMaker, RowProblems
+from viewer.render.page import BlockMaker
 from viewer.render.style import Style, Styled, StyleRole, trusted
 from viewer.tui.bars.status_lines import StatusFacts
 from viewer.tui.control.panes import PaneController
@@ -128,19 +129,18 @@ class Presenter:
         transcript.show_notes([] if rows.shown_count else empty_notes(session, self._follow.title))
         transcript.show_marks(session.marks)
         self._draw_minimap()
-        transcript.show(self._make_blocks(transcript.text_width, rows))
+        transcript.show(self._make_blocks(transcript.size.width, rows))
         for widget, pane in zip(self._widgets.sides, _SIDE_PANES, strict=True):
             if has_sides:
-                widget.show(self._make_blocks(widget.text_width, session.rows_of_pane(pane)))
+                widget.show(self._make_blocks(widget.size.width, session.rows_of_pane(pane)))
             else:
                 widget.clear()
 
     def _make_blocks(self, width: int, rows: Rows) -> BlockMaker:
         session = self._session
         facts = self._facts if rows is session.rows else self._make_facts(rows)
-        width = min(width, self._settings.wrap or width)
-        signs, is_raw = self._printing.signs, session.display.raw
-        return BlockMaker(session.projection, rows, width, facts, signs, self._host.is_roomy, is_raw)
+        signs, wrap = self._printing.signs, self._settings.wrap
+        return BlockMaker(session.projection, rows, width, facts, signs, raw=session.display.raw, wrap=wrap)
 
     def _make_facts(self, rows: Rows) -> BlockFacts:
         session = self._session
@@ -150,10 +150,13 @@ class Presenter:
             matches=self._search.match_spans,
             faults=self._fault_spans,
             folds=session.folds,
+            depths=session.depths,
+            turned=session.turned,
             layouts=self._layouts or Layouts(),
             live=self._follow.is_live,
             growing=self._follow.growing,
             markdown=self._settings.markdown,
+            rendered=self._settings.markdown if session.markdown is None else session.markdown,
             problems_key=self._host.key_of("problems"),
         )
 

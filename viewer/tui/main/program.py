@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from textual.screen import Screen
 
-from viewer.render.page import RowProblems
+from viewer.render.blocks.block import RowProblems
 from viewer.render.style import Style
 from viewer.tui.control.panes import PaneController
 from viewer.tui.host import Host, Notice

@@ -89,7 +89,7 @@ class MainScreen(Screen[None]):
         self.export = ExportController(session, host)
         self.panes = PaneController(session, host, settings, self.navigator, self.stick)
         self.view = ViewController(
-            session, host, self.navigator, self.panes, self.search, self.filter, self.export, self.stick
+            session, host, settings, self.navigator, self.panes, self.search, self.filter, self.export, self.stick
         )
         self.reader = ReadWorker(session, host, self.navigator, self.search, self.filter, machine, start_at)
         options = following or FollowOptions()
@@ -263,6 +263,8 @@ class MainScreen(Screen[None]):
     def on_transcript_clicked(self, event: Transcript.Clicked) -> None:
         if event.folds:
             self.view.open()
+        elif event.node >= 0:
+            self.view.turn_node(event.number, event.node)
         else:
             self.navigator.show_message(event.number)
 

@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from viewer.document.rows import RowKind
+from viewer.render.blocks.json_rows import ALL_NODES
 from viewer.render.style import Styled, StyleRole
 from viewer.tui.host import Host, PromptKind
 from viewer.tui.main.navigator import Navigator
@@ -71,6 +73,9 @@ class SearchController:
                 self._host.notify(f'No matches for "{self.searcher.query.text}".')
             return
         self.current_match = match
+        rows = self._session.rows
+        if rows.kind(match.row) is RowKind.MESSAGE:
+            self._session.reveal(rows.value(match.row), ALL_NODES)
         self._host.redraw(Changed.BLOCKS)
         self._navigator.leave_place()
         self._navigator.focus_row(match.row)

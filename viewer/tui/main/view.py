@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from viewer.document.rows import RowKind
 from viewer.model.visibility import Reveal
+from viewer.render.blocks.json_rows import ALL_NODES
 from viewer.tui.control.panes import PaneController
 from viewer.tui.display_state import DisplayState
 from viewer.tui.host import Host
@@ -15,6 +16,7 @@ from viewer.tui.main.navigator import Navigator
 from viewer.tui.main.search import SearchController
 from viewer.tui.main.stick_to_end import StickToEnd
 from viewer.tui.session import Changed, Session
+from viewer.tui.settings.settings import Settings
 
 
 class ViewController:
@@ -24,6 +26,7 @@ class ViewController:
         self,
         session: Session,
         host: Host,
+        settings: Settings,
         navigator: Navigator,
         panes: PaneController,
         search: SearchController,
@@ -33,6 +36,7 @@ class ViewController:
     ) -> None:
         self._session = session
         self._host = host
+        self._settings = settings
         self._panes = panes
         self._navigator = navigator
         self._search = search
@@ -69,6 +73,16 @@ class ViewController:
     def toggle_raw(self) -> None:
         """Show the exact bytes, or the bodies."""
         self.apply(replace(self._session.display, raw=not self._session.display.raw))
+
+    def toggle_markdown(self) -> None:
+        """Render Markdown, or show its source."""
+        session, viewport = self._session, self._host.viewport
+        above = viewport.line_of_cursor
+        is_rendered = self._settings.markdown if session.markdown is None else session.markdown
+        self._host.redraw(session.render_markdown(not is_rendered))
+        if viewport.cursor_row is not None:
+            viewport.go_to_cursor(self._navigator.cursor, above=above)
+        self._host.redraw(Changed.FOCUS)
 
     def apply(self, display: DisplayState) -> None:
         """Use another display. Another audience ends the filter and repeats the search."""
@@ -140,7 +154,8 @@ class ViewController:
             return
         number = self._navigator.focused_number
         if number:
-            self._fold(number, not self._session.folds.get(number, False))
+            unfolded = not self._session.folds.get(self._session.card_of(number), False)
+            self._refold(number, self._session.fold(number, unfolded))
         else:
             self._open_folded()
 
@@ -210,19 +225,30 @@ class ViewController:
         if is_open and self._session.folds.get(number) is False:
             self._redraw_branch(self._session.fold_branch(number, False), number)
         else:
-            self._fold(number, False)
+            self._refold(number, self._session.fold_less(number))
 
     def unfold(self) -> None:
-        """Unfold the message, or what is folded here."""
-        if self._navigator.focused_number:
-            self._fold(self._navigator.focused_number, True)
+        """Unfold the message, open its next level, or unfold what is folded here."""
+        number = self._navigator.focused_number
+        if number:
+            self._refold(number, self._session.unfold_more(number))
         else:
             self._open_folded()
 
-    def _fold(self, number: int, unfolded: bool) -> None:
+    def unfold_tree(self) -> None:
+        """Open all nodes of the message."""
+        number = self._navigator.focused_number
+        if number:
+            self._refold(number, self._session.unfold_more(number, ALL_NODES))
+
+    def turn_node(self, number: int, node: int) -> None:
+        """Fold or unfold one value of a message."""
+        self._refold(number, self._session.turn_node(number, node))
+
+    def _refold(self, number: int, changed: Changed) -> None:
         if number:
             above = self._host.viewport.line_of_cursor
-            self._host.redraw(self._session.fold(number, unfolded))
+            self._host.redraw(changed)
             self._navigator.focus_message(number, above=above)
             self._host.redraw(Changed.FOCUS)
 

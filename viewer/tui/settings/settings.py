@@ -33,7 +33,7 @@ class Settings(Struct, frozen=True):
     outline: Pane = Pane()
     inspector: Pane = Pane()
     problems: Pane = Pane(is_open=False)
-    wrap: int = 0
+    wrap: int = 88
     """The maximum width of text in columns; 0 for the width of the pane."""
     markdown: bool = True
     """True if headings, emphasis, code and lists are styled in place."""

@@ -30,10 +30,10 @@ TEMPLATE = """\
 #  inspector: 40
 #  problems: false
 
-# The maximum width of text: screen, or a number of columns.
-#wrap: screen
+# The maximum width of the reading column: a number of columns, or screen.
+#wrap: 88
 
-# Style headings, emphasis, code and lists in place.
+# Render Markdown; false shows its source. M switches.
 #markdown: true
 
 # When following: seconds without data after which an unfinished message counts as stalled.

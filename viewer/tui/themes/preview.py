@@ -51,9 +51,9 @@ def _sample(theme: Theme, style: Style) -> list[Line]:
     return [
         _line("title", f" {theme.name}   ", "safe-badge", "[SAFE]", "plain", " ", "debug-badge", "[DEBUG]",
               "quiet", f"   {style.spell(sanitize_line(theme.title))}"),
-        _line("user", f"{bar}USER ", "plain", "Is it warm in ", "match", "Tokyo", "plain", "? And in ",
+        _line("user", f"{bar}User ", "plain", "Is it warm in ", "match", "Tokyo", "plain", "? And in ",
               "this-match", "Osaka", "plain", "?"),
-        _line("assistant", f"{bar}ASSISTANT ", "plain", "It is ", "strong", "**warm**", "plain", ", see ",
+        _line("assistant", f"{bar}Assistant ", "plain", "It is ", "strong", "**warm**", "plain", ", see ",
               "code", "`forecast`", "plain", "."),
         _line("analysis", f"{bar}analysis ", "commentary", f"{bar}commentary ", "tool", f"{bar}tool ",
               "system", f"{bar}system ", "unknown", f"{bar}unknown"),

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from math import ceil
 
 from viewer.document.rows import Rows
-from viewer.render.page import RowProblems
+from viewer.render.blocks.block import RowProblems
 from viewer.render.style import UNICODE, Glyphs, Part, StyleRole, trusted
 
 _LOOKS = {"error": StyleRole.ERROR, "warning": StyleRole.WARNING}
@@ -44,8 +44,8 @@ class Minimap:
             return Part(trusted(self.signs.heavy), StyleRole.STRONG)
         inside = top <= last and first < top + max(1.0, seen * count)
         if count and inside and seen < 1:
-            return Part(trusted("█" if self.signs is UNICODE else "#"), StyleRole.QUIET)
-        return Part(trusted("│" if self.signs is UNICODE else "|"), StyleRole.RULE)
+            return Part(trusted(" "), StyleRole.THUMB)
+        return Part(trusted(" "))
 
     def _has_boundary(self, rows: Rows, height: int, first: int, last: int) -> bool:
         """True if a transcript other than the first begins in these rows. Many transcripts have no boundary marks."""

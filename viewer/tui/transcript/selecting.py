@@ -8,7 +8,7 @@ from rich.style import Style
 from textual.selection import Selection
 from textual.strip import Strip
 
-from viewer.render.page import Block, BlockLine
+from viewer.render.blocks.block import Block, BlockLine
 
 GUTTERS = " ▌┆|:"
 MOST_ROWS = 10_000
@@ -39,6 +39,12 @@ def _piece(block: Block, line: BlockLine, left: int, right: int | None) -> Itera
         return
     first = line.row.offset_of(max(0, left - line.indent))
     last = line.row.end if right is None else line.row.offset_of(max(0, right - line.indent))
+    if block.source is not None:
+        is_last = last >= len(block.text)
+        yield block.source.between(first, last + 1 if right is None else last)
+        if right is None and is_last:
+            yield "\n"
+        return
     yield block.text[first:last]
     if not line.row.joined or right is not None:
         yield "\n"

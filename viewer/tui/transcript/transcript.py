@@ -13,7 +13,9 @@ from textual.selection import Selection
 from textual.strip import Strip
 
 from viewer.document.rows import FOLDED_KINDS, RowKind
-from viewer.render.page import Block, BlockLine, BlockMaker
+from viewer.render.blocks.block import Block, BlockLine
+from viewer.render.layout import MARGIN
+from viewer.render.page import BlockMaker
 from viewer.render.sanitize import SafeText, sanitize_copy
 from viewer.render.style import UNICODE, Glyphs, Line, Part, StyleRole, trusted
 from viewer.tui.cursor import NOWHERE, Cursor, cursor_at
@@ -42,12 +44,13 @@ class Transcript(PlainLines, can_focus=True):
             self.transcript = sender
 
     class Clicked(Message):
-        """A click on a link, or on the line that unfolds."""
+        """A click on a link, on the line that unfolds, or on a value that does."""
 
-        def __init__(self, number: int, *, folds: bool = False) -> None:
+        def __init__(self, number: int, *, folds: bool = False, node: int = -1) -> None:
             super().__init__()
             self.number = number
             self.folds = folds
+            self.node = node
 
     def __init__(self, painter: Painter, signs: Glyphs = UNICODE, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -69,6 +72,9 @@ class Transcript(PlainLines, can_focus=True):
         self._share = 1.0
         """The share of the rows that is visible."""
         self._base = Style()
+        self._signs = signs
+        self._cursor_row: int | None = None
+        """The row with the cursor, when the visible lines were found."""
         self._drawn: list[tuple[Line, Part]] = []
         """The source of each drawn line."""
 
@@ -123,8 +129,9 @@ class Transcript(PlainLines, can_focus=True):
     def redraw_row(self, number: int) -> None:
         """Make the block of a message again."""
         row = self.row_showing(number)
-        if row is not None:
-            self._blocks.pop(row, None)
+        if row is not None and self._maker is not None:
+            for each in (row, self._maker.drawn_row(row)):
+                self._blocks.pop(each, None)
             self.scroller.settle(self.view_height)
             self.redraw_changed()
 
@@ -207,7 +214,8 @@ class Transcript(PlainLines, can_focus=True):
         row = self.cursor_row
         if row is None or not self.shows_cursor:
             return
-        last = self.block(row).line_of(offset)
+        block = self.block(row)
+        last = block.line_of(offset + block.bases.get(self.cursor.message, 0))
         if self.scroller.screen_line(row, last, self.view_height) is None:
             self.go_to_row(row, last, above=self.view_height // 3)
 
@@ -232,13 +240,14 @@ class Transcript(PlainLines, can_focus=True):
 
     @property
     def cursor_row(self) -> int | None:
-        """The row of the cursor; None without a cursor."""
-        return self.cursor.row(self._maker.rows) if self._maker else None
+        """The row that shows the cursor; None without a cursor."""
+        row = self.cursor.row(self._maker.rows) if self._maker else None
+        return row if row is None or self._maker is None else self._maker.drawn_row(row)
 
     @property
     def shows_cursor(self) -> bool:
         """True if this pane has the row of the cursor, not only one near it."""
-        row = self.cursor_row
+        row = self.cursor.row(self._maker.rows) if self._maker else None
         return row is not None and self._maker is not None and self.cursor.is_at(self._maker.rows, row)
 
     @property
@@ -279,7 +288,8 @@ class Transcript(PlainLines, can_focus=True):
             return self.first_visible()
         rows, row = self._maker.rows, row + step
         while 0 <= row < len(rows):
-            if rows.kind(row) is RowKind.MESSAGE or rows.kind(row) in FOLDED_KINDS:
+            is_place = rows.kind(row) is RowKind.MESSAGE or rows.kind(row) in FOLDED_KINDS
+            if is_place and self._maker.drawn_row(row) == row:
                 return cursor_at(rows, row)
             row += step
         return NOWHERE
@@ -348,6 +358,7 @@ class Transcript(PlainLines, can_focus=True):
 
     def _find_frame(self) -> None:
         self._frame = self._visible_lines()
+        self._cursor_row = self.cursor_row if self.shows_cursor else None
         self._share = len({row for row, _, _ in self._frame}) / max(1, self._count())
 
     def _content(self, y: int) -> tuple[Line, Part]:
@@ -357,30 +368,33 @@ class Transcript(PlainLines, can_focus=True):
         if y >= len(self._frame):
             return self._note_line(y - len(self._frame)), piece
         row, line, block = self._frame[y]
-        if block.is_folded:
-            return self._with_cursor(block.lines[line], block, row, line), piece
-        return self._with_focus(block.lines[line], block, line), piece
+        return self._with_cursor(block.lines[line], block, row, line), piece
 
     def _note_line(self, y: int) -> tuple[Part, ...]:
         """The notes below the rows, after an empty line."""
         return (Part(self.notes[y - 1], StyleRole.QUIET),) if 1 <= y <= len(self.notes) else ()
 
     def _with_cursor(self, content: BlockLine, block: Block, row: int, line: int) -> tuple[Part, ...]:
-        """The line of a folded row, with the mark of the cursor."""
-        lead, *rest = content.parts or (Part(trusted("")),)
-        if line != block.first or not lead.text or row != self.cursor_row or not self.shows_cursor:
+        """The line of a block, with the cursor or a mark in the margin."""
+        if not content.parts or line < block.first:
             return content.parts
-        return (Part(trusted(self.minimap.signs.gutter), StyleRole.FOCUS), *rest)
-
-    def _with_focus(self, content: BlockLine, block: Block, line: int) -> tuple[Part, ...]:
-        if not block.number or not content.parts or line < block.first:
-            return content.parts
-        first, *rest = content.parts
+        is_here = row == self._cursor_row
+        margin, *rest = content.parts
         if block.number in self.marks and line == block.first:
-            first = Part(trusted("◆" + first.text[1:]), StyleRole.BOOKMARK)
-        if block.number == self.focus_number:
-            return (Part(first.text, StyleRole.FOCUS), *rest)
-        return (Part(first.text, StyleRole.PARTNER), *rest) if block.number in self.partners else content.parts
+            sign, look = "◆", StyleRole.BOOKMARK
+        elif is_here:
+            sign, look = self._signs.gutter, StyleRole.FOCUS
+        elif block.number and block.number in self.partners:
+            sign, look = self._signs.open_gutter, StyleRole.PARTNER
+        else:
+            return content.parts
+        left, right = margin.text[:-MARGIN], margin.text[1 - MARGIN :]
+        return (
+            Part(trusted(left)),
+            Part(trusted(sign), StyleRole.FOCUS if is_here else look),
+            Part(trusted(right)),
+            *rest,
+        )
 
     def segments(self, y: int) -> list[Segment]:
         """One screen line: the line of a block, and its piece of the minimap."""
@@ -439,8 +453,9 @@ class Transcript(PlainLines, can_focus=True):
         assert self._maker is not None
         self.put_cursor(cursor_at(self._maker.rows, row))
         self.keep_cursor_on_screen()
-        if (block.number or block.is_folded) and (content.folds or content.link):
-            self.post_message(self.Clicked(content.link or block.number, folds=content.folds))
+        is_active = content.folds or content.link or content.node >= 0
+        if (block.number or block.is_folded) and is_active:
+            self.post_message(self.Clicked(content.link or block.number, folds=content.folds, node=content.node))
         self._report_move()
 
     def on_resize(self, event: events.Resize) -> None:

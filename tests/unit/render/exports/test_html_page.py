@@ -36,7 +36,7 @@ HOSTILE = (
 )
 
 
-@each("sample", samples(), ids=lambda sample: sample.name, quick=80, test=12)
+@each("sample", samples(), ids=lambda sample: sample.name, quick=80, test=24)
 def test_a_page_uses_few_tags_and_its_links_have_targets(sample: Sample) -> None:
     for audience in AUDIENCES.values():
         page = Page(export(projected(sample, audience), "html"))

@@ -1,0 +1,33 @@
+"""Readings of a text as every text format, and its safe view in each."""
+
+from __future__ import annotations
+
+from viewer.document.document import Document
+from viewer.document.values import ShownMessage
+from viewer.insight.lens import READERS, Reading, reading
+from viewer.model.visibility import END_USER, EVERYTHING
+from viewer.sources.files import SpooledSource
+
+
+def document(text: bytes, format: str | None = None) -> Document:
+    return Document(SpooledSource("chat", iter([text]), False), format).load()
+
+
+def readings(text: bytes) -> list[Reading]:
+    source = document(text)
+    found = [source.as_format(name) for name in READERS]
+    return [
+        reading(name, each.project(EVERYTHING), each.project(END_USER), each.size)
+        for name, each in zip(READERS, found, strict=True)
+    ]
+
+
+def safe_view(text: bytes, format: str) -> list[tuple[str, str]]:
+    items = document(text, format).project(END_USER).items()
+    return [(item.role, item.body) for item in items if isinstance(item, ShownMessage)]
+
+
+def letters(text: bytes) -> str:
+    """One letter per reader: equal letters are equal safe views, lettered from the left."""
+    known: dict[str, str] = {}
+    return "".join(known.setdefault(repr(safe_view(text, name)), "ABCDE"[len(known)]) for name in READERS)

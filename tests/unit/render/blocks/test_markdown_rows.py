@@ -1,0 +1,185 @@
+"""Rendered Markdown: blocks in rows, with the source of each character."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from viewer.render.blocks.markdown_rows import Rendered, rendered
+from viewer.render.markdown import LARGEST
+from viewer.render.sanitize import SafeText, sanitize
+from viewer.render.style import StyleRole
+from viewer.render.width import cells
+
+SOURCE = """\
+# Prices per night
+
+| Ryokan | Price | Bath |
+|---|---:|---|
+| Edo-san | 28,000 | yes |
+| Wakasa | 19,500 | **no** |
+
+- Both are a short walk from the station
+  - Edo-san serves dinner
+> Check-in is at 15:00.
+
+See the [map](https://example.org/map) for ~~some~~ details, \\*not\\* <https://a.example>.
+
+1. **北極星** (Hokkyokusei), the *home* of `omurice`
+2. two
+
+   more of it
+
+```python
+for stay in stays:
+    print(stay.price)
+```
+
+Small
+-----
+"""
+ROWS = """\
+Prices per night
+════════════════
+
+Ryokan  │  Price │ Bath
+────────┼────────┼──────
+Edo-san │ 28,000 │ yes
+Wakasa  │ 19,500 │ no
+
+• Both are a short walk from the station
+  ◦ Edo-san serves dinner
+▎ Check-in is at 15:00.
+
+See the map (https://example.org/map) for some details, *not*
+https://a.example.
+
+  1. 北極星 (Hokkyokusei), the home of omurice
+  2. two
+
+     more of it
+
+╭ python ───────────────╮
+│ for stay in stays:    │
+│     print(stay.price) │
+╰───────────────────────╯
+
+Small
+─────"""
+
+
+def made(text: str, width: int = 62, **options: bool) -> Rendered:
+    found = rendered(SafeText(text), width, **options)
+    assert found is not None
+    return found
+
+
+def lines(text: str, width: int = 62) -> list[str]:
+    return [line.rstrip() for line in made(text, width).text.split("\n")]
+
+
+def test_blocks_and_marks_are_drawn() -> None:
+    assert "\n".join(lines(SOURCE)) == ROWS
+
+
+def test_each_drawn_word_has_its_place_in_the_source() -> None:
+    result = made(SOURCE)
+    assert len(result.origins) == len(result.text) + 1
+    for word in ("Prices", "28,000", "Edo-san", "dinner", "15:00", "example.org", "details", "omurice", "stay.price"):
+        at = result.text.index(word)
+        assert SOURCE[result.origins[at] :].startswith(word), word
+        assert result.origins[at + len(word) - 1] == result.origins[at] + len(word) - 1, word
+
+
+def test_marks_become_styles() -> None:
+    result = made(SOURCE)
+    looks = {result.text[span.start : span.end]: span.look for span in result.spans}
+    expected = {
+        "Prices per night": StyleRole.HEADING,
+        "no": StyleRole.STRONG,
+        "map": StyleRole.LINK,
+        "some": StyleRole.STRIKE,
+        "home": StyleRole.EMPHASIS,
+        "omurice": StyleRole.CODE,
+        "for": StyleRole.CODE_WORD,
+        "• ": StyleRole.BULLET,
+    }
+    assert {text: looks.get(text) for text in expected} == expected
+
+
+def test_a_table_that_is_too_wide_becomes_pairs() -> None:
+    table = "| Name | Remark |\n|---|---|\n| one | a long remark that needs room |\n| two | b |"
+    assert lines(table, 24) == [
+        "Name: one",
+        "Remark: a long remark",
+        "  that needs room",
+        "",
+        "Name: two",
+        "Remark: b",
+    ]
+
+
+def test_line_breaks_and_plain_text_stay() -> None:
+    assert lines("one\ntwo\n\nthree * 4 * 5\n\nsnake_case_name") == [
+        "one",
+        "two",
+        "",
+        "three * 4 * 5",
+        "",
+        "snake_case_name",
+    ]
+    assert lines("a\n\n\n\nb\n# c") == ["a", "", "b", "c", "═"]
+
+
+def test_wide_code_is_wrapped_inside_its_frame() -> None:
+    drawn = lines("```\n" + "x" * 40 + "\n```", 24)
+    assert drawn == ["╭──────────────────────╮", f"│ {'x' * 20} │", f"│ {'x' * 20} │", "╰──────────────────────╯"]
+
+
+def test_ascii_glyphs_replace_the_others() -> None:
+    text = SOURCE.replace("北極星", "Kita")
+    assert made(text, ascii=True).text.isascii()
+
+
+def test_very_long_text_and_very_narrow_panes_show_the_source() -> None:
+    assert rendered(SafeText("# a\n" * (LARGEST // 4 + 1)), 80) is None
+    assert rendered(SafeText("# a"), 5) is None
+
+
+@pytest.mark.slow
+def test_any_text_has_rows_that_fit_and_places_in_order() -> None:
+    blocks = (
+        "# ",
+        "## ",
+        "- ",
+        "* ",
+        "> ",
+        "1. ",
+        "12) ",
+        "```",
+        "~~~",
+        "py",
+        "\n",
+        "\n\n",
+        "    ",
+        "\t",
+        "|",
+        "|-|-|",
+    )
+    marks = ("*a*", "**b**", "`c`", "[x](y)", "~~d~~", "<http://e.f>", "---", "===", "\\*", "_")
+    pieces = (*blocks, *marks, "a|b", "e" + "\u0301" * 9, "é", "\N{CAT}", "東", " ", "word")
+    chance = random.Random(2)
+    for _ in range(1500):
+        text = sanitize("".join(chance.choices(pieces, k=chance.randint(1, 30))))
+        width = chance.choice((12, 20, 60))
+        result = rendered(text, width)
+        if result is None:
+            continue
+        assert result.origins == sorted(result.origins), text
+        assert result.origins[-1] == len(text), text
+        assert result.text == sanitize(result.text), text
+        ends = [0, *(edge for span in result.spans for edge in (span.start, span.end)), len(result.text)]
+        assert ends == sorted(ends), text
+        widest = max(cells(SafeText(line)) for line in result.text.split("\n"))
+        assert widest <= max(width, 16) + 8, (text, width)

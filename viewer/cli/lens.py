@@ -1,0 +1,303 @@
+"""`ocmlview lens`: how each text format and version reads a file, and what all of them show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import groupby
+
+import click
+from msgspec import Struct
+
+from viewer.cli import completion, options
+from viewer.cli.exits import FINDINGS, FINE, complain, say
+from viewer.cli.inputs import Inputs, retried
+from viewer.cli.output import Cell as Text
+from viewer.cli.output import Output, table_lines
+from viewer.document.document import Document
+from viewer.document.values import ShownMessage
+from viewer.errors import ViewerError
+from viewer.insight.lens import (
+    LIMIT,
+    READERS,
+    READS,
+    Cell,
+    Rank,
+    Read,
+    Reading,
+    Row,
+    agreed,
+    counts,
+    disagreements,
+    first_difference,
+    reading,
+    rows,
+)
+from viewer.model.visibility import END_USER, EVERYTHING, Audience, Reveal
+from viewer.render.json_lines import encode
+from viewer.render.number_format import byte_size, counted
+from viewer.render.sanitize import sanitize_line
+from viewer.render.style import Line, Part, Printable, StyleRole, trusted
+from viewer.render.title import rule
+from viewer.render.width import lines_of
+from viewer.rules.structure import W_FORMAT_DIFFERS
+
+_SHORT = {name: name.removeprefix("openchatml-") for name in READERS}
+_SOURCE_WIDTH = 48
+_LETTERS = {"user": "U", "system": "S", "developer": "D", "tool": "T"}
+_CHANNELS = {"analysis": "A", "commentary": "C"}
+
+
+class Comparison(Struct, frozen=True):
+    """A document as each text format reads it."""
+
+    document: Document
+    readings: tuple[Reading, ...]
+    is_cut: bool
+    """True if only the beginning was compared."""
+
+    @property
+    def chosen(self) -> str:
+        """The format in which the document is read."""
+        return self.document.detection.format
+
+    def only(self, names: Sequence[str]) -> tuple[Reading, ...]:
+        """The readings of these formats."""
+        return tuple(each for each in self.readings if each.format in names)
+
+
+def compare(document: Document, limit: int | None = LIMIT) -> Comparison:
+    """Read the document as each text format, one after another."""
+    found = []
+    for name in READERS:
+        other = document.as_format(name, limit)
+        found.append(
+            reading(
+                name, other.project(EVERYTHING, withholds=False), other.project(END_USER, withholds=False), other.size
+            )
+        )
+    return Comparison(document, tuple(found), limit is not None and document.size > limit)
+
+
+def add_difference(document: Document) -> None:
+    """Add W-FORMAT-DIFFERS to the problems of a text that formats show differently, at its first byte."""
+    if document.detection.format not in READERS:
+        return
+    comparison = compare(document)
+    row = first_difference(comparison.readings, comparison.chosen)
+    if row is None:
+        return
+    place = READERS.index(comparison.chosen)
+    plausible = [
+        each.format for each in comparison.readings if each.format == comparison.chosen or each.verdict == READS
+    ]
+    cell = row.cells[plausible.index(READERS[place])]
+    document.add_finding(W_FORMAT_DIFFERS, "visibility", row.span, cell.message.number if cell else None)
+
+
+def _formats(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, ...]:
+    if value is None:
+        return READERS
+    known = {short: name for name, short in _SHORT.items()} | {name: name for name in READERS}
+    names = [name.strip() for name in value.split(",")]
+    for name in names:
+        if name not in known:
+            raise click.BadParameter(f"no text format {name}. Known: {', '.join(_SHORT.values())}.", context, parameter)
+    return tuple(dict.fromkeys(known[name] for name in names))
+
+
+@click.command("lens", short_help="Show how different formats read a file.")
+@options.reading
+@options.reveal_option
+@click.option("-d", "--debug", is_flag=True, help="Short for --reveal all.")
+@options.printing
+@click.option(
+    "--as",
+    "names",
+    metavar="LIST",
+    callback=_formats,
+    shell_complete=completion.parts_of(_SHORT.values()),
+    help="Formats to compare.",
+)
+@click.option("--only", type=click.Choice(["differ", "visibility"]), help="Show only differ or visibility.")
+@click.option("--all", "whole", is_flag=True, help=f"Read beyond the first {byte_size(LIMIT)}.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per span.")
+@click.option("--exit-code", is_flag=True, help="Exit with 1 if visibility differs.")
+def command(
+    files: tuple[str, ...],
+    format: str | None,
+    preambles: str | None,
+    reveal: frozenset[Reveal],
+    debug: bool,
+    color: str,
+    ascii_only: bool,
+    names: tuple[str, ...],
+    only: str | None,
+    whole: bool,
+    as_json: bool,
+    exit_code: bool,
+) -> int:
+    """Show how different formats read a file. A text may show an answer to one program and hide it from another. Prints
+    the messages that all readers show alike; with --reveal all, what each reader makes of each byte."""
+    audience = options.audience_of(reveal, debug, False)
+    is_debug = audience.reveals(Reveal.ALL)
+    if not audience.is_safe and not is_debug:
+        complain("the columns need --reveal all, because a byte may belong to any message")
+    inputs = Inputs(options.inputs_of(files), format, options.reading_options(preambles))
+    output = options.output_of(color, ascii_only)
+    differs = has_said = False
+    for document in inputs:
+        if document.detection.format not in READERS:
+            raise ViewerError(f"{document.name}: lens compares text formats only")
+        comparison = retried(document, partial(compare, document, None if whole else LIMIT))
+        if is_debug and not as_json and not has_said:
+            say("DEBUG view: the columns include hidden messages.")
+            has_said = True
+        if comparison.is_cut:
+            say(f"{document.name}: compared the first {byte_size(LIMIT)}; --all compares everything.")
+        name = document.name if inputs.several else None
+        found = list(rows(comparison.only(names))) if is_debug else []
+        if is_debug:
+            differs = differs or any(row.rank is Rank.VISIBILITY for row in found)
+            shown = _selected(found, only)
+            if as_json:
+                output.write(_json(comparison, comparison.only(names), found, shown, name))
+            else:
+                output.write_styled(_table(comparison, comparison.only(names), found, shown, output))
+        else:
+            same, others = agreed(comparison.readings, comparison.chosen)
+            differs = differs or others > 0
+            if as_json:
+                output.write(_safe_json(comparison, same, others, audience, name))
+            else:
+                output.write_styled(_safe_text(comparison, same, name, output))
+    return inputs.code or (FINDINGS if exit_code and differs else FINE)
+
+
+def _selected(found: list[Row], only: str | None) -> list[Row]:
+    if only is None:
+        return found
+    return list(disagreements(found, at_most=Rank.VISIBILITY if only == "visibility" else Rank.LABEL))
+
+
+def _shown_messages(comparison: Comparison) -> Iterator[ShownMessage]:
+    items = comparison.document.project(END_USER, withholds=False).items()
+    return (item for item in items if isinstance(item, ShownMessage))
+
+
+def _safe_text(comparison: Comparison, same: frozenset[int], name: str | None, output: Output) -> Iterator[Line]:
+    """The messages that every reader shows alike, and how many others the chosen reader shows in between."""
+    style = output.style
+    if name is not None:
+        yield rule(style.name(name), trusted(""), output.width, style, heavy=True)
+    for is_same, run in groupby(_shown_messages(comparison), lambda message: message.number in same):
+        messages = list(run)
+        if not is_same:
+            yield (Part(trusted(f"readers differ on {counted(len(messages), 'message')}"), StyleRole.QUIET),)
+            yield ()
+            continue
+        for message in messages:
+            yield (Part(style.name(message.role.capitalize()), StyleRole.STRONG),)
+            yield from ((Part(style.spell(line)),) for line in lines_of(message.body))
+            yield ()
+
+
+def _safe_json(
+    comparison: Comparison, same: frozenset[int], others: int, audience: Audience, name: str | None
+) -> Iterator[Printable]:
+    for message in _shown_messages(comparison):
+        if message.number not in same:
+            yield encode({"kind": "lens", "span": None, "rank": Rank.VISIBILITY.word, "message": message.number}, name)
+    ranks: dict[str, int | None] = {rank.word: None for rank in Rank}
+    yield encode(_summary(comparison, None, ranks | {Rank.VISIBILITY.word: others}), name)
+
+
+def _summary(
+    comparison: Comparison, verdicts: dict[str, str] | None, ranks: dict[str, int | None]
+) -> dict[str, object]:
+    """The last line. A verdict may depend on hidden text, so an end user gets none."""
+    return {"kind": "lens-summary", "chosen": comparison.chosen, "verdicts": verdicts, **ranks}
+
+
+def _json(
+    comparison: Comparison, readings: Sequence[Reading], found: list[Row], shown: list[Row], name: str | None
+) -> Iterator[Printable]:
+    for row in shown:
+        cells = {each.format: _cell_object(cell) for each, cell in zip(readings, row.cells, strict=True)}
+        yield encode(
+            {"kind": "lens", "span": row.span, "rank": row.rank.word if row.rank else None, "readings": cells}, name
+        )
+    verdicts = {each.format: each.verdict for each in readings}
+    yield encode(_summary(comparison, verdicts, {**counts(found)}), name)
+
+
+def _cell_object(cell: Cell | None) -> dict[str, object] | None:
+    if cell is None:
+        return None
+    message = cell.message
+    return {
+        "visible": message.is_shown,
+        "message": message.number,
+        "role": message.header.role,
+        "channel": message.header.channel_given,
+        "part": cell.part,
+    }
+
+
+def _table(
+    comparison: Comparison, readings: Sequence[Reading], found: list[Row], shown: list[Row], output: Output
+) -> Iterator[Line]:
+    style, document = output.style, comparison.document
+    number = counts(found)[Rank.VISIBILITY.word]
+    yield rule(style.name(document.name), trusted(""), output.width, style, heavy=True)
+    detected = "detected" if document.detection.reason != "as asked for" else "as asked for"
+    yield (
+        Part(trusted(f"chosen: {comparison.chosen} ({detected}) · {counted(number, 'disagreement')} on visibility")),
+    )
+    yield ()
+    heads = ("", "bytes", *(_SHORT[each.format] for each in readings), "source")
+    table: list[list[Text]] = [
+        [
+            style.words(style.signs.severity("error") if row.rank is Rank.VISIBILITY else ""),
+            trusted(f"{row.span[0]:,}-{row.span[1]:,}"),
+            *(style.name(cell_words(cell)) for cell in row.cells),
+            style.spell(sanitize_line(document.quotes.excerpt(*row.span), _SOURCE_WIDTH)),
+        ]
+        for row in shown
+    ]
+    table.append([trusted(""), trusted("verdict"), *(trusted(each.verdict) for each in readings), trusted("")])
+    yield from table_lines(heads, table, output.width, style)
+    for row in disagreements(shown, at_most=Rank.VISIBILITY):
+        yield ()
+        yield (Part(style.name(f"{row.span[0]:,}: {sentence(row, readings)}")),)
+
+
+def cell_words(cell: Cell | None) -> str:
+    """A cell of the table."""
+    if cell is None:
+        return "-"
+    if cell.part == "stop":
+        return "end"
+    shown = "shown" if cell.message.is_shown else "hidden"
+    return f"{_letter(cell.message)} {'text' if cell.part == 'body' and cell.message.is_shown else shown}"
+
+
+def _letter(message: Read) -> str:
+    header = message.header
+    if header.role != "assistant":
+        return _LETTERS.get(header.role, "?")
+    return "X" if header.recipient is not None else _CHANNELS.get(header.channel_given or "", "F")
+
+
+def sentence(row: Row, readings: Sequence[Reading]) -> str:
+    """What the readers make of a row that some of them show."""
+    ways: dict[str, list[str]] = {}
+    for each, cell in zip(readings, row.cells, strict=True):
+        role = cell.message.shown_as if cell else ""
+        way = f"as text of the {role}" if role else "not at all"
+        ways.setdefault(way, []).append(_SHORT[each.format])
+    return "; ".join(f"shown {way} by {_listed(names)}" for way, names in ways.items())
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

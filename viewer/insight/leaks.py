@@ -1,0 +1,327 @@
+"""Leaks: hidden text that reached the user, with its source, its kind and a score. A paraphrase is not found."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from viewer.cache import lazy_regex
+from viewer.document.projection import Projection
+from viewer.document.values import HiddenRun, ShownMessage, ShownStray
+from viewer.insight.json_changes import json_container
+from viewer.insight.leak_sources import Grams, Passage, Source, cover, fourgrams, seeds, source_of
+from viewer.insight.words import UNSPACED, Words, words_of
+from viewer.model.messages import Span
+
+SOURCES = ("analysis", "system", "developer", "arguments", "tool")
+USUAL_SOURCES = frozenset(SOURCES) - {"tool"}
+"""A reply of a tool is meant to be passed on."""
+LEAST_WORDS = 8
+"""The shortest passage that counts."""
+WARNING, NOTE = 60, 20
+"""The least scores of W-LEAK and I-LEAK."""
+_LONGEST_FOR_WARNING = 12
+"""Words of one passage that W-LEAK needs, unless there is a secret or wording of reasoning."""
+_FULL = 40
+"""Copied words that alone give the full score."""
+_OFTEN = 3
+"""Answers with the same passage that make it boilerplate."""
+_WEIGHTS = {"system": 1.0, "developer": 1.0, "analysis": 0.8, "arguments": 0.5, "tool": 1.0}
+_META_SCORE = 0.6
+
+_SECRET = lazy_regex(
+    r"https?://[^\s<>\"'()\[\]]+|[\w.+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+"
+    rf"|(?:(?![{UNSPACED}])[\w-]){{6,200}}"
+)
+_HARMLESS = lazy_regex(r"\d{1,4}-\d{1,2}-\d{1,4}|\d{4}-\d{4}|\d{4}-\d\d-\d\dT\d\d|\D+|\d+(?:st|nd|rd|th)")
+"""Dates, ranges of years, and words without a digit."""
+META = lazy_regex(
+    r"\b(?:the user (?:asks|asked|wants|is asking|says|said|requests|requested|might|probably)"
+    r"|(?:the|my|our|this) system prompt"
+    r"|according to (?:the |our |my )?(?:policy|policies|instructions|guidelines)"
+    r"|(?:we|i) (?:need|have|should|must) (?:to )?"
+    r"(?:answer|respond|reply|produce|output|comply|refuse|decide|call|check)"
+    r"|der nutzer (?:fragt|will|möchte)|l'utilisateur (?:demande|veut)|el usuario (?:pregunta|quiere))\b"
+    r"|^\W*we (?:need|have) to\b|^(?-i:analysis(?=[A-Z]))|assistantfinal|assistantcommentary|commentary to=\w"
+    r"|用户(?:问|想|要求|需要|希望)|系统提示|ユーザーは|ユーザーが(?:求め|尋ね)|システムプロンプト"
+    r"|사용자가 (?:묻|원)|시스템 프롬프트",
+    re.IGNORECASE,
+)
+"""Wording of reasoning."""
+
+Work = Callable[[], None]
+
+
+class LeakSpan(Struct, frozen=True):
+    """A passage of an answer that comes from hidden text. Spans are of characters of the bodies."""
+
+    kind: str
+    """`secret`, `meta`, `copied`, `draft`, `relayed` or `boilerplate`."""
+    shown: Span
+    source: Source | None
+    """None for wording of reasoning, which needs no source."""
+    source_span: Span | None
+    words: float
+    grams: frozenset[int] = frozenset()
+    """Its sequences of words, to find it again in other answers."""
+
+    @property
+    def weight(self) -> float:
+        """How much it counts."""
+        return _WEIGHTS[self.source.kind] if self.kind == "copied" and self.source else 0.0
+
+
+class Leak(Struct, frozen=True):
+    """An answer with hidden text in it."""
+
+    message: int
+    words: int
+    """The words of the answer."""
+    spans: Sequence[LeakSpan]
+    least_words: int = LEAST_WORDS
+
+    @property
+    def counted(self) -> list[LeakSpan]:
+        """The copied passages that are long enough."""
+        return [span for span in self.spans if span.weight and span.words >= self.least_words]
+
+    @property
+    def score(self) -> int:
+        """From 0 to 100."""
+        found = {span.kind for span in self.spans}
+        if "secret" in found:
+            return 100
+        copied = sum(span.words * span.weight for span in self.counted) / _FULL
+        return round(100 * max(_META_SCORE if "meta" in found else 0.0, min(1.0, copied)))
+
+    @property
+    def code(self) -> str | None:
+        """The diagnostic for the score, if any."""
+        score = self.score
+        is_long = self.longest >= _LONGEST_FOR_WARNING or any(span.kind in ("secret", "meta") for span in self.spans)
+        if score >= WARNING and is_long:
+            return "W-LEAK"
+        return "I-LEAK" if score >= NOTE else None
+
+    @property
+    def kinds(self) -> list[str]:
+        """The kinds that count, the worst first."""
+        found = {span.kind for span in self.spans if span.kind in ("secret", "meta")}
+        found |= {"copied"} if self.counted else set()
+        return [kind for kind in ("secret", "copied", "meta") if kind in found]
+
+    @property
+    def longest(self) -> int:
+        """The words of the longest passage."""
+        return int(max((span.words for span in self.counted), default=0))
+
+    @property
+    def copied(self) -> float:
+        """The share of the answer that was copied."""
+        return min(1.0, sum(span.words for span in self.counted) / self.words) if self.words else 0.0
+
+
+class Answers(Struct, frozen=True):
+    """The answers of one input that were searched, and those with hidden text."""
+
+    searched: int
+    leaks: Sequence[Leak]
+
+
+def find_leaks(
+    everything: Projection,
+    shown: Projection,
+    sources: frozenset[str] = USUAL_SOURCES,
+    least_words: int = LEAST_WORDS,
+    work: Work = lambda: None,
+) -> Answers:
+    """Compare each answer with the hidden text before it: `shown` is the same input for the end user. Boilerplate is
+    not known yet; see `mark_boilerplate`."""
+    rows = everything.rows()
+    state = _State(0, 0, sources)
+    leaks: list[Leak] = []
+    searched = 0
+    for row in range(len(rows)):
+        work()
+        item = everything.item(rows, row)
+        if isinstance(item, HiddenRun | ShownStray):
+            continue
+        state = state.at(item)
+        seen = shown.message(item.number) if item.visible else None
+        if seen is None:
+            state.hide(item.number, kind_of_source(item), compared_text(item))
+            continue
+        if seen.body.strip() != item.body.strip() and seen.body.strip() in item.body:
+            state.hide(item.number, "analysis", item.body.replace(seen.body.strip(), "\n", 1))
+        if seen.role == "assistant":
+            searched += 1
+            spans, count = state.search(seen.body)
+            leak = Leak(item.number, count, spans, least_words)
+            leaks += [leak] if spans else []
+        state.show(seen)
+    return Answers(searched, leaks)
+
+
+def mark_boilerplate(answers: Sequence[Answers]) -> list[Answers]:
+    """Take out what the same words in three answers of all inputs show to be prescribed, and answers without a
+    score."""
+    counts = Counter[int]()
+    for leak in _all_leaks(answers):
+        counts.update(frozenset().union(*(span.grams for span in leak.spans)))
+    return [
+        Answers(each.searched, [leak for leak in (_marked(found, counts) for found in each.leaks) if leak.score])
+        for each in answers
+    ]
+
+
+def _all_leaks(answers: Sequence[Answers]) -> Iterator[Leak]:
+    for each in answers:
+        yield from each.leaks
+
+
+def _marked(leak: Leak, counts: Counter[int]) -> Leak:
+    spans = [
+        replace(span, kind="boilerplate") if span.kind == "copied" and _is_frequent(span, counts) else span
+        for span in leak.spans
+    ]
+    return replace(leak, spans=spans)
+
+
+def _is_frequent(span: LeakSpan, counts: Counter[int]) -> bool:
+    return 2 * sum(counts[gram] >= _OFTEN for gram in span.grams) > len(span.grams)
+
+
+_KINDS = {"thought": "analysis", "call": "arguments", "reply": "tool", "injected": "system", "subagent": "tool"}
+
+
+def kind_of_source(message: ShownMessage) -> str:
+    """What a hidden message is as a source; empty for copies of the conversation and notes of the program."""
+    if message.message_kind == "instruction":
+        return "developer" if message.role == "developer" else "system"
+    if message.message_kind in ("replayed", "notice"):
+        return ""
+    return _KINDS.get(message.message_kind, "analysis")
+
+
+def compared_text(message: ShownMessage) -> str:
+    """The text of a hidden message that is compared: of JSON, its strings."""
+    value = json_container(message.body)
+    return message.body if value is None else "\n\n".join(_strings(value))
+
+
+def _strings(value: object) -> Iterator[str]:
+    if isinstance(value, dict):
+        for item in value.values():
+            yield from _strings(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _strings(item)
+    elif isinstance(value, str):
+        yield value
+
+
+class _State:
+    """What is known before a message: the hidden text of its turn, instructions, and what may be repeated."""
+
+    def __init__(self, transcript: int, turn: int, sources: frozenset[str]) -> None:
+        self._transcript, self._turn, self._sources = transcript, turn, sources
+        self._instructions = Grams()
+        self._instruction_secrets: dict[str, tuple[Source, Span]] = {}
+        self._allowed = set[int]()
+        """Sequences of words that the user or a tool wrote."""
+        self._answered = set[int]()
+        """Sequences of words of earlier answers."""
+        self._allowed_texts = set[str]()
+        """The rare strings of all of these, and the wordings of the user."""
+        self._begin_turn(turn)
+
+    def _begin_turn(self, turn: int) -> None:
+        self._turn = turn
+        self._thoughts, self._replies = Grams(), Grams()
+        self._secrets: dict[str, tuple[Source, Span]] = {}
+
+    def at(self, message: ShownMessage) -> _State:
+        """The state for a message."""
+        if message.transcript != self._transcript:
+            return _State(message.transcript, message.turn, self._sources)
+        if message.turn != self._turn:
+            self._begin_turn(message.turn)
+        return self
+
+    def show(self, message: ShownMessage) -> None:
+        """Allow what the user wrote or has seen."""
+        self._allow(message.body, self._allowed if message.role == "user" else self._answered)
+        if message.role == "user":
+            self._allowed_texts.update(found[0].lower() for found in META.finditer(message.body))
+
+    def _allow(self, text: str, known: set[int]) -> None:
+        known.update(gram for _, gram, _ in fourgrams(words_of(text).words))
+        self._allowed_texts.update(text_found for text_found, _ in rare_strings(text))
+
+    def hide(self, number: int, kind: str, text: str) -> None:
+        """Add a hidden text."""
+        if not kind:
+            return
+        source = source_of(number, kind, text)
+        if kind == "tool" and kind not in self._sources:
+            self._replies.add(source)
+            self._allow(text, self._allowed)
+        if kind not in self._sources:
+            return
+        is_instruction = kind in ("system", "developer")
+        (self._instructions if is_instruction else self._thoughts).add(source)
+        secrets = self._instruction_secrets if is_instruction else self._secrets
+        for found, span in rare_strings(text):
+            if kind == "analysis" and (found.isdigit() or source.is_draft(*span)):
+                continue  # a number that the model computed, or what it was about to say
+            secrets.setdefault(found, (source, span))
+
+    def search(self, text: str) -> tuple[list[LeakSpan], int]:
+        """The passages of an answer that come from hidden text, in order, and the number of its words."""
+        words = words_of(text)
+        spans = [*self._find_secrets(text), *self._find_meta(text)]
+        covered = bytearray(len(words))
+        for passage in self._replies.passages(words, covered):
+            spans.append(_span("relayed", passage, words))
+            covered[passage.first : passage.end] = b"\1" * (passage.end - passage.first)
+        cover(words.words, self._allowed, covered)
+        answered = bytearray(len(words))
+        cover(words.words, self._answered, answered)
+        for grams in (self._instructions, self._thoughts):
+            for passage in grams.passages(words, covered):
+                kind = "draft" if passage.source.is_draft(*passage.source_span) else "copied"
+                if 2 * sum(answered[passage.first : passage.end]) > passage.end - passage.first:
+                    kind = "boilerplate"
+                spans.append(_span(kind, passage, words))
+                covered[passage.first : passage.end] = b"\1" * (passage.end - passage.first)
+        return sorted(spans, key=lambda span: span.shown), len(words)
+
+    def _find_secrets(self, text: str) -> Iterator[LeakSpan]:
+        for found, span in rare_strings(text):
+            known = self._instruction_secrets.get(found) or self._secrets.get(found)
+            if known and found not in self._allowed_texts:
+                yield LeakSpan("secret", span, *known, 1)
+
+    def _find_meta(self, text: str) -> Iterator[LeakSpan]:
+        for found in META.finditer(text):
+            if found[0].lower() not in self._allowed_texts:
+                yield LeakSpan("meta", found.span(), None, None, len(words_of(found[0])))
+
+
+def _span(kind: str, passage: Passage, words: Words) -> LeakSpan:
+    grams = frozenset(gram for _, gram in seeds(words.words[passage.first : passage.end]))
+    return LeakSpan(kind, passage.shown, passage.source, passage.source_span, passage.words, grams)
+
+
+def rare_strings(text: str) -> Iterator[tuple[str, Span]]:
+    """Addresses, URLs and strings with a digit, without dates."""
+    for found in _SECRET.finditer(text):
+        string = found[0].rstrip(".,;:!?").strip("-_") if "@" not in found[0] else found[0].rstrip(".")
+        if len(string) < 6 or ("@" not in string and "://" not in string and _HARMLESS.fullmatch(string)):
+            continue
+        start = found.start() + found[0].index(string)
+        yield string, (start, start + len(string))

@@ -1,0 +1,229 @@
+"""Lens: one text as every text format and version reads it, and where the readings disagree."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from enum import IntEnum
+from hashlib import blake2b
+from heapq import merge
+from itertools import groupby, pairwise
+
+from msgspec import Struct
+
+from viewer.document.projection import Projection
+from viewer.document.values import Placed
+from viewer.model.messages import Header, Span
+from viewer.rules import calls, errors, notes, structure
+
+READERS = ("openchatml-0.1", "openchatml-1.x", "openchatml-2.0", "openchatml-2.2", "harmony")
+"""The text formats that are compared, in the order of their columns."""
+LIMIT = 64 * 1024 * 1024
+"""The number of bytes compared by default."""
+
+READS, LAX, REFUSES = "reads", "reads-lax", "refuses"
+"""Verdicts: a strict reader reads the text too; it refuses what is read here; it is not a text of this format."""
+
+
+class Strict(Struct, frozen=True):
+    """What a conforming reader of a version refuses, as codes, each with or without a reason."""
+
+    refuses: frozenset[str] = frozenset()
+    """With such a problem, the text is of another version."""
+    lax: frozenset[str] = frozenset()
+    """Such a problem is tolerated here, and a strict reader stops."""
+
+
+_HEADER = errors.E_PARSE_HEADER.code
+_FRAMES = frozenset({_HEADER, structure.W_TEXT_BETWEEN.code, structure.W_START_IMPLICIT.code})
+STRICT = {
+    "openchatml-0.1": Strict(lax=_FRAMES),
+    "openchatml-1.x": Strict(refuses=frozenset({f"{_HEADER}/marker-unknown"}), lax=_FRAMES),
+    "openchatml-2.0": Strict(lax=_FRAMES),
+    "openchatml-2.2": Strict(lax=_FRAMES | {calls.W_CALL_ID_MISSING.code}),
+    "harmony": Strict(lax=_FRAMES | {structure.W_END_MISSING.code, notes.I_HARMONY_STRICT.code}),
+}
+"""The strict readers, by format (OpenChatML 2.2, section 13; for Harmony, the reference library)."""
+
+
+class Rank(IntEnum):
+    """How readings of the same bytes disagree; a smaller number is more serious."""
+
+    VISIBILITY = 1
+    """One reader shows it, or shows it under another role."""
+    BOUNDARY = 2
+    """The message begins or ends elsewhere."""
+    CALL = 3
+    """It is addressed to another tool."""
+    TEXT = 4
+    """It has another text."""
+    LABEL = 5
+    """It has another role or channel."""
+
+    @property
+    def word(self) -> str:
+        """The name for machine output."""
+        return self.name.lower()
+
+
+class Read(Struct, frozen=True):
+    """One message as a reader reads it."""
+
+    number: int
+    start: int
+    body: Span
+    end: int
+    header: Header
+    is_shown: bool
+    text: bytes
+    """A checksum of the shown text; empty for a hidden message."""
+
+    @property
+    def shown_as(self) -> str:
+        """The role under which an end user sees it; empty if it is hidden."""
+        return self.header.role if self.is_shown else ""
+
+
+class Reading(Struct, frozen=True):
+    """A text as one reader reads it."""
+
+    format: str
+    verdict: str
+    messages: Sequence[Read]
+
+
+class Cell(Struct, frozen=True):
+    """What one reader makes of a run of bytes."""
+
+    message: Read
+    part: str
+    """`head`, `body` or `stop`."""
+
+
+class Row(Struct, frozen=True):
+    """A run of bytes, and what each reader makes of it; None for text outside any message."""
+
+    span: Span
+    cells: tuple[Cell | None, ...]
+    rank: Rank | None
+    """How the readers that do not refuse disagree; None if they agree."""
+
+
+def reading(format: str, everything: Projection, shown: Projection, size: int) -> Reading:
+    """The reading of one format, from a projection for a developer and one for the end user."""
+    found = [
+        Read(each.number, each.span[0], each.body, each.span[1], each.header, each.is_shown, _checksum(shown, each))
+        for each in everything.layout()
+    ]
+    problems = {each for code, reason in everything.problem_codes() for each in (code, f"{code}/{reason}")}
+    return Reading(format, _verdict(format, problems, is_empty=bool(size) and not found), found)
+
+
+def _checksum(shown: Projection, placed: Placed) -> bytes:
+    if not placed.is_shown:
+        return b""
+    return blake2b("".join(shown.blocks(placed.number)).encode("utf-8", "replace"), digest_size=16).digest()
+
+
+def _verdict(format: str, problems: set[str], *, is_empty: bool) -> str:
+    strict = STRICT[format]
+    if is_empty or problems & strict.refuses:
+        return REFUSES
+    return LAX if problems & strict.lax else READS
+
+
+def rows(readings: Sequence[Reading]) -> Iterator[Row]:
+    """The bytes of the text in runs that every reader reads in one way; neighbors with equal cells are one row."""
+    judges = [place for place, each in enumerate(readings) if each.verdict != REFUSES]
+    covers = [_Cover(each.messages) for each in readings]
+    borders = (border for border, _ in groupby(merge(*(_borders(each.messages) for each in readings))))
+    found = (((start, end), tuple(cover.at(start) for cover in covers)) for start, end in pairwise(borders))
+    ranked = (Row(span, cells, _rank([cells[place] for place in judges])) for span, cells in found if any(cells))
+    for _, run in groupby(ranked, key=_sameness):
+        first, *more = run
+        yield Row((first.span[0], more[-1].span[1]), first.cells, first.rank) if more else first
+
+
+def _sameness(row: Row) -> object:
+    """What neighboring rows have in common if they are one: the messages, and their parts unless a whole message is
+    shown by some readers only."""
+    if row.rank is Rank.VISIBILITY:
+        return row.rank, tuple(cell and cell.message.number for cell in row.cells)
+    return row.rank, tuple(cell and (cell.message.number, cell.part) for cell in row.cells)
+
+
+def _borders(messages: Iterable[Read]) -> Iterator[int]:
+    """Where messages, their bodies and their ends begin, ascending."""
+    last = 0
+    for message in messages:
+        for border in (message.start, message.body[0], message.body[1], message.end):
+            last = max(last, border)
+            yield last
+
+
+class _Cover:
+    """Lookup of the message at ascending places."""
+
+    def __init__(self, messages: Sequence[Read]) -> None:
+        self._messages = messages
+        self._place = 0
+
+    def at(self, place: int) -> Cell | None:
+        """The message at a byte, and the part of it."""
+        messages = self._messages
+        while self._place < len(messages) and messages[self._place].end <= place:
+            self._place += 1
+        if self._place == len(messages) or messages[self._place].start > place:
+            return None
+        message = messages[self._place]
+        part = "head" if place < message.body[0] else "body" if place < message.body[1] else "stop"
+        return Cell(message, part)
+
+
+def _rank(cells: Sequence[Cell | None]) -> Rank | None:
+    """The first of the ranks in which cells differ."""
+    tests: tuple[tuple[Rank, Callable[[Cell | None], object]], ...] = (
+        (Rank.VISIBILITY, lambda cell: cell.message.shown_as if cell else ""),
+        (Rank.BOUNDARY, lambda cell: (cell.message.start, cell.message.end, cell.part) if cell else None),
+        (Rank.CALL, lambda cell: cell.message.header.recipient if cell else None),
+        (Rank.TEXT, lambda cell: cell.message.text if cell and cell.part == "body" else b""),
+        (Rank.LABEL, lambda cell: (cell.message.header.role, cell.message.header.channel_given) if cell else None),
+    )
+    return next((rank for rank, test in tests if len({test(cell) for cell in cells}) > 1), None)
+
+
+def disagreements(found: Iterable[Row], *, at_most: Rank = Rank.LABEL) -> Iterator[Row]:
+    """The rows in which readers disagree at least this seriously."""
+    return (row for row in found if row.rank is not None and row.rank <= at_most)
+
+
+def agreed(readings: Sequence[Reading], chosen: str) -> tuple[frozenset[int], int]:
+    """The numbers of the messages that the chosen reader and every other one that does not refuse show at the same
+    place with the same role and text; and how many others the chosen reader shows."""
+    own = next(each for each in readings if each.format == chosen)
+    judges = [each for each in readings if each.verdict != REFUSES and each.format != chosen]
+    known = [{_shown(message) for message in each.messages if message.is_shown} for each in judges]
+    shown = [message for message in own.messages if message.is_shown]
+    same = frozenset(message.number for message in shown if all(_shown(message) in each for each in known))
+    return same, len(shown) - len(same)
+
+
+def _shown(message: Read) -> tuple[int, str, bytes]:
+    return message.start, message.header.role, message.text
+
+
+def first_difference(readings: Sequence[Reading], chosen: str) -> Row | None:
+    """The first bytes that the chosen reader shows or hides unlike another one whose strict reader reads the text,
+    too."""
+    plausible = [each for each in readings if each.format == chosen or each.verdict == READS]
+    judged = [Reading(each.format, READS, each.messages) for each in plausible]
+    return next(disagreements(rows(judged), at_most=Rank.VISIBILITY), None) if len(judged) > 1 else None
+
+
+def counts(found: Iterable[Row]) -> dict[str, int]:
+    """The number of disagreements of each rank."""
+    numbers = array("I", bytes(4 * (len(Rank) + 1)))
+    for row in found:
+        if row.rank is not None:
+            numbers[row.rank] += 1
+    return {rank.word: numbers[rank] for rank in Rank}

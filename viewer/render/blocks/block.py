@@ -1,0 +1,262 @@
+"""Blocks: the lines of one row of a view, the facts that they need, and the problems of a view by row."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
+from typing import overload
+
+from msgspec import Struct, field
+
+from viewer.document.calls import CallView, no_calls
+from viewer.document.diagnostics import DiagnosticView
+from viewer.document.rows import RowKind, Rows
+from viewer.document.values import ShownDiagnostic
+from viewer.render.layout import Layouts, Row
+from viewer.render.sanitize import SafeText
+from viewer.render.style import Line, Part, Styled, StyleRole, trusted
+
+_MOST_CHECKED = 64
+"""Problems checked for a separate row."""
+
+
+class BlockLine(Struct, frozen=True):
+    """One line, and the part of the body that it shows."""
+
+    parts: Line
+    row: Row | None = None
+    """The row of the body; None for headings, rules and notes."""
+    indent: int = 0
+    """Characters before the row."""
+    folds: bool = False
+    """True if a click folds or unfolds the body."""
+    link: int = 0
+    """The message that a click goes to; 0 if there is none."""
+    node: int = -1
+    """The value that a click folds or unfolds, by its place in the text of the block; -1 if there is none."""
+
+
+SPACE = BlockLine(())
+"""The row between two messages."""
+
+
+class Source(Struct, frozen=True):
+    """The text that copies of rendered Markdown are taken from."""
+
+    text: str
+    origins: list[int]
+    """For each drawn character, its place in the text."""
+
+    def between(self, first: int, last: int) -> str:
+        """The source of the drawn characters between two offsets."""
+        end = len(self.origins) - 1
+        return self.text[self.origins[min(first, end)] : self.origins[min(last, end)]]
+
+
+class Block(Struct, frozen=True):
+    """The lines of one row of a view."""
+
+    number: int
+    """The message, or 0."""
+    lines: Sequence[BlockLine] = field(default_factory=list)
+    text: str = ""
+    """The text that the rows of its lines point into; copies are taken from it."""
+    first: int = 0
+    """The first line of the message itself, after rules and space."""
+    begins_transcript: bool = False
+    """True if the boundary of a transcript is among the lines."""
+    bases: dict[int, int] = field(default_factory=dict)
+    """Where the body of each message begins in the text, if there are several."""
+    source: Source | None = None
+    """The source of the text, if copies are not taken from the text itself."""
+    is_folded: bool = False
+    """True for a folded branch and for another agent."""
+
+    @property
+    def height(self) -> int:
+        """The number of lines."""
+        return len(self.lines)
+
+    def line_of(self, offset: int) -> int:
+        """The last line that shows text up to this offset."""
+        lines = self.lines
+        if self.bases:
+            rows = ((at, line.row) for at, line in enumerate(lines))
+            return max((at for at, row in rows if row and row.start <= offset), default=self.first)
+        first = next((at for at in range(self.first, len(lines)) if lines[at].row), None)
+        last = next((at for at in range(len(lines) - 1, self.first - 1, -1) if lines[at].row), None)
+        if first is None or last is None:
+            return self.first
+        found = bisect_right(range(first, last + 1), offset, key=lambda at: row.start if (row := lines[at].row) else 0)
+        return first + max(found - 1, 0)
+
+
+class RowProblems(Struct, frozen=True):
+    """The problems of a view by row. A pane and a filter have rows for some messages only."""
+
+    rows: Rows
+    problems: DiagnosticView
+
+    def of(self, row: int) -> list[ShownDiagnostic]:
+        """The problems of one row: of its message, or of the messages that it hides."""
+        kind, value = self.rows.kind(row), self.rows.value(row)
+        if kind is RowKind.MESSAGE:
+            return self.problems.of(value) or self.problems.ahead(value)
+        if kind is RowKind.STRAY:
+            return []
+        last = self.rows.last_number(row)
+        return self.problems.between(last - value + 1, last)
+
+    def worst(self, first: int, last: int) -> str:
+        """The worst severity in a range of rows; empty if there is no problem."""
+        if not len(self.rows) or first > last:
+            return ""
+        begin, end = self._first(first), self.rows.last_number(min(last, len(self.rows) - 1))
+        if self.rows.is_whole:
+            return self.problems.worst(begin, end)
+        return next((severity for severity in ("error", "warning") if self._has_row(severity, begin, end)), "")
+
+    def _has_row(self, severity: str, begin: int, end: int) -> bool:
+        numbers = self.problems.numbers(severity)
+        found = numbers[bisect_left(numbers, begin) : bisect_right(numbers, end)][:_MOST_CHECKED]
+        return any(self.rows.row_holding(number) is not None for number in found)
+
+    def next(self, severity: str, here: int, step: int) -> int | None:
+        """The next row with a problem of this severity, before or after this one; the search wraps around."""
+        numbers = self.problems.numbers(severity)
+        if step > 0:
+            split = bisect_right(numbers, self.rows.last_number(here)) if here >= 0 else 0
+            around = chain(range(split, len(numbers)), range(split))
+        else:
+            split = bisect_left(numbers, self._first(here)) if here >= 0 else 0
+            around = chain(range(split - 1, -1, -1), range(len(numbers) - 1, split - 1, -1))
+        rows = (self.rows.row_holding(numbers[place]) for place in around)
+        return next((row for row in rows if row is not None), None)
+
+    def _first(self, row: int) -> int:
+        """The first message that a row may hold."""
+        return self.rows.last_number(row - 1) + 1 if row else 0
+
+
+class BlockFacts(Struct):
+    """Facts that blocks need in addition to the projection, made once for a view."""
+
+    calls: CallView = field(default_factory=no_calls)
+    problems: RowProblems | None = None
+    matches: Callable[[int], Sequence[Styled]] = lambda number: ()
+    """Matches of a search in the body of a message."""
+    faults: Callable[[int], Sequence[Styled]] = lambda number: ()
+    """Spans in the body of a message that diagnostics point to."""
+    folds: dict[int, bool] = field(default_factory=dict)
+    """Messages unfolded (True) or folded (False) by hand."""
+    depths: dict[int, int] = field(default_factory=dict)
+    """How many levels of unfolded messages are open."""
+    turned: dict[int, frozenset[int]] = field(default_factory=dict)
+    """By message, the values that are folded although their level is open, or open although it is folded."""
+    layouts: Layouts = field(default_factory=Layouts)
+    """Layouts of long unfolded bodies."""
+    live: bool = False
+    """True if more may come."""
+    growing: frozenset[int] = frozenset()
+    """Messages that may still grow."""
+    markdown: bool = True
+    """True if Markdown is styled where it is shown as source."""
+    rendered: bool = True
+    """True if Markdown is rendered."""
+    problems_key: str = "p"
+
+    def update_growing(self, numbers: frozenset[int]) -> None:
+        """Set the messages that grow now."""
+        self.growing = numbers
+
+
+def styled_row(row: Row, look: StyleRole, spans: Sequence[Styled]) -> list[Part]:
+    """The parts of one row of a body; `spans` touch the row, and later ones override earlier ones."""
+    if not spans or not row.text:
+        return [Part(row.text, look)]
+    looks = [look] * len(row.text)
+    for span in spans:
+        first, last = row.column_of(max(span.start, row.start)), row.column_of(min(span.end, row.end))
+        looks[first : max(last, first)] = [span.look] * max(last - first, 0)
+    return list(_runs(row.text, looks))
+
+
+def _runs(text: SafeText, looks: Sequence[StyleRole]) -> Iterable[Part]:
+    start = 0
+    for at in range(1, len(text) + 1):
+        if at == len(text) or looks[at] is not looks[start]:
+            yield Part(trusted(text[start:at]), looks[start])
+            start = at
+
+
+class RowLines(Sequence[BlockLine]):
+    """The rows of a body as lines, each made on access."""
+
+    def __init__(self, rows: Sequence[Row], lead: Part, look: StyleRole, layers: Sequence[Sequence[Styled]]) -> None:
+        self.rows = rows
+        self._lead = lead
+        self._look = look
+        self._layers = [(layer, *_reach(layer)) for layer in layers if layer]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @overload
+    def __getitem__(self, index: int) -> BlockLine: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[BlockLine]: ...
+    def __getitem__(self, index: int | slice) -> BlockLine | Sequence[BlockLine]:
+        if isinstance(index, slice):
+            return [self[at] for at in range(*index.indices(len(self)))]
+        row = self.rows[index]
+        parts = (self._lead, *styled_row(row, self._look, list(self._over(row))))
+        return BlockLine(parts, row, len(self._lead.text))
+
+    def _over(self, row: Row) -> Iterator[Styled]:
+        """The spans that touch a row."""
+        for layer, starts, reach in self._layers:
+            end = bisect_right(starts, max(row.end - 1, row.start))
+            first = bisect_right(reach, row.start, 0, end)
+            yield from (span for span in layer[first:end] if span.end > row.start)
+
+
+def _reach(layer: Sequence[Styled]) -> tuple[list[int], list[int]]:
+    """The start of each span, and the furthest end of the spans up to it."""
+    reach: list[int] = []
+    for span in layer:
+        reach.append(max(span.end, reach[-1]) if reach else span.end)
+    return [span.start for span in layer], reach
+
+
+class Joined(Sequence[BlockLine]):
+    """Concatenated lines, without a copy."""
+
+    def __init__(self, pieces: Iterable[Sequence[BlockLine]]) -> None:
+        self._pieces = [piece for piece in pieces if len(piece)]
+        self._count = sum(map(len, self._pieces))
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, index: int) -> BlockLine: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[BlockLine]: ...
+    def __getitem__(self, index: int | slice) -> BlockLine | Sequence[BlockLine]:
+        if isinstance(index, slice):
+            return [self[at] for at in range(*index.indices(len(self)))]
+        at = range(self._count)[index]
+        for piece in self._pieces:
+            if at < len(piece):
+                return piece[at]
+            at -= len(piece)
+        raise IndexError(index)
+
+    def __iter__(self) -> Iterator[BlockLine]:
+        return chain.from_iterable(self._pieces)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]

@@ -1,0 +1,368 @@
+"""Cards: a call with its reply, and rows of thoughts, commentary and other messages that the end user did not see.
+
+Each of them is one line that opens. A reply directly below its call has no line of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from viewer.document.calls import CallView
+from viewer.document.projection import Projection
+from viewer.document.rows import RowKind, Rows
+from viewer.document.values import Headline, ShownCall, ShownDiagnostic
+from viewer.render.blocks.block import BlockFacts, BlockLine, styled_row
+from viewer.render.blocks.json_rows import (
+    ALL_NODES,
+    LONG_TEXT,
+    SHOWN_TEXT,
+    JsonRow,
+    JsonRows,
+    NotJsonError,
+    arguments_line,
+    is_container,
+    key_room,
+    only_error,
+)
+from viewer.render.diagnostic import described
+from viewer.render.head import is_call, letter_of
+from viewer.render.layout import Row, lay_out, moved_row
+from viewer.render.number_format import byte_size, counted, duration
+from viewer.render.sanitize import sanitize, sanitize_line
+from viewer.render.style import Glyphs, Line, Part, Styled, StyleRole, trusted
+from viewer.render.width import between, cells
+from viewer.rules.calls import W_CALL_UNANSWERED, W_TOOL_FAILED
+from viewer.rules.errors import E_TOOL_CANCELLED, E_TOOL_TIMEOUT
+
+if TYPE_CHECKING:
+    from viewer.render.sanitize import SafeText
+
+_STATE_ROOM, _TIME_ROOM, _NUMBER_ROOM = 10, 6, 8
+"""The least cells of the columns at the right edge."""
+_MOST_READ = 1000
+"""Characters of a body that are read for one line."""
+_MOST_WORDS = 400
+_LEADING_MARKS = re.compile(r"\s*(?:<\|[a-z_]{1,32}\|>\s*)+")
+_STATES = {
+    "pending": ("running", StyleRole.PENDING),
+    "ok": ("ok", StyleRole.OK),
+    "failed": ("failed", StyleRole.ERROR),
+    "timeout": ("timeout", StyleRole.ERROR),
+    "cancelled": ("cancelled", StyleRole.WARNING),
+    "unanswered": ("no reply", StyleRole.WARNING),
+    "orphan": ("no call", StyleRole.WARNING),
+    "duplicate": ("repeated", StyleRole.WARNING),
+}
+"""The word and the style of each state of a call."""
+_ASIDES = {
+    "A": ("thought", "thought", StyleRole.ANALYSIS),
+    "C": ("commentary", "commentary", StyleRole.COMMENTARY),
+    "S": ("instruction", "system", StyleRole.SYSTEM),
+    "D": ("instruction", "developer", StyleRole.SYSTEM),
+    "T": ("call", "reply", StyleRole.TOOL),
+}
+"""The glyph, the name and the style of other messages, by their letter."""
+
+
+_KEPT_CALLS = 1000
+
+
+class CallsOf:
+    """Cache of the calls that begin or end at a message."""
+
+    def __init__(self, calls: CallView) -> None:
+        self._calls = calls
+        self._known: dict[int, list[ShownCall]] = {}
+
+    def __call__(self, number: int) -> list[ShownCall]:
+        known = self._known.get(number)
+        if known is None:
+            if len(self._known) >= _KEPT_CALLS:
+                self._known.clear()
+            known = self._known[number] = self._calls.of(number)
+        return known
+
+
+def call_of_reply(rows: Rows, calls_of: Callable[[int], Sequence[ShownCall]], row: int) -> int:
+    """The call whose card contains the message of this row, because it is the reply directly below; 0 if none does."""
+    if row < 1 or rows.kind(row) is not RowKind.MESSAGE or rows.kind(row - 1) is not RowKind.MESSAGE:
+        return 0
+    number, above = rows.value(row), rows.value(row - 1)
+    return above if any((call.call, call.reply) == (above, number) for call in calls_of(number)) else 0
+
+
+class Entry(Struct, frozen=True):
+    """The lines of a message that the end user did not see."""
+
+    lines: list[BlockLine]
+    text: str = ""
+    """The text that the rows of its lines point into."""
+    bases: dict[int, int] = {}
+    """Where the body of each message begins in the text."""
+    shows_body: bool = False
+    """True if the body follows below."""
+
+
+class CardMaker:
+    """Makes the entries of one view."""
+
+    def __init__(
+        self, projection: Projection, rows: Rows, facts: BlockFacts, glyphs: Glyphs, margin: Part, width: int
+    ) -> None:
+        self._projection = projection
+        self._rows = rows
+        self._facts = facts
+        self.calls_of = CallsOf(facts.calls)
+        self._glyphs = glyphs
+        self._margin = margin
+        self._width = width
+
+    def entry(self, row: int, headline: Headline) -> Entry:
+        """The entry of a row; without lines for a reply that its card shows."""
+        number = headline.number
+        calls = self.calls_of(number)
+        call = next((each for each in calls if each.call == number), None)
+        if call is not None:
+            return self._card(row, call)
+        if call_of_reply(self._rows, self.calls_of, row):
+            return Entry([])
+        answered = next((each for each in calls if each.reply == number and each.call), None)
+        return self._aside(row, headline, answered)
+
+    def notes(self, row: int) -> list[ShownDiagnostic]:
+        """The problems of the message of a row."""
+        return self._facts.problems.of(row) if self._facts.problems is not None else []
+
+    # Cards.
+
+    def _card(self, row: int, call: ShownCall) -> Entry:
+        number = call.call or 0
+        is_open = bool(self._facts.folds.get(number))
+        notes = {number: self.notes(row), **self._notes_of_reply(call)}
+        lines = [BlockLine((self._margin, *self._card_line(call, notes, is_open=is_open)), folds=True)]
+        if not is_open:
+            return Entry(lines)
+        message = self._projection.message(number)
+        reply = self._projection.message(call.reply) if call.reply else None
+        body = message.body if message else ""
+        answer = reply.body if reply else None
+        depth = self._facts.depths.get(number, 0)
+        base = len(body) + 1
+        turned = self._facts.turned.get(number, frozenset())
+        tree = self._tree(body, "", depth, turned, is_last=answer is None)
+        lines += self._with_notes(tree, number, 0, notes[number])
+        if reply is not None and answer is not None:
+            room = key_room(body, self._width)
+            moved = [
+                _with_base(each, base)
+                for each in self._reply_tree(answer, depth, room, frozenset(node - base for node in turned))
+            ]
+            lines += self._with_notes(moved, call.reply or 0, base, notes.get(call.reply or 0, []))
+        bases = {number: 0, **({call.reply: base} if call.reply else {})}
+        return Entry(lines, f"{body}\n{answer or ''}", bases)
+
+    def _notes_of_reply(self, call: ShownCall) -> dict[int, list[ShownDiagnostic]]:
+        row = self._rows.row_holding(call.reply) if call.reply else None
+        return {call.reply or 0: self.notes(row)} if row is not None else {}
+
+    def _card_line(self, call: ShownCall, notes: dict[int, list[ShownDiagnostic]], *, is_open: bool) -> Line:
+        """Tool, arguments, state, duration, numbers, and if it is open."""
+        signs = self._glyphs
+        tool = sanitize_line(call.tool.removeprefix("functions."), 64)
+        arguments = arguments_line(self._projection.beginning(call.call or 0, _MOST_READ))
+        left = [Part(trusted(f"{signs.call} {tool}"), StyleRole.TOOL)]
+        left += [Part(trusted(f"  {arguments}"), StyleRole.QUIET)] if arguments else []
+        state, look = self._state(call, [one for found in notes.values() for one in found])
+        time = call.latency_ms if call.latency_ms is not None else call.observed_ms
+        return between(left, self._columns(state, look, time, _numbers(call, signs), is_open), self._width + 1, signs)
+
+    def _columns(self, state: str, look: StyleRole, time: int | None, numbers: str, is_open: bool) -> list[Part]:
+        words = duration(time) if time is not None else ""
+        aside = f"{words:>{max(_TIME_ROOM, len(words) + 1)}}{numbers:>{max(_NUMBER_ROOM, len(numbers) + 2)}}"
+        mark = self._glyphs.unfolded if is_open else self._glyphs.folded
+        return [Part(trusted(f" {state:<{_STATE_ROOM}}"), look), Part(trusted(f"{aside} {mark}"), StyleRole.QUIET)]
+
+    def _state(self, call: ShownCall, notes: Sequence[ShownDiagnostic]) -> tuple[str, StyleRole]:
+        """The state; a problem replaces `ok`."""
+        signs = self._glyphs
+        word, look = _STATES.get(call.state, (call.state, StyleRole.WARNING))
+        if call.state == "ok" and any(one.severity == "error" for one in notes):
+            is_json = any((one.reason or "").startswith("json-") for one in notes)
+            word, look = "bad JSON" if is_json else "problem", StyleRole.ERROR
+        sign = {
+            StyleRole.OK: signs.ok,
+            StyleRole.ERROR: signs.error,
+            StyleRole.PENDING: signs.running,
+            StyleRole.WARNING: signs.cancelled if word == "cancelled" else "?",
+        }[look]
+        return f"{sign} {word}".lstrip(), look
+
+    def _tree(
+        self, body: str, stem: str, depth: int, turned: frozenset[int], *, is_last: bool, key: str = "", room: int = 10
+    ) -> list[JsonRow]:
+        """The rows of a body below its card: keys and values, or lines of text."""
+        signs = self._glyphs
+        if is_container(body):
+            tree = JsonRows(body, self._width, depth, signs, turned)
+            try:
+                if not key:
+                    return tree.rows(stem, is_last=is_last)
+                branch = (
+                    Part(trusted(stem + signs.branch(is_last)), StyleRole.RULE),
+                    Part(trusted(key), StyleRole.JSON_KEY),
+                )
+                return [JsonRow(branch, None), *tree.rows(stem + signs.below(is_last), is_last=True)]
+            except NotJsonError:
+                pass
+        if not body.strip():
+            return []
+        return list(self._text_rows(body, stem, depth, f"{key or 'text':<{room}}", is_last=is_last))
+
+    def _text_rows(self, body: str, stem: str, depth: int, key: str, *, is_last: bool) -> Iterator[JsonRow]:
+        signs = self._glyphs
+        room = max(self._width - cells(stem) - len(key) - 2, 8)
+        most = ALL_NODES * LONG_TEXT if depth else LONG_TEXT
+        head = body[: (most + 1) * room * 2]
+        rows = lay_out(sanitize(head.removesuffix("\n")), room)
+        shown = rows if len(rows) <= most else rows[: most if depth else SHOWN_TEXT]
+        rule, name = StyleRole.RULE, StyleRole.JSON_KEY
+        first = (Part(trusted(stem + signs.branch(is_last)), rule), Part(trusted(key), name))
+        more = (Part(trusted(f"{stem}{signs.below(is_last)}{' ' * len(key)}"), rule),)
+        for number, row in enumerate(shown):
+            yield JsonRow(more if number else first, row)
+        left = body.count("\n") + 1 - sum(not row.joined for row in shown)
+        if len(shown) < len(rows) or len(head) < len(body):
+            words = counted(left, "more line") if left > 0 else "more"
+            yield JsonRow(more, None, (Part(trusted(f"{signs.folded} {words}"), StyleRole.QUIET),))
+
+    def _reply_tree(self, answer: str, depth: int, key_room: int, turned: frozenset[int]) -> list[JsonRow]:
+        error = only_error(answer)
+        if error is None:
+            return self._tree(answer, "", depth, turned, is_last=True, key="reply", room=key_room)
+        signs, (start, end) = self._glyphs, error
+        room = max(self._width - key_room - 9, 8)
+        first = (
+            Part(trusted(signs.branch(True)), StyleRole.RULE),
+            Part(trusted(f"{'reply':<{key_room}}"), StyleRole.JSON_KEY),
+            Part(trusted("error  "), StyleRole.ERROR),
+        )
+        more = (Part(trusted(" " * (key_room + 9)), StyleRole.RULE),)
+        rows = [moved_row(row, start) for row in lay_out(sanitize(answer[start:end]), room)]
+        return [JsonRow(more if number else first, row) for number, row in enumerate(rows)]
+
+    # Rows of other messages.
+
+    def _aside(self, row: int, headline: Headline, answered: ShownCall | None) -> Entry:
+        number, signs = headline.number, self._glyphs
+        is_open = bool(self._facts.folds.get(number))
+        grows = headline.ending == "open" or number in self._facts.growing
+        sign, name, look = self._speaker(headline)
+        words = "" if is_open else self._first_words(number)
+        if answered is not None and not is_open:
+            tool = sanitize_line(answered.tool.removeprefix("functions."), 64)
+            remark = Part(trusted(f"{signs.reply} reply of {tool} #{number}"), StyleRole.QUIET)
+            line = between([remark], [], self._width + 1, signs)
+            return Entry([BlockLine((self._margin, *line), link=answered.call or 0)])
+        left = [Part(trusted(f"{sign} {name}"), look)]
+        if grows:
+            words = f"reading {byte_size(headline.body_bytes)}"
+        left += [Part(trusted(f" {signs.dot} {words}"), StyleRole.QUIET)] if words else []
+        aside = f"{signs.running} open" if grows else byte_size(headline.body_bytes)
+        shown_number = f"#{number}"
+        mark = signs.unfolded if is_open else signs.folded
+        right = f"{aside}{shown_number:>{max(_NUMBER_ROOM, len(shown_number) + 2)}} {mark}"
+        line = between(left, [Part(trusted(right), StyleRole.QUIET)], self._width + 1, signs)
+        return Entry([BlockLine((self._margin, *line), folds=True)], shows_body=is_open)
+
+    def _speaker(self, headline: Headline) -> tuple[str, SafeText, StyleRole]:
+        """The glyph, the name and the style of a message."""
+        signs = self._glyphs
+        if is_call(headline):
+            return signs.call, sanitize_line((headline.recipient or "").removeprefix("functions."), 64), StyleRole.TOOL
+        letter = letter_of(headline)
+        sign, name, look = _ASIDES.get(letter, ("", headline.role or "no role", StyleRole.UNKNOWN))
+        if letter in ("S", "D"):
+            name = headline.role
+        return getattr(signs, sign) if sign else "?", sanitize_line(name, 40), look
+
+    def _first_words(self, number: int) -> SafeText:
+        beginning = _LEADING_MARKS.sub("", self._projection.beginning(number, _MOST_READ), count=1)
+        return sanitize_line(" ".join(beginning.split()), _MOST_WORDS)
+
+    # Problems.
+
+    def note_line(self, note: ShownDiagnostic, before: tuple[Part, ...] = ()) -> BlockLine:
+        """A problem, after these parts."""
+        look = {"error": StyleRole.ERROR, "warning": StyleRole.WARNING}.get(note.severity, StyleRole.INFO)
+        words = Part(trusted(f"{self._glyphs.severity(note.severity)} {described(note)}"), look)
+        return BlockLine((self._margin, *between([*before, words], [], self._width, self._glyphs)))
+
+    def _with_notes(
+        self, rows: Sequence[JsonRow], number: int, base: int, notes: Sequence[ShownDiagnostic]
+    ) -> Iterator[BlockLine]:
+        """The rows as lines, each problem below the row that it concerns."""
+        spans = [*self._facts.faults(number), *self._facts.matches(number)]
+        spans = [Styled(span.start + base, span.end + base, span.look) for span in spans]
+        placed: list[tuple[ShownDiagnostic, int, int]] = []
+        loose: list[ShownDiagnostic] = []
+        for note in [note for note in notes if note.code not in _SAID_BY_STATE][:_MOST_NOTES]:
+            found = self._projection.fault_places(number, [note])
+            if found:
+                placed.append((note, found[0][0][0] + base, found[0][0][1] + base))
+            else:
+                loose.append(note)
+        for each in rows:
+            yield self._line(each, spans, each.node + base if each.node >= 0 else -1)
+            row = each.row
+            if row is None:
+                continue
+            for one in [one for one in placed if _touches(row, one[1], one[2])]:
+                yield self.note_line(one[0], _marker(each, row, one[1], one[2]))
+                placed.remove(one)
+        for note in [*loose, *(one[0] for one in placed)]:
+            yield self.note_line(note)
+
+    def _line(self, each: JsonRow, spans: Sequence[Styled], node: int) -> BlockLine:
+        lead = (self._margin, *each.lead)
+        row = each.row
+        if row is None:
+            return BlockLine((*lead, *each.parts), node=node)
+        drawn = styled_row(row, each.look, [span for span in spans if _touches(row, span.start, span.end)])
+        return BlockLine((*lead, *drawn, *each.parts), row, sum(len(part.text) for part in lead))
+
+
+_MOST_NOTES = 5
+_SAID_BY_STATE = frozenset(rule.code for rule in (E_TOOL_TIMEOUT, E_TOOL_CANCELLED, W_TOOL_FAILED, W_CALL_UNANSWERED))
+"""Problems that the state of a card names."""
+
+
+def _numbers(call: ShownCall, signs: Glyphs) -> str:
+    if not call.reply:
+        return f"#{call.call}"
+    return f"#{call.call}{signs.inferred if call.inferred else signs.to}{call.reply}"
+
+
+def _with_base(each: JsonRow, base: int) -> JsonRow:
+    return JsonRow(each.lead, moved_row(each.row, base) if each.row else None, each.parts, each.look, each.node)
+
+
+def _touches(row: Row, start: int, end: int) -> bool:
+    return row.start < max(end, start + 1) and start < max(row.end, row.start + 1)
+
+
+def _marker(each: JsonRow, row: Row, start: int, end: int) -> tuple[Part, ...]:
+    """The tree lines that continue, and a marker under the characters at fault."""
+    branch, *rest = each.lead
+    trunk = branch.text.replace("├", "│").replace("└", " ").replace("-", " ")
+    first, last = row.column_of(max(start, row.start)), row.column_of(min(end, row.end))
+    gap = sum(cells(part.text) for part in rest) + cells(row.text[:first])
+    length = max(cells(row.text[first:last]), 1)
+    return (
+        Part(trusted(trunk), StyleRole.RULE),
+        Part(trusted(" " * gap)),
+        Part(trusted("~" * length + "  "), StyleRole.ERROR),
+    )

@@ -1,0 +1,411 @@
+"""JSON as rows of keys and values: strings with real line breaks, containers that fold, JSON inside of strings.
+
+Numbers, the order of keys, duplicate keys and words stay as written. Only the values that are drawn are read: text
+between two brackets is skipped in one step.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Container, Iterator, Sequence
+from itertools import islice
+
+from msgspec import Struct
+
+from viewer.render.layout import Row, lay_out
+from viewer.render.number_format import byte_size, counted
+from viewer.render.sanitize import SafeText, normalize_newlines, sanitize, sanitize_line
+from viewer.render.style import UNICODE, Glyphs, Part, StyleRole, trusted
+from viewer.render.width import cells, cut
+
+MOST_ROWS = 2000
+"""Rows of one body."""
+MOST_NODES = 200
+"""Values of one container, until all nodes are opened."""
+ALL_NODES = 99
+"""The depth to which all nodes are open."""
+LONG_TEXT, SHOWN_TEXT = 15, 12
+"""A string with more rows than the first number is folded to the second."""
+_KEY_ROOM = 10
+_SHORT = 200
+"""A container of fewer characters is open."""
+_MOST_READ = 64 * 1024
+"""Characters of a string that are decoded while it is folded."""
+
+_SPACE = re.compile(r"[ \t\r\n]*")
+_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_WORD = re.compile(r'[^\s,:\[\]{}"]+')
+_TO_BRACKET = re.compile(r'[^"\[\]{}]*(?:"[^"\\]*(?:\\.[^"\\]*)*"[^"\[\]{}]*)*', re.DOTALL)
+_ESCAPE = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.", re.DOTALL)
+_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
+_CLOSERS = {"{": "}", "[": "]"}
+
+
+class NotJsonError(ValueError):
+    """The text cannot be shown as keys and values."""
+
+
+class Value(Struct, frozen=True, gc=False):
+    """A value in a text, and its key as written, without quotes; items of an array have none."""
+
+    key: str
+    start: int
+    end: int
+
+
+class JsonRow(Struct, frozen=True):
+    """One row: tree lines and key, and a row of the text."""
+
+    lead: tuple[Part, ...]
+    row: Row | None
+    parts: tuple[Part, ...] = ()
+    """What follows the lead if it is no row of the text."""
+    look: StyleRole = StyleRole.PLAIN
+    node: int = -1
+    """The place of the value that this row folds or unfolds; -1 if it does neither."""
+
+
+def value_end(text: str, start: int) -> int:
+    """The end of the value that starts here."""
+    first = text[start : start + 1]
+    if first == '"':
+        match = _STRING.match(text, start)
+        if match is None:
+            raise NotJsonError
+        return match.end()
+    if first not in _CLOSERS:
+        match = _WORD.match(text, start)
+        if match is None:
+            raise NotJsonError
+        return match.end()
+    open_brackets = [_CLOSERS[first]]
+    at = start + 1
+    while open_brackets:
+        match = _TO_BRACKET.match(text, at)
+        at = match.end() if match else at
+        bracket = text[at : at + 1]
+        if bracket in _CLOSERS:
+            open_brackets.append(_CLOSERS[bracket])
+        elif not bracket or bracket != open_brackets.pop():
+            raise NotJsonError
+        at += 1
+    return at
+
+
+def children(text: str, start: int) -> Iterator[Value]:
+    """The values of the container that starts here, in order."""
+    is_object, closer = text[start] == "{", _CLOSERS[text[start]]
+    at = _after_space(text, start + 1)
+    while text[at : at + 1] != closer:
+        key = ""
+        if is_object:
+            name = _STRING.match(text, at)
+            if name is None:
+                raise NotJsonError
+            key = name[0][1:-1]
+            at = _after_space(text, name.end())
+            if text[at : at + 1] != ":":
+                raise NotJsonError
+            at = _after_space(text, at + 1)
+        end = value_end(text, at)
+        yield Value(key, at, end)
+        at = _after_space(text, end)
+        if text[at : at + 1] == ",":
+            at = _after_space(text, at + 1)
+        elif text[at : at + 1] != closer:
+            raise NotJsonError
+
+
+def only_error(text: str) -> tuple[int, int] | None:
+    """The span of the error text, without its quotes, if the text says nothing else than that a call failed."""
+    if len(text) > _MOST_READ or not is_container(text):
+        return None
+    found = {}
+    try:
+        start = _after_space(text, 0)
+        if text[start] != "{":
+            return None
+        found = {value.key: value for value in children(text, start)}
+    except NotJsonError:
+        return None
+    error, ok = found.pop("error", None), found.pop("ok", None)
+    is_only = all(text[value.start : value.end] == "null" for value in found.values())
+    if error is None or ok is None or text[ok.start : ok.end] != "false" or not is_only:
+        return None
+    is_text = text[error.start] == '"' and "\\" not in text[error.start : error.end]
+    return (error.start + 1, error.end - 1) if is_text else None
+
+
+def is_container(text: str) -> bool:
+    """True if the whole text is one object or array."""
+    start = _after_space(text, 0)
+    if text[start : start + 1] not in _CLOSERS:
+        return False
+    try:
+        return not text[value_end(text, start) :].strip()
+    except NotJsonError:
+        return False
+
+
+def arguments_line(beginning: str) -> SafeText:
+    """The members of an object on one line, `key=value`, from its first characters; other text as it is."""
+    start = at = _after_space(beginning, 0)
+    if beginning[start : start + 1] != "{":
+        return _on_one_line(beginning)
+    words = []
+    try:
+        for value in children(beginning, start):
+            words += [f"{value.key}={_short(beginning[value.start : value.end])}"]
+            at = value.end
+    except NotJsonError:
+        words.append(_rest_of(beginning[at:]))
+    return sanitize_line(" ".join(filter(None, words)), 400)
+
+
+def _rest_of(beginning: str) -> str:
+    """The last member of an object whose beginning ends inside of it."""
+    match = re.search(r'[{,]\s*"([^"\\]*)"\s*:\s*(?:"((?:[^"\\]|\\.)*)|([^,{}\[\]"]*))$', beginning, re.DOTALL)
+    return f"{match[1]}={' '.join(_decoded(match[2] or match[3] or '')[0].split())}" if match else ""
+
+
+def _short(source: str) -> str:
+    if source[0] == '"':
+        return " ".join(_decoded(source[1:-1])[0].split())
+    return {"{": "{…}", "[": "[…]"}.get(source[0], source) if len(source) > 2 else source
+
+
+def _on_one_line(text: str) -> SafeText:
+    return sanitize_line(" ".join(text.split()), 400)
+
+
+def _after_space(text: str, at: int) -> int:
+    match = _SPACE.match(text, at)
+    return match.end() if match else at
+
+
+def _decoded(body: str) -> tuple[str, list[int] | None]:
+    """The text of a string without its quotes, and the offset of each character; None if there are no escapes."""
+    if "\\" not in body:
+        return body, None
+    out: list[str] = []
+    places: list[int] = []
+    at = 0
+    for escape in _ESCAPE.finditer(body):
+        out.append(body[at : escape.start()])
+        places += range(at, escape.start())
+        character = _character(escape[0])
+        out.append(character)
+        places += [escape.start()] * len(character)
+        at = escape.end()
+    out.append(body[at:])
+    places += range(at, len(body) + 1)
+    return "".join(out), places
+
+
+def _character(escape: str) -> str:
+    """The character of an escape; an escape that JSON does not define stays as it is."""
+    try:
+        if len(escape) == 12:
+            high, low = int(escape[2:6], 16), int(escape[8:], 16)
+            return chr(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))
+        if len(escape) == 6:
+            return chr(int(escape[2:], 16))
+    except ValueError:
+        return escape
+    return _ESCAPED.get(escape[1], escape[1] if escape[1] in '"\\/' else escape)
+
+
+def key_room(text: str, width: int) -> int:
+    """The cells of the keys of an object with the space after them; the least number for other text."""
+    try:
+        start = _after_space(text, 0)
+        return _room_of(list(islice(children(text, start), MOST_NODES)), width) if is_container(text) else _KEY_ROOM
+    except NotJsonError:
+        return _KEY_ROOM
+
+
+def _room_of(values: Sequence[Value], width: int) -> int:
+    widest = max([_KEY_ROOM, *(cells(_key(each)) + 1 for each in values)])
+    return min(widest, max(width // 3, _KEY_ROOM))
+
+
+def _key(value: Value) -> SafeText:
+    return sanitize_line(value.key, 60)
+
+
+class JsonRows:
+    """The rows of one JSON text. `depth` is the number of levels of containers that are open, and `turned` has the
+    values for which that is the other way round."""
+
+    def __init__(
+        self, text: str, width: int, depth: int, glyphs: Glyphs = UNICODE, turned: Container[int] = frozenset()
+    ) -> None:
+        self._text = text
+        self._width = width
+        self._depth = depth
+        self._turned = turned
+        self._glyphs = glyphs
+        self._is_unicode = glyphs is UNICODE
+        self._count = 0
+
+    def rows(self, stem: str, *, is_last: bool) -> list[JsonRow]:
+        """The rows of the values of the whole text, after these tree lines. `is_last` if no row of the tree follows."""
+        start = _after_space(self._text, 0)
+        return list(self._children(self._text, start, None, stem, 0, is_last))
+
+    def _children(
+        self, text: str, start: int, places: list[int] | None, stem: str, level: int, is_last: bool
+    ) -> Iterator[JsonRow]:
+        found = list(children(text, start))
+        most = MOST_NODES if self._depth < ALL_NODES else MOST_ROWS
+        room = _room_of(found[:most], self._width)
+        for number, value in enumerate(found):
+            if number >= most or self._count >= MOST_ROWS:
+                words = f"{self._more} {len(found) - number:,} more"
+                yield JsonRow((self._rule(stem + self._branch(is_last)),), None, (_quiet(words),))
+                return
+            is_end = is_last and number == len(found) - 1
+            yield from self._value(text, value, places, stem, level, is_end, room)
+
+    def _value(
+        self, text: str, value: Value, places: list[int] | None, stem: str, level: int, is_end: bool, room: int
+    ) -> Iterator[JsonRow]:
+        key = cut(_key(value), room - 1, trusted(self._glyphs.ellipsis))
+        pad = room - cells(key) if key else 0
+        branch = self._rule(stem + self._branch(is_end))
+        name = Part(SafeText(key + " " * pad), StyleRole.JSON_KEY)
+        lead = (branch, name) if key else (branch,)
+        below = stem + ("  " if is_end else self._trunk)
+        first = text[value.start]
+        if first == '"':
+            yield from self._string(text, value, places, lead, below, level)
+        elif first in _CLOSERS:
+            yield from self._container(text, value.start, value.end, places, lead, below, level, "")
+        else:
+            look = StyleRole.JSON_NUMBER if first in "-0123456789" else StyleRole.JSON_WORD
+            shown = sanitize_line(text[value.start : value.end], 1000)
+            yield from self._rows_of(shown, _moved_places(places, value.start, len(shown)), lead, below, look)
+
+    def _container(
+        self,
+        text: str,
+        start: int,
+        end: int,
+        places: list[int] | None,
+        lead: tuple[Part, ...],
+        below: str,
+        level: int,
+        kind: str,
+    ) -> Iterator[JsonRow]:
+        is_object = text[start] == "{"
+        count = sum(1 for _ in children(text, start))
+        words = kind or ("object, " if is_object else "array, ")
+        words += counted(count, "key" if is_object else "item")
+        node = places[start] if places is not None else start
+        is_open = count > 0 and ((level < self._depth or end - start < _SHORT) is not (node in self._turned))
+        is_open = is_open and level < ALL_NODES
+        self._count += 1
+        mark = "" if is_open or not count else f" {self._more}"
+        yield JsonRow(lead, None, (_quiet(f"{words}{mark}"),), node=node if count else -1)
+        if is_open:
+            yield from self._children(text, start, places, below, level + 1, True)
+
+    def _string(
+        self, text: str, value: Value, places: list[int] | None, lead: tuple[Part, ...], below: str, level: int
+    ) -> Iterator[JsonRow]:
+        node = places[value.start] if places is not None else value.start
+        is_open = (self._depth > level) is not (node in self._turned)
+        body = text[value.start + 1 : value.end - 1]
+        size = len(body.encode("utf-8", "replace"))
+        most = len(body) if is_open else _MOST_READ
+        decoded, own = _decoded(body[:most])
+        origins = _moved_places(places, value.start + 1, len(decoded)) if own is None else _joined(places, value, own)
+        if "\r\n" in decoded:
+            kept = [at for at in range(len(decoded)) if not decoded.startswith("\r\n", at)]
+            decoded, origins = normalize_newlines(decoded), [origins[at] for at in (*kept, len(decoded))]
+        if level < ALL_NODES and is_container(decoded) and most >= len(body):
+            start = _after_space(decoded, 0)
+            yield from self._container(
+                decoded, start, len(decoded), [*origins], lead, below, level, "JSON in a string, "
+            )
+            return
+        is_short = "\n" not in decoded and cells(decoded) <= 3 * self._room(lead)
+        if is_short:
+            yield from self._rows_of(sanitize(decoded), origins, lead, below, StyleRole.PLAIN)
+            return
+        lines = decoded.count("\n") + (not decoded.endswith("\n"))
+        about = f"{counted(lines, 'line')}, " if most >= len(body) else ""
+        yield JsonRow(lead, None, (_quiet(f"text, {about}{byte_size(size)}"),), node=node)
+        yield from self._panel(decoded, origins, below, lines if most >= len(body) else 0, is_open=is_open)
+
+    def _panel(
+        self, decoded: str, places: range | list[int], below: str, lines: int, *, is_open: bool
+    ) -> Iterator[JsonRow]:
+        """A frame with the lines of a text; `lines` is their number, 0 if it is not known."""
+        inner = max(self._width - cells(below) - 4, 8)
+        if not is_open:
+            decoded = decoded[: (LONG_TEXT + 1) * inner * 2]
+        rows = lay_out(sanitize(decoded.removesuffix("\n")), inner)
+        most = MOST_ROWS - self._count if is_open else LONG_TEXT
+        shown = rows if len(rows) <= most else rows[: most if is_open else SHOWN_TEXT]
+        corners, rule = "╭╮╰╯│" if self._is_unicode else "++++|", self._glyphs.rule
+        top = corners[0] + rule * (inner + 2) + corners[1]
+        yield JsonRow((self._rule(below), Part(trusted(top), StyleRole.RULE)), None)
+        lead = (self._rule(below), Part(trusted(f"{corners[4]} "), StyleRole.RULE))
+        self._count += len(shown) + 2
+        for row in shown:
+            space = " " * max(inner - cells(row.text), 0)
+            yield JsonRow(lead, _placed(row, places), (Part(trusted(f"{space} {corners[4]}"), StyleRole.RULE),))
+        left = lines - sum(not row.joined for row in shown) if lines else 0
+        note = f" {counted(left, 'more line')} {self._glyphs.dot} l unfolds it " if left > 0 else ""
+        note = f" more {self._glyphs.dot} l unfolds it " if not lines else note
+        end = corners[2] + rule * max(inner + 2 - cells(note), 0) + note + corners[3]
+        yield JsonRow((self._rule(below), Part(trusted(end), StyleRole.RULE)), None)
+
+    def _rows_of(
+        self, shown: SafeText, places: range | list[int], lead: tuple[Part, ...], below: str, look: StyleRole
+    ) -> Iterator[JsonRow]:
+        for number, row in enumerate(lay_out(shown, self._room(lead))):
+            indent = sum(cells(part.text) for part in lead) - cells(below)
+            self._count += 1
+            before = lead if not number else (self._rule(below), Part(trusted(" " * max(indent, 0))))
+            yield JsonRow(before, _placed(row, places), look=look)
+
+    def _room(self, lead: tuple[Part, ...]) -> int:
+        return max(self._width - sum(cells(part.text) for part in lead), 8)
+
+    def _rule(self, text: str) -> Part:
+        return Part(trusted(text), StyleRole.RULE)
+
+    def _branch(self, is_last: bool) -> str:
+        return ("└ " if is_last else "├ ") if self._is_unicode else "- "
+
+    @property
+    def _trunk(self) -> str:
+        return "│ " if self._is_unicode else "  "
+
+    @property
+    def _more(self) -> str:
+        return "▸" if self._is_unicode else "+"
+
+
+def _quiet(words: str) -> Part:
+    return Part(trusted(words), StyleRole.QUIET)
+
+
+def _moved_places(places: list[int] | None, start: int, length: int) -> range | list[int]:
+    return range(start, start + length + 1) if places is None else places[start : start + length + 1]
+
+
+def _joined(places: list[int] | None, value: Value, own: list[int]) -> list[int]:
+    base = value.start + 1
+    return [base + at for at in own] if places is None else [places[base + at] for at in own]
+
+
+def _placed(row: Row, places: range | list[int]) -> Row:
+    """The row with offsets in the source."""
+    last = len(places) - 1
+    origins = [places[min(at, last)] for at in (row.origins or range(row.start, row.start + len(row.text)))]
+    start, end = places[min(row.start, last)], places[min(row.end, last)]
+    return Row(row.text, start, end, row.joined, array("Q", origins))

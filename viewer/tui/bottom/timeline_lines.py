@@ -130,9 +130,9 @@ class TimelineLines:
     def _name(self, bar: Bar) -> SafeText:
         if bar.call is not None:
             return self._style.name(bar.call.tool.removeprefix("functions."))
-        if bar.sign in _NAMES:
-            return trusted(_NAMES[bar.sign])
         headline = self._projection.headline(bar.number)
+        if bar.sign in _NAMES:
+            return trusted("plan" if headline.intent == "preamble" else _NAMES[bar.sign])
         return self._style.name((headline.recipient or headline.name or headline.role).removeprefix("functions."))
 
     def _stroke(self, bar: Bar, left: int, right: int, first: int, step: int, size: int) -> list[Part]:

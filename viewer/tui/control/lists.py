@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from viewer.tui.control.panes import PaneController
 from viewer.tui.host import Host, ListView, PromptKind
 from viewer.tui.main.navigator import Navigator
-from viewer.tui.main.program import ProgramController
 from viewer.tui.panes.panel import BottomTab, Panel
+
+if TYPE_CHECKING:
+    from viewer.tui.main.program import ProgramController
 
 MOST_SEARCHED = 20_000
 """Rows that a search in a list looks at."""

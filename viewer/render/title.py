@@ -183,7 +183,7 @@ class _TitleLine:
         state = self._state()
         path = f" {'>' if style.ascii else '›'} sub-agent {facts.agent}" if facts.agent else ""
         whole = style.name(facts.name)
-        reserved = cells(path) + 2 + sum(_width_of(part) + 2 for part in (state, self._turn()))
+        reserved = cells(path) + 2 + sum(_width_of(part) + 2 for part in (state, self._turn(), self._transcript()))
         room = max(self._free - reserved - 2, min(cells(whole), LEAST_NAME, self._free - 2), 0)
         name = cut(whole, room, trusted(style.signs.ellipsis))
         self._add_left("name", _part(" "), _part(name, StyleRole.TITLE), _part(path, StyleRole.TITLE))

@@ -92,11 +92,11 @@ class BottomPane(Frame):
 
     def on_click(self, event: events.Click) -> None:
         """Open the clicked tab."""
-        if event.y != 0 or event.widget is not self:
+        if event.screen_y != self.region.y:
             return
         at = 5 + self.has_focus_mark
         for tab in self.tabs:
-            if at <= event.x < at + len(self._label(tab)):
+            if at <= event.screen_x - self.region.x < at + len(self._label(tab)):
                 self.post_message(self.TabOpened(tab))
             at += len(self._label(tab)) + 3
 

@@ -82,7 +82,7 @@ class OutlineLines:
         words = style.name(one_line(self._projection.beginning(number, _BEGINNING))) if number else trusted("")
         if transcript is not None:
             label = self._rows.transcript_label(transcript)
-            words = SafeText(f"{words} (transcript {label})" if words else f"transcript {label}")
+            words = style.words(f"transcript {label}" + (f" · {words}" if words else ""))
         bar = style.signs.gutter if is_cursor else " "
         left = (
             Part(trusted(bar), StyleRole.FOCUS),

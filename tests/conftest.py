@@ -40,8 +40,8 @@ settings.load_profile("same")
 def pytest_collection(session: pytest.Session) -> None:
     """Each process that shares all tests starts to import them at another place.
 
-    Rewriting the assertions is what costs most before the first test. This way each module is compiled by one process,
-    and the others load the result.
+    Most of the time before the first test goes into rewriting assertions. This way each module is compiled by one
+    process, and the others load the result.
     """
     worker, workers = os.environ.get("PYTEST_XDIST_WORKER"), int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     if worker is None or not is_whole_suite(session.config):
@@ -73,7 +73,7 @@ def pytest_collection_finish() -> None:
             strategies.text().validate()
     gc.collect()
     gc.freeze()
-    gc.set_threshold(200_000)
+    gc.set_threshold(50_000)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

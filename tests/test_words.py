@@ -39,6 +39,7 @@ SEARCHED = {
     "backend, NumPy": ["document/backend.py"],
     "disclosure": ["document/disclosure.py"],
     "regex": ["document/regex.py"],
+    "filter": ["document/filter/grammar.py", "document/filter/predicate.py"],
     "visibility, hidden": ["model/visibility.py"],
     "diagnostic, severity": ["model/diagnostic.py"],
     "sanitize, escape": ["render/sanitize.py"],

@@ -1,10 +1,24 @@
 """Usage and input errors: caught once, one sentence, an exit code."""
 
+from __future__ import annotations
+
+
+class Excerpt:
+    """What the user typed, and the place of the fault in it. A plain class, because every start loads it."""
+
+    def __init__(self, source: str, column: int, length: int) -> None:
+        self.source = source
+        self.column = column
+        """Counts from 0."""
+        self.length = length
+
 
 class ViewerError(Exception):
     """A request that cannot be fulfilled; the message is one clear sentence."""
 
     exit_code = 2
+    excerpt: Excerpt | None = None
+    """The faulty text, which is quoted below the sentence."""
 
 
 class RefusedError(ViewerError):

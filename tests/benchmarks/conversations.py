@@ -45,7 +45,7 @@ class Said(Struct, frozen=True):
 
 
 class Conversation:
-    """Turns without an end: a question, thoughts, calls with their replies, an answer; about 850 bytes a message."""
+    """Endless turns: a question, thoughts, calls with their replies, an answer; about 850 bytes per message."""
 
     def __init__(self, foreign_every: int = 0, *, multilingual: bool = False, tools: bool = True) -> None:
         """`foreign_every` is the mean number of bodies for each one with a foreign token; 0 for none."""

@@ -14,7 +14,7 @@ from tests.benchmarks.scale import QUICK, Report, Scale, megabytes
 TEXT = ("agent-0", "agent-1000", "agent-100", "agent-20", "agent-5", "harmony-0", "harmony-20", "chat", "multilingual")
 AGENTS = TEXT[:5]
 AT_A_MINUTE = ("agent-5", "events", "tools")
-"""Each of these had a cliff."""
+"""Each of these once caused a sudden slowdown."""
 LEAST_INDEX = 150
 LEAST_CHECK = {"tools": 20, "events": 10} | dict.fromkeys(("multilingual", "array", "lines", "chatml-json"), 40)
 LEAST_CHECK_OF_TEXT = 60
@@ -23,7 +23,7 @@ SIZE, QUICK_SIZE = 10 * MEGABYTE, 4 * MEGABYTE
 
 
 class _Rates(Struct, frozen=True):
-    """Megabytes a second of CPU time."""
+    """Megabytes per second of CPU time."""
 
     index: float
     check: float
@@ -32,7 +32,7 @@ class _Rates(Struct, frozen=True):
 
 def measure(scale: Scale, report: Report) -> None:
     """The rows of this group."""
-    is_quick = scale == QUICK  # equal, not the same: it came from another process
+    is_quick = scale == QUICK  # equal but not identical: it came from another process
     size = QUICK_SIZE if is_quick else SIZE
     names = AT_A_MINUTE if is_quick else tuple(CORPORA)
     rates = {name: _measure(scale, name, size, report) for name in names}

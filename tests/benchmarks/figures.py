@@ -23,7 +23,7 @@ class Unit(Enum):
 
 
 NEVER = inf
-"""The time of an event that never came."""
+"""The time of an event that never happened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Figure:
 
 
 def number(value: float) -> str:
-    """Three digits that say something."""
+    """Three significant digits."""
     if abs(value) >= 100:
         return f"{value:,.0f}"
     return f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
@@ -48,7 +48,7 @@ def number(value: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A bound: an absolute value, or a multiple of the figure of a peer."""
+    """A bound: an absolute value, or a multiple of a peer's figure."""
 
     limit: float
     peer: str = ""
@@ -137,7 +137,7 @@ def table(rows: Sequence[Row]) -> str:
 
 
 def exponent(sizes: Sequence[float], costs: Sequence[float]) -> float:
-    """With which power of the size a cost grows: the slope of the line through the logarithms."""
+    """The exponent with which a cost grows with the size: the slope of the line through the logarithms."""
     xs, ys = [log(size) for size in sizes], [log(max(cost, 1e-9)) for cost in costs]
     x_mean, y_mean = sum(xs) / len(xs), sum(ys) / len(ys)
     slope = sum((x - x_mean) * (y - y_mean) for x, y in zip(xs, ys, strict=True))

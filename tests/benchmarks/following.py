@@ -1,4 +1,4 @@
-"""Following: from an append to the screen, what keys wait for at 10 MB/s, and a long run with rotations."""
+"""Following: the delay from an append to the screen, the wait of keys at 10 MB/s, and a long run with rotations."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ async def _polled_latency(pilot: Pilot[int], path: Path, scale: Scale, report: R
 
 
 async def _appends(pilot: Pilot[int], path: Path, appends: int) -> list[float]:
-    """After quiet, each timed until its word is among the lines that are drawn."""
+    """Appends after a quiet time, each timed until its word is drawn."""
     times = []
     for number in range(appends):
         await asyncio.sleep(0.15 + 0.01 * (number % 7))
@@ -88,7 +88,7 @@ async def _appends(pilot: Pilot[int], path: Path, appends: int) -> list[float]:
 
 
 def _printed_latency(scale: Scale, report: Report) -> None:
-    """From an append to the line that `show -f --json` prints for it."""
+    """The time from an append to its line in the output of `show -f --json`."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run.ocml"
         path.write_text(HEAD, "utf-8")
@@ -124,7 +124,7 @@ class _Writer(threading.Thread):
                 time.sleep(max(0.0, start + sent / RATE - time.monotonic()))
 
     def end(self) -> None:
-        """Write no more."""
+        """Stop writing."""
         self._is_over.set()
         self.join()
 

@@ -28,7 +28,7 @@ GROUPS = {
 }
 """Each has a module of this package with `measure`."""
 MODULES = {"search": "searching", "check": "checking", "start": "starting"}
-"""Of those groups whose name is not that of the module."""
+"""The modules of groups that have another name."""
 
 Measure = Callable[[Scale, Report], None]
 

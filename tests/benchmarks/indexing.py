@@ -1,4 +1,4 @@
-"""Reading: megabytes a second into the index, with all checks, memory, and how both grow with the file."""
+"""Reading: megabytes per second into the index, with all checks, memory, and how both grow with the file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.benchmarks.timing import ROOT, environment, seconds
 
 CHAT = "chat"
 LEAST = 150
-"""Megabytes a second."""
+"""Megabytes per second."""
 MOST_GROWTH = 1.05
 MOST_BYTES_A_MESSAGE = 64
 LEAST_MEMORY = 2.0

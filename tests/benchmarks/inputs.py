@@ -18,7 +18,7 @@ from viewer.errors import ViewerError
 __all__ = ["ABSENT", "COMMON", "FIRST", "LAST", "RARE", "SEED"]
 
 EDITION = 2
-"""Counted up when the same seed would make something else."""
+"""Increase this when the same seed generates another corpus."""
 MEGABYTE = 1_000_000
 HEAD = "---\nversion: 2.2\nmodel: m\n---\n"
 
@@ -31,7 +31,7 @@ class Corpus(Struct, frozen=True):
     parts: Callable[[], Iterator[str]]
     head: str = ""
     last: Callable[[Said], str] | None = None
-    """Writes the last message, where there is one."""
+    """Writes the last message, if there is one."""
     tail: str = ""
 
 
@@ -96,7 +96,7 @@ def generated(name: str, size: int) -> Input:
 
 
 def folder() -> Path:
-    """Ours alone, also where others share the folder for temporary files."""
+    """Private, even if others share the folder for temporary files."""
     folder = Path(tempfile.gettempdir()) / f"ocmlview-bench-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
     if folder.is_symlink() or folder.stat().st_uid != os.getuid():
@@ -105,7 +105,7 @@ def folder() -> Path:
 
 
 def _count(path: Path, token: bytes) -> int:
-    """How often it occurs; the file is in memory afterwards, where there is room for it."""
+    """How often it occurs. Afterwards, the file is in memory if there is room."""
     found, rest = 0, b""
     with path.open("rb") as file:
         while block := file.read(8 * MEGABYTE):

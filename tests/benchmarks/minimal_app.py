@@ -1,4 +1,4 @@
-"""The least that an app of Textual's can be: the beginning of a file, drawn once."""
+"""The smallest Textual app: it draws the beginning of a file once."""
 
 from __future__ import annotations
 

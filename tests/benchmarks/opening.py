@@ -1,4 +1,4 @@
-"""Opening: until the first message can be read, until the app works, a new size, and the end; in a real terminal."""
+"""Opening in a real terminal: time to the first readable message and to a working app, a resize, and the exit."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _jump(scale: Scale, path: Path) -> Row:
 
 
 def _followed(scale: Scale, path: Path) -> Row:
-    """From the start of the program to the end of a file that is followed."""
+    """The time from the start of the program to the end of a followed file."""
     medians = in_turns(scale.rounds, {"ours": _until_content([*OURS, "-f", path], LAST)})
     return Row("followed from the start to its end", milliseconds(medians["ours"]))
 
@@ -98,7 +98,7 @@ def _until_end(command: Sequence[str | Path], shown: str, key: bytes) -> float:
 
 
 def _resize(path: Path) -> Row:
-    """From the new size to the first paint that is whole."""
+    """The time from a resize to the first complete paint."""
     with opened([*OURS, str(path)], WORKING) as terminal:
         terminal.work_off(300)
         times = []

@@ -1,4 +1,4 @@
-"""Puts the tables between their marks: all rows into the page about performance, the most telling into the README."""
+"""Write the tables between their marks: all rows to the page about performance, the most telling to the README."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def write(rows: Sequence[Row]) -> None:
 
 
 def put(page: str, name: str, made: str) -> str:
-    """A page with this between the marks of that name."""
+    """The page with new text between the marks of this name."""
     return re.sub(_MARKED.format(name), lambda _: f"\n{made}\n", page, count=1, flags=re.DOTALL)
 
 

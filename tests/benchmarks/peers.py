@@ -14,7 +14,7 @@ MINIMAL = "minimal Textual app"
 PAGERS = {"less": "less", "lnav": "lnav", "toolong": os.environ.get("OCML_BENCH_TOOLONG", "tl")}
 """The programs that show a file, and their commands."""
 SHOWN_FIRST = {"toolong": LAST, "lnav": LAST}
-"""The word that is on its screen when a program is open, of those that do not begin at the top."""
+"""For programs that do not begin at the top: the word on the screen when they are open."""
 REMEMBERS = {"lnav"}
 """Programs that restore the last position in a file, unless their home is empty."""
 HARMONY_PYTHON = os.environ.get("OCML_BENCH_HARMONY_PYTHON", sys.executable)
@@ -34,7 +34,7 @@ def shown_first(name: str) -> str:
 
 
 def minimal_app(path: Path) -> list[str]:
-    """The floor: an app of Textual's that shows the beginning of a file."""
+    """The floor: a Textual app that shows the beginning of a file."""
     return [sys.executable, "-m", "tests.benchmarks.minimal_app", str(path)]
 
 

@@ -28,7 +28,7 @@ _DEFINITION = re.compile(r"^([ ]*)(def|class) (\w+)(.*)", re.MULTILINE)
 
 @cache
 def texts() -> Texts:
-    """All texts. None has `<|` or a reserved word: who wants them puts them in."""
+    """All texts. None has `<|` or a reserved word: callers insert them."""
     sources = dict(_sources())
     by_kind: dict[str, list[str]] = {
         "source": list(sources.values()),
@@ -46,7 +46,7 @@ def _is_usable(text: str) -> bool:
 
 
 def _sources() -> Iterator[tuple[str, str]]:
-    """Modules of the standard library by name, in an order that depends on the seed only."""
+    """Modules of the standard library by name, in an order that depends only on the seed."""
     folder = Path(sysconfig.get_path("stdlib"))
     paths = [path for part in ("*.py", "[a-s]*/*.py") for path in folder.glob(part)]
     paths = sorted(path for path in paths if path.parent.name != "site-packages")

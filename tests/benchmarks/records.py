@@ -1,4 +1,4 @@
-"""Record formats: megabytes a second of `check`, start included, on realistic sessions, streams, and arrays."""
+"""Record formats: megabytes per second of `check`, start included, on realistic sessions, streams, and arrays."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.benchmarks.timing import OURS, used
 
 Json = dict[str, Any]
 LEAST, LEAST_OF_DELTAS = 40, 10
-"""Megabytes a second."""
+"""Megabytes per second."""
 MOST_MEMORY = 2
 _SOURCES = (
     "argparse.py",
@@ -95,7 +95,7 @@ def _time(number: int) -> str:
 
 
 def _claude_code(chance: random.Random) -> Iterator[str]:
-    """A session: thought, answer, call, and result, one part a line."""
+    """A session: thought, answer, call, and result, one part per line."""
     parent: str | None = None
     for number in count(1):
         asked = [{"role": "user", "content": _some(chance, 40, 200)}] if number % 10 == 1 else []
@@ -150,7 +150,7 @@ def _codex(chance: random.Random) -> Iterator[str]:
 
 
 def _chats(chance: random.Random) -> Iterator[str]:
-    """One conversation a line."""
+    """One conversation per line."""
     for number in count(1):
         messages: list[Json] = [{"role": "system", "content": "You help."}]
         for turn in range(chance.randint(1, 4)):
@@ -194,7 +194,7 @@ def _stream(chance: random.Random) -> Iterator[str]:
 
 
 def _responses(chance: random.Random) -> Iterator[str]:
-    """One response a line."""
+    """One response per line."""
     for number in count(1):
         said = {"type": "output_text", "text": _some(chance, 100, 900), "annotations": []}
         call = {"type": "function_call", "call_id": f"call_{number}", "name": "find", "arguments": '{"text":"x"}'}
@@ -212,7 +212,7 @@ def _responses(chance: random.Random) -> Iterator[str]:
 
 
 def _spans(chance: random.Random) -> Iterator[str]:
-    """One trace a line."""
+    """One trace per line."""
     for number in count(1):
         asked = [{"role": "user", "parts": [{"type": "text", "content": _some(chance, 40, 300)}]}]
         said = [{"role": "assistant", "parts": [{"type": "text", "content": _some(chance, 100, 900)}]}]

@@ -12,7 +12,7 @@ from viewer.document.backend import BIG
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Sizes, and how often."""
+    """Sizes and repetitions."""
 
     sizes: tuple[int, int, int]
     """In bytes; the growth is fitted from the first to the last."""
@@ -39,7 +39,7 @@ class Scale:
 
 
 SMALL = BIG + MEGABYTE // 10
-"""From `BIG` on a file is read in the way whose growth is measured."""
+"""From `BIG` on, a file is read in the way whose growth is measured."""
 WHOLE = Scale((SMALL, 100 * MEGABYTE, 1000 * MEGABYTE), 5, 600, 600, 200, 60, 600, 1200)
 QUICK = Scale((SMALL, 4 * MEGABYTE, 16 * MEGABYTE), 1, 90, 30, 15, 2, 3, 30)
 
@@ -48,5 +48,5 @@ Report = Callable[[Row], None]
 
 
 def megabytes(size: int) -> str:
-    """A size as the rows name it."""
+    """A size as written in the rows."""
     return f"{size // MEGABYTE:,} MB" if size < 1000 * MEGABYTE else f"{size // (1000 * MEGABYTE)} GB"

@@ -24,7 +24,7 @@ from viewer.tui.app import ViewOptions
 from viewer.tui.host import PromptKind
 
 AT_ONCE = 100
-"""Milliseconds that feel like none."""
+"""Milliseconds that feel instant."""
 LONGEST = 30
 """Seconds for the rounds of one search."""
 SEARCHES: tuple[tuple[str, str, list[str], int], ...] = (

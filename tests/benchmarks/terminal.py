@@ -1,4 +1,4 @@
-"""A program in a pseudo terminal: when a word is among its bytes, what it holds in memory, when it rests."""
+"""A program in a pseudo-terminal: when it writes a word, how much memory it holds, and when it is idle."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LONGEST = 60.0
 
 
 class TooSlowError(Exception):
-    """The expected output never came."""
+    """The expected output never arrived."""
 
 
 class Terminal:
@@ -116,7 +116,7 @@ class Terminal:
 
 
 def anonymous_megabytes(pid: int | str = "self") -> float | None:
-    """Memory that is no file's."""
+    """Memory that is not backed by a file."""
     with suppress(OSError):
         for line in Path(f"/proc/{pid}/status").read_text("utf-8").splitlines():
             if line.startswith("RssAnon"):
@@ -125,7 +125,7 @@ def anonymous_megabytes(pid: int | str = "self") -> float | None:
 
 
 def _family(pid: int) -> Iterator[int]:
-    """A process and all that came of it."""
+    """A process and its descendants."""
     yield pid
     for path in Path(f"/proc/{pid}/task").glob("*/children"):
         with suppress(OSError):

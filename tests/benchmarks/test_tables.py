@@ -1,4 +1,4 @@
-"""What the benchmarks make of figures, the files that they make, and the pages that they write; no figure is judged."""
+"""How the benchmarks treat figures, and the files and pages that they generate; no figure is judged."""
 
 from __future__ import annotations
 

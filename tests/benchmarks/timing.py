@@ -36,7 +36,7 @@ def seconds(command: Sequence[str | Path]) -> float:
 
 
 def used(command: Sequence[str | Path]) -> tuple[float, int]:
-    """The CPU seconds that a command takes, from its start to its end, and the bytes that it holds at its peak."""
+    """The CPU seconds of a command, and its peak memory in bytes."""
     process = subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment(), cwd=ROOT
     )
@@ -46,7 +46,7 @@ def used(command: Sequence[str | Path]) -> tuple[float, int]:
 
 
 def in_turns(rounds: int, measures: Mapping[str, Callable[[], float]]) -> dict[str, float]:
-    """The median of each, measured by turns, so that a busy moment meets all of them."""
+    """The median of each, measured by turns, so that a busy moment affects all of them."""
     times: dict[str, list[float]] = {name: [] for name in measures}
     for _ in range(rounds):
         for name, measure in measures.items():

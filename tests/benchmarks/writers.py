@@ -64,12 +64,12 @@ def chat_message(said: Said) -> Json:
 
 
 def json_array(turns: Turns) -> Iterator[str]:
-    """Message objects between brackets, one a line."""
+    """Message objects between brackets, one per line."""
     return _items(_dumped(chat_message(said)) for turn in turns for said in turn)
 
 
 def json_lines(turns: Turns) -> Iterator[str]:
-    """A conversation of two turns a line."""
+    """A conversation of two turns per line."""
     rest = iter(turns)
     for turn in rest:
         yield _dumped({"messages": [chat_message(said) for said in (*turn, *next(rest, []))]}) + "\n"
@@ -92,7 +92,7 @@ def _items(texts: Iterable[str]) -> Iterator[str]:
 
 
 def events(turns: Turns) -> Iterator[str]:
-    """A stream of events with deltas of about five characters, one a line."""
+    """A stream of events with deltas of about five characters, one per line."""
     numbers = count(1)
     for turn in turns:
         for said in turn:

@@ -242,7 +242,7 @@ def test_without_arguments_a_pipe_is_read() -> None:
 
 
 class Gone(io.StringIO):
-    """An error output whose reader has gone."""
+    """A standard error whose reader is gone."""
 
     def flush(self) -> None:
         raise BrokenPipeError

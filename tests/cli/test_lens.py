@@ -45,8 +45,8 @@ def test_the_table_says_what_each_reader_makes_of_each_run_of_bytes(forged: Path
     assert "✖ 75-147 - F hidden F shown U text F shown <|start|>assistant<|channel|>final" in words
     assert "verdict refuses refuses reads reads reads" in words
     assert result.out.endswith(
-        "75: shown not at all by 0.1 and 1.x; shown as text of the assistant by 2.0 and harmony; "
-        "shown as text of the user by 2.2\n"
+        "75: shown as text of the assistant by 2.0 and harmony; shown as text of the user by 2.2; "
+        "shown not at all by 0.1 and 1.x\n"
     )
     narrow = run("lens", "-d", "--as", "2.2,harmony", forged).out
     assert "bytes 2.2 harmony source" in " ".join(narrow.split())

@@ -54,7 +54,7 @@ def test_check_reports_an_unknown_format_once_and_exits_with_1(kind: str, tmp_pa
     assert "OpenChatML" not in result.err
 
 
-@pytest.mark.share(quick=240)
+@pytest.mark.share(quick=0)
 def test_commands_that_print_a_transcript_refuse_an_unknown_format(kind: str, tmp_path: Path) -> None:
     data, sentence = UNKNOWN[kind]
     path = written(tmp_path, data)

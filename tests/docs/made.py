@@ -1,4 +1,4 @@
-"""Makes the parts of the pages that are made from the tables of the code, and puts them between their marks."""
+"""Generate the parts of the pages that come from tables in the code, and write them between their marks."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from viewer.document.filter.fields import ANY, FIELDS, Field
 from viewer.formats import FORMATS, WRITERS
 from viewer.insight.next_prompt import NOTES, POLICIES
 from viewer.model.diagnostic import Rule, Severity
@@ -21,7 +22,7 @@ _HEADINGS = {Severity.ERROR: "Errors", Severity.WARNING: "Warnings", Severity.IN
 
 
 def remade(page: str) -> str:
-    """A page with its made parts as they are today."""
+    """A page with its generated parts up to date."""
     return _PART.sub(lambda part: f"{part[1]}{part[2]}\n{MADE[part[1]]()}\n", page)
 
 
@@ -38,6 +39,30 @@ def _named(format: str) -> str:
     """The name of a format, with a link to its page."""
     page = f"formats/{format}.md"
     return f"[{_code(format)}]({page})" if (DOCS / page).exists() else _code(format)
+
+
+def filters() -> str:
+    """The table of the fields of a filter."""
+    return _table(
+        ("field", "value", "matches", "needs"), [[_code(field.name), *_field(field)] for field in FIELDS.values()]
+    )
+
+
+def _field(field: Field) -> list[str]:
+    words = ", ".join(map(_code, field.words)) if field.words else field.kind.value
+    exceptions = [f"{_needed(need)} for {', '.join(map(_code, values))}" for need, values in _by_need(field).items()]
+    return [words, _cell(field.matches), "; ".join([_needed(field.needs), *exceptions])]
+
+
+def _by_need(field: Field) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for value, need in field.of_values.items():
+        found.setdefault(need, []).append(value)
+    return found
+
+
+def _needed(need: str) -> str:
+    return "any" if need == ANY else _code(need) if need else "–"
 
 
 def diagnostics() -> str:
@@ -94,7 +119,7 @@ def themes() -> str:
 
 
 def settings() -> str:
-    """The settings file as it is begun."""
+    """The settings file as it is created."""
     return f"```yaml\n{TEMPLATE}```\n"
 
 
@@ -113,6 +138,7 @@ def notes() -> str:
 
 
 MADE: dict[str, Callable[[], str]] = {
+    "filters": filters,
     "formats": formats,
     "diagnostics": diagnostics,
     "keys": keys,
@@ -135,7 +161,7 @@ def _code(words: str) -> str:
 
 
 def _cell(words: str) -> str:
-    """Plain text for a table cell: angle brackets are no HTML."""
+    """Plain text for a table cell: angle brackets are not HTML."""
     parts = re.split(r"(`[^`]*`)", words)
     return "".join(_bar(part if part.startswith("`") else re.sub(r"([<*_\[\]])", r"\\\1", part)) for part in parts)
 

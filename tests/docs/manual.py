@@ -1,4 +1,4 @@
-"""Makes the man page from the commands, their options and the table of keys."""
+"""Generate the man page from the commands, their options and the table of keys."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def _paragraphs(help: str) -> Iterator[str]:
 
 
 def _text(words: str) -> str:
-    """Words that troff takes as they are."""
+    """Words that troff prints unchanged."""
     return re.sub(
         r"^(?=[.'])",
         r"\\&",

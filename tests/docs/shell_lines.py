@@ -16,7 +16,7 @@ from tests.support.live_program import LONGEST_WAIT
 from tests.support.program import BROKEN, CHAT, ROOT, Result
 
 FOLLOWED = "CONTRIBUTING"
-"""Its steps are done one after the other by a test of their own."""
+"""Another test follows its steps in order."""
 PAGES = [path for path in (*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))) if path.stem != FOLLOWED]
 HARMONY = "<|start|>user<|message|>Hello<|end|><|start|>assistant<|channel|>final<|message|>Hi<|return|>"
 

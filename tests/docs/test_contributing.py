@@ -105,7 +105,7 @@ class TestTheSteps:
         assert "\n.SS words [OPTIONS]" in (project / "docs/ocmlview.1").read_text("utf-8")
 
     def test_the_key_is_on_the_pages(self, project: Path) -> None:
-        assert "| `M` | `middle` | To the middle of the transcript. |" in (project / "docs/keys.md").read_text("utf-8")
+        assert "| `Z` | `middle` | To the middle of the transcript. |" in (project / "docs/keys.md").read_text("utf-8")
 
     @pytest.mark.lab
     def test_lint_and_types_pass(self, project: Path) -> None:

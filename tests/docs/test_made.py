@@ -1,4 +1,4 @@
-"""The made parts of the pages are those of the present code, and links lead somewhere."""
+"""The generated parts of the pages match the code, and links have targets."""
 
 from __future__ import annotations
 

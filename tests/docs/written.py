@@ -1,4 +1,4 @@
-"""Files that are made from the code: checked, or rewritten with OCML_UPDATE=1."""
+"""Files that are generated from the code: checked, or rewritten with OCML_UPDATE=1."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tries inputs on targets: whatever is raised, and whatever takes longer than a second, is a failure and is kept."""
+"""Try inputs on targets: an exception, and a run of more than a second, is a failure, and its input is kept."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SLOWEST = 1.0
 
 
 class HangError(AssertionError):
-    """A target is not done in time."""
+    """A target did not finish in time."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def most(name: str) -> float:
 
 
 def try_one(name: str, data: bytes, seed: int) -> float:
-    """Run a target; how long it took."""
+    """Run a target, and return the time it took."""
     begun = time.process_time()
     with _no_longer_than(most(name), name):
         TRIED[name](data, random.Random(seed))
@@ -64,7 +64,7 @@ def _no_longer_than(seconds: float, name: str) -> Iterator[None]:
 
 
 def try_everything(data: bytes, seed: int, names: Sequence[str]) -> tuple[float, str]:
-    """Run all of these; the slowest of them."""
+    """Run all of these, and return the time of the slowest."""
     return max((try_one(name, data, seed), name) for name in names)
 
 

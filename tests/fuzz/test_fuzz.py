@@ -64,7 +64,7 @@ def test_no_mutation_of_a_table_raises_in_a_second(tmp_path: Path) -> None:
 
 
 def corpus() -> list[ParameterSet]:
-    """Those of more than a few kilobytes take their time."""
+    """All inputs of the corpus. Those of more than a few kilobytes are slow."""
     files = [file for file in sorted(CORPUS.iterdir()) if file.is_file()]
     return [
         pytest.param(file, id=file.name, marks=[pytest.mark.slow] if file.stat().st_size > 4096 else [])

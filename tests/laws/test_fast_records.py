@@ -523,6 +523,6 @@ def test_almost_all_messages_have_a_known_shape(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_no_sign_of_a_mark_has_a_character_that_json_escapes() -> None:
-    """The marks of a text are looked for in its source."""
+    """The marks of a text are searched for in its source."""
     escaped = set(b'"\\') | set(range(0x20))
     assert not [sign for sign in (*MARK_SIGNS, *TOKEN_SIGNS) if escaped & set(sign)]

@@ -94,7 +94,7 @@ def test_messages_that_resemble_shown_ones_stay_hidden(format: str, text: str, t
     assert SECRET not in "".join(message.body for message in messages_in(project(written, target, END_USER)))
 
 
-@pytest.mark.share(quick=720)
+@pytest.mark.share(quick=0)
 @pytest.mark.parametrize("examples", [25, pytest.param(150, marks=pytest.mark.lab)])
 def test_no_safe_conversion_contains_hidden_text(examples: int) -> None:
     """For every template, carrier, and target, check the written text and its safe view after reading it."""

@@ -162,7 +162,7 @@ GUARDED: dict[str, tuple[Callable[[dict[str, ModuleType]], Iterator[object]], tu
 
 @cache
 def mutants_of(module: str) -> list[Mutant]:
-    """Made when a test asks for them."""
+    """Created on demand."""
     return mutants(module)
 
 
@@ -194,7 +194,7 @@ def test_every_mutant_is_caught(module: str) -> None:
 
 @pytest.mark.slow
 def test_mutants_listed_as_harmless_are_harmless() -> None:
-    """A row of the list that a table catches after all, or that no longer names a mutant, is to be taken out."""
+    """Remove a row of the list if a table catches its mutant after all, or if it no longer names one."""
     made = [mutant for module in GUARDED for mutant in mutants_of(module)]
     for words in HARMLESS:
         named = [mutant for mutant in made if mutant.words.endswith(words)]

@@ -87,6 +87,7 @@ def compare(number: int, format: str) -> None:
     assert read_scanned(text, format, cuts, number % 3 * 200) == read(text, format), (number, format, cuts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", FORMATS)
 def test_random_conversations_link_as_row_by_row(format: str) -> None:
     for number in range(30):
@@ -100,6 +101,7 @@ def test_many_random_conversations_link_as_row_by_row(format: str) -> None:
         compare(number, format)
 
 
+@pytest.mark.slow
 def test_a_conversation_cut_anywhere_links_as_whole() -> None:
     text = HEADER + USER + TURNS[:900] + conversation(Random("cuts"), FORMATS[0])[len(HEADER) :][:1500]
     expected = read(text, "openchatml-2.2")
@@ -145,6 +147,7 @@ def test_answered_calls_are_collected_for_who_follows() -> None:
     assert {analysis.calls.state(row) for row in range(19)} == {CallState.OK}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("fault", "format"), [("knows", "openchatml-2.2"), ("awaits_reply", "harmony")])
 def test_a_forgotten_question_to_the_ledger_is_found(fault: str, format: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(CallLedger, fault, lambda *_: False)

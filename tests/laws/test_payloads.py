@@ -1,4 +1,4 @@
-"""No payload and no code point reaches a terminal as anything but text, through whatever it passes."""
+"""No payload and no code point reaches a terminal as anything but text, on any path."""
 
 from __future__ import annotations
 

@@ -308,7 +308,7 @@ ONLY = {
 }
 """The guarded functions of a module. Other tests cover the rest."""
 LONG = {PARTS, SPANS}
-"""They take longer than `make test` has."""
+"""They take too long for `make test`."""
 
 
 @pytest.mark.share(test=4)

@@ -88,7 +88,7 @@ def generated(head: bytes) -> bytes:
 
 
 class TestEveryMessageWithAFindingIsSelected:
-    @pytest.mark.share(quick=1440, test=4)
+    @pytest.mark.share(quick=0, test=4)
     @pytest.mark.parametrize("format", TEXT)
     def test_in_generated_messages(self, format: str) -> None:
         head = {"openchatml-2.2": b"version: 2.2\n", "openchatml-2.0": b"version: 2.0\n"}.get(format, b"")

@@ -71,7 +71,7 @@ class Trace:
             self.modules.add(module)
 
 
-@pytest.mark.share(quick=600)
+@pytest.mark.share(quick=0)
 @pytest.mark.parametrize(("key", "most"), [("j", 10), ("d", 20)])
 async def test_a_key_passes_through_few_modules(key: str, most: int) -> None:
     async with running() as pilot:

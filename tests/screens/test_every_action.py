@@ -106,6 +106,20 @@ async def test_the_list_of_transcripts() -> None:
 
 
 @pytest.mark.slow
+@proves("next_prompt")
+async def test_the_next_prompt() -> None:
+    async with running(keys=("d", "S")) as pilot:
+        assert "NEXT PROMPT after #33" in drawn(pilot)
+
+
+@pytest.mark.slow
+@proves("lens")
+async def test_the_comparison_of_formats() -> None:
+    async with running(keys=("d", "V")) as pilot:
+        assert "2.2 (chosen)" in drawn(pilot)
+
+
+@pytest.mark.slow
 @proves("parent")
 async def test_the_transcript_of_a_sub_agent() -> None:
     async with running(ONE_AGENT, keys=("d",)) as pilot:
@@ -551,3 +565,37 @@ async def test_transcripts(tmp_path: Path) -> None:
         assert view(pilot).navigator.focused_number == 3
         await press(pilot, "(")
         assert view(pilot).navigator.focused_number == 1
+
+
+@pytest.mark.slow
+async def test_a_filter_with_fields() -> None:
+    async with running() as pilot:
+        await type_in(pilot, "&", "role:user turn:2..3")
+        assert "And Osaka?" in drawn(pilot)
+        assert "&role:user turn:2..3  2 of 11 messages" in drawn(pilot)
+        assert view(pilot).filter.is_active
+        await press(pilot, "escape")
+        assert not view(pilot).filter.is_active
+        await type_in(pilot, "&", "rolle:user")
+        assert said(pilot) == 'Filter, column 1: unknown field "rolle"; did you mean "role"?'
+        await type_in(pilot, "&", "tool:get_*")
+        assert said(pilot) == "debug view only: press d"
+        assert not view(pilot).filter.is_active
+        await press(pilot, "d")
+        await type_in(pilot, "&", "tool:get_*")
+        assert view(pilot).filter.is_active
+        assert "get_weather" in drawn(pilot)
+        await press(pilot, "d")
+        assert not view(pilot).filter.is_active
+        assert "tool:get_" not in drawn(pilot)
+        await press(pilot, "ampersand", "up")
+        assert "tool:get_" not in drawn(pilot)
+
+
+@pytest.mark.slow
+async def test_tab_completes_a_filter() -> None:
+    async with running() as pilot:
+        await press(pilot, "ampersand", *"sev", "tab", *"w", "tab", "enter")
+        assert "severity:warning" in drawn(pilot)
+        await press(pilot, "escape", "ampersand", *"t", "tab")
+        assert "turn:  transcript:  time:" in drawn(pilot)

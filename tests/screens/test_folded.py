@@ -55,6 +55,7 @@ class TestBranches:
             assert "── continued ──" in text
             assert view(pilot).navigator.focused_number == 3
 
+    @pytest.mark.slow
     async def test_a_second_h_folds_the_branch_of_the_message(self) -> None:
         async with running(REWOUND, size=SMALL, keys=("g", "J", "J", "l")) as pilot:
             await press(pilot, "h")

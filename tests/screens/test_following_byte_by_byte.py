@@ -1,4 +1,4 @@
-"""A file that grows by single bytes: no frame contains a hidden byte, or a message before its header is complete."""
+"""A file that grows by a few bytes at a time: no frame has a hidden byte, or a message with an incomplete header."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def some(cases: Sequence[Row | str], step: int) -> list[ParameterSet]:
 
 
 class Scan:
-    """Looks at every drawn line, and after every byte at everything that widgets hold."""
+    """Searches every drawn line, and at times everything that widgets hold."""
 
     def __init__(self, pieces: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
         self.pieces = [piece.lower() for piece in pieces]

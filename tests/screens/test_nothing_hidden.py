@@ -26,7 +26,7 @@ PIECE = 16
 LEAST = 6
 DEBUG_TOUR = (
     "d", "s", "j", "G", "g", "C", "j", "H", "j", "r", "r", "i", ">", ">", "vertical_line", "vertical_line",
-    "tab", "tab", "tab", "tab", "escape", "e", "p", "j",
+    "tab", "tab", "tab", "tab", "escape", "e", "p", "j", "escape", "l", "asterisk", "z", "z", "z", "M", "M",
 )  # fmt: skip
 QUICK = {"tour.ocml", "broken/E-PERM-VISIBILITY-cot-in-final.ocml"}
 
@@ -209,7 +209,7 @@ async def test_no_widget_holds_what_is_hidden_in_any_sample(name: str) -> None:
 @pytest.mark.slow
 async def test_the_walk_finds_what_a_debug_view_holds() -> None:
     sample = next(sample for sample in samples() if sample.name == "tour.ocml")
-    async with running(sample.path, keys=["d"]) as pilot:
+    async with running(sample.path, keys=["d", "z", "asterisk"]) as pilot:
         text = reachable_text(pilot.app)
         assert "Two questions in one: the weather now" in text
         assert "get_rain_chance" in text

@@ -175,7 +175,7 @@ async def test_the_end_is_drawn_as_soon_as_it_has_been_read(tmp_path: Path, monk
 
 
 class TestARewriteOfAFileThatNobodyReads:
-    @pytest.mark.share(quick=144)
+    @pytest.mark.share(quick=0)
     @pytest.mark.parametrize("other", ["Answer 002", "Other"])
     async def test_is_noticed_and_shown(self, tmp_path: Path, other: str) -> None:
         path = tmp_path / "plan.ocml"

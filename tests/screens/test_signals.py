@@ -66,7 +66,7 @@ def at_a_random_moment(number: int, chance: random.Random) -> str:
     return f"{stage} {'default' if code < 0 else 'in order' if code else 'over'}"
 
 
-@pytest.mark.share(test=8)
+@pytest.mark.share(test=12)
 @pytest.mark.parametrize("number", FATAL, ids=name_of)
 def test_a_fatal_signal_restores_the_terminal(number: int) -> None:
     at_a_random_moment(number, random.Random(f"once {number}"))

@@ -103,7 +103,7 @@ class Places:
     ids=str,
 )
 def skim(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
-    """Small inputs are skimmed too, in blocks of these sizes, and in both ways where the accelerator was built."""
+    """Small inputs are skimmed too, in blocks of these sizes, and in both ways if the accelerator was built."""
     size, way = request.param
     monkeypatch.setattr("viewer.document.projection.WORTH_SEARCHING_BLOCKS", 0)
     monkeypatch.setattr("viewer.document.block_search.BLOCK", size)
@@ -119,7 +119,7 @@ def document_at(path: Path, text: bytes, format: str | None = None) -> Document:
 
 
 def scanned(path: Path, text: bytes, format: str | None, patch: pytest.MonkeyPatch) -> Document:
-    """Read as a big input is."""
+    """Read the way a big input is read."""
     with patch.context() as big:
         big.setattr("viewer.document.document.BIG", 0)
         big.setattr("viewer.document.document.WORTH_SCANNING", 0)

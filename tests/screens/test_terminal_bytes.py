@@ -240,7 +240,7 @@ async def test_markup_and_links_do_nothing(tmp_path: Path, keys: list[str], monk
         assert opened == []
 
 
-@pytest.mark.share(test=2)
+@pytest.mark.share(test=3)
 @pytest.mark.parametrize(
     ("sent", "codes"),
     [
@@ -265,7 +265,7 @@ def test_every_exit_restores_the_terminal(sent: signal.Signals | None, codes: se
     assert_nothing_is_left(written)
 
 
-@pytest.mark.share(test=4)
+@pytest.mark.share(test=6)
 @pytest.mark.parametrize(
     "place",
     [

@@ -25,7 +25,7 @@ XTERM_COLORS = """
     #7f7f7f #ff0000 #00ff00 #ffff00 #5c5cff #ff00ff #00ffff #ffffff
 """
 XTERM = dict(zip(ANSI, XTERM_COLORS.split(), strict=True))
-"""The sixteen colours as xterm has them."""
+"""The sixteen colors of xterm."""
 VOICES = [
     StyleRole.USER,
     StyleRole.ASSISTANT,
@@ -114,7 +114,7 @@ def test_roles_have_distinct_colors(name: str) -> None:
     assert badges[0] != badges[1]
 
 
-# What is seen without one kind of cones (Machado, Oliveira and Fernandes 2009, severity 1), in linear light.
+# A color as seen without one kind of cone (Machado, Oliveira and Fernandes 2009, severity 1), in linear light.
 SEEN = {
     "without red": [(0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998)],
     "without green": [(0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.01182, 0.04294, 0.968881)],

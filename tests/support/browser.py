@@ -57,7 +57,7 @@ class Browser:
             self.ask(f"{domain}.enable")
 
     def open(self, page: Path) -> Seen:
-        """Load a page, and wait until it is there."""
+        """Load a page, and wait until it has loaded."""
         self._seen, self._loaded = Seen(), False
         self.ask("Page.navigate", url=page.resolve().as_uri())
         end = time.monotonic() + PATIENCE
@@ -72,7 +72,7 @@ class Browser:
         return self.ask("Runtime.evaluate", expression=expression, returnByValue=True)["result"].get("value")
 
     def ask(self, method: str, **parameters: Any) -> dict[str, Any]:
-        """A question, and its answer."""
+        """Send a command, and return its result."""
         self._last += 1
         message: dict[str, Any] = {"id": self._last, "method": method, "params": parameters}
         if self._session:
@@ -86,7 +86,7 @@ class Browser:
                 return dict(answer["result"])
 
     def _take(self, end: float) -> dict[str, Any]:
-        """The next message; events are noted."""
+        """The next message; events are recorded."""
         while b"\0" not in self._buffer:
             ready = select.select([self._in], [], [], max(0, end - time.monotonic()))[0]
             assert ready, "the browser does not answer"
@@ -111,7 +111,7 @@ class Browser:
 
 @contextmanager
 def browser(path: str) -> Iterator[Browser]:
-    """A browser until the end of the block, with a profile of its own that is thrown away."""
+    """A browser with a temporary profile, until the end of the block."""
     ours_in, theirs_out = os.pipe()
     theirs_in, ours_out = os.pipe()
     high = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 20) for end in (theirs_in, theirs_out)]

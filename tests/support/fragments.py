@@ -188,7 +188,7 @@ _STOP = _picked(["<|end|>", "<|return|>", "<|call|>", ""])
 
 @st.composite
 def _header(draw: st.DrawFn) -> bytes:
-    """The words of a message header, mostly sound."""
+    """The words of a message header, mostly valid."""
     words = [draw(st.sampled_from(["", *ROLES]))]
     words += draw(st.lists(st.sampled_from(ATTRIBUTES), max_size=3))
     text = " ".join(words)
@@ -204,7 +204,7 @@ def _header(draw: st.DrawFn) -> bytes:
 
 @st.composite
 def _message(draw: st.DrawFn) -> bytes:
-    """A message, often whole."""
+    """A message, often complete."""
     start = draw(st.sampled_from([b"<|start|>", b"<|start|>", b"<|start|>", b"<|start|><|start|>", b""]))
     mark = draw(st.sampled_from([b"<|message|>", b"<|message|>", b"<|message|>", b""]))
     body = draw(_joined(_BODY_PART, 3))
@@ -358,7 +358,7 @@ def event_documents(draw: st.DrawFn) -> Document:
 
 @st.composite
 def id_documents(draw: st.DrawFn) -> Document:
-    """Token ids, in an array or one a line."""
+    """Token ids, in an array or one per line."""
     item = st.one_of(
         st.sampled_from(CONTROL_IDS).map(str), st.sampled_from(WORD_IDS).map(str), st.sampled_from(STRAY_IDS)
     )

@@ -16,7 +16,7 @@ NOTHING = 0.02
 
 
 def assert_growth(work: Callable[[T], object], small: T, large: T, most: float, nothing: float = NOTHING) -> None:
-    """The large work costs at most `most` times the small work. Repeat only while other programs disturb."""
+    """Assert that the large work costs at most `most` times the small work; repeat if other programs interfere."""
     little = much = inf
     for _ in range(TRIES):
         little = min(little, _seconds(work, small))
@@ -27,7 +27,7 @@ def assert_growth(work: Callable[[T], object], small: T, large: T, most: float, 
 
 
 def _seconds(work: Callable[[T], object], given: T) -> float:
-    """The processor's time."""
+    """The processor time."""
     gc.collect()
     start = time.process_time()
     work(given)

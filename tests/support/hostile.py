@@ -1,4 +1,4 @@
-"""Texts made to be slow or to break a reader: each shape can be had in any size."""
+"""Texts that could slow or break a reader: each shape comes in any size."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CALL = "<|start|>assistant to=functions.f call_id={id}<|channel|>commentary<|con
 REPLY = "<|start|>tool name=functions.f call_id={id} to=assistant<|channel|>commentary<|message|>{body}<|end|>\n"
 DECLARATION = "<|start|>developer<|message|># Tools\n\n"
 DEEPEST_BRACKETS = 100_000
-"""Brackets inside one message go no deeper; from there on the message is repeated."""
+"""The maximum depth of brackets in one message; beyond it, the message is repeated."""
 
 
 @dataclass(frozen=True)

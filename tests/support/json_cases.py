@@ -31,7 +31,7 @@ def read_in_every_cutting(format: FormatTraits, text: str | bytes) -> list[Event
 
 
 def messages(events: list[Event]) -> list[Message]:
-    """The messages as they were settled."""
+    """The settled messages."""
     return [event.message for event in events if isinstance(event, Closed)]
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from viewer.cli.lens import compare
 from viewer.document.document import Document
 from viewer.document.values import ShownMessage
-from viewer.insight.lens import READERS, Reading, reading
-from viewer.model.visibility import END_USER, EVERYTHING
+from viewer.insight.lens import READERS, Reading
+from viewer.model.visibility import END_USER
 from viewer.sources.files import SpooledSource
 
 
@@ -14,12 +15,7 @@ def document(text: bytes, format: str | None = None) -> Document:
 
 
 def readings(text: bytes) -> list[Reading]:
-    source = document(text)
-    found = [source.as_format(name) for name in READERS]
-    return [
-        reading(name, each.project(EVERYTHING), each.project(END_USER), each.size)
-        for name, each in zip(READERS, found, strict=True)
-    ]
+    return [*compare(document(text)).readings]
 
 
 def safe_view(text: bytes, format: str) -> list[tuple[str, str]]:

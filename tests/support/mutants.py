@@ -1,4 +1,4 @@
-"""Mutants: a module with one condition changed, in memory, as a slip of the hand might do."""
+"""Mutants: a module with one condition changed, in memory, as a slip might change it."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def defined(data: bytes, before: int, escapes: bool) -> list[Row]:
 
 
 def exactly(data: bytes | memoryview) -> memoryview:
-    """A copy with no byte after it, so that a sanitizer finds whatever reads further."""
+    """A copy with no byte after it, so that a sanitizer detects reads beyond the end."""
     return np.frombuffer(data, np.uint8).copy().data
 
 

@@ -89,4 +89,4 @@ BYTES = {
     "cut off": b"a\xe2\x80",
     "lone continuation": b"a\x80\xbf\xffb",
 }
-"""The payloads that are no text."""
+"""The payloads that are not text."""

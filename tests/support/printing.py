@@ -5,17 +5,31 @@ from __future__ import annotations
 from viewer.formats import WRITERS
 from viewer.render.exports import EXPORTERS
 
+WHERE = [["--where", "-is:open -role:system"], ["--where", "e -has:time msg<99"]]
+"""Filters that the safe view allows."""
 PRINTED: dict[str, list[list[str]]] = {
     "view": [[], ["--strict-safe"]],
-    "show": [[], ["--json"], ["--strict-safe"], ["--json", "--strict-safe"], ["--color", "always"], ["--ascii"]],
+    "show": [
+        [],
+        ["--json"],
+        ["--strict-safe"],
+        ["--json", "--strict-safe"],
+        ["--color", "always"],
+        ["--ascii"],
+        *WHERE,
+    ],
     "check": [[], ["--json"], ["--sarif"], ["--github"], ["--junit"], ["--lens"]],
     "convert": [["--to", name] for name in WRITERS],
-    "stats": [[], ["--json"]],
+    "stats": [[], ["--json"], WHERE[0]],
     "next": [[], ["--json"], ["--policy", "keep", "--text"]],
     "lens": [[], ["--json"], ["--as", "harmony,2.2", "--exit-code"]],
     "leaks": [[], ["--json"], ["--from", "tool"]],
     "diff": [[*options, "/dev/null"] for options in ([], ["--json"], ["--stat"], ["--side"], ["--strict", "--stat"])],
-    "export": [*(["-o", "-", "--to", form] for form in EXPORTERS), ["-o", "-", "--strict-safe"]],
+    "export": [
+        *(["-o", "-", "--to", form] for form in EXPORTERS),
+        ["-o", "-", "--strict-safe"],
+        ["-o", "-", *WHERE[1]],
+    ],
 }
 """The commands that read a transcript."""
 WITHOUT_TRANSCRIPT = {"explain", "formats", "sessions", "themes", "config", "completion", "demo"}

@@ -79,7 +79,7 @@ class Sample:
 
     @property
     def format(self) -> str:
-        """The format that it is read as."""
+        """The format in which it is read."""
         return str(self.expected[0]["dialect"])
 
     @property

@@ -13,7 +13,7 @@ from viewer.sources.follow import FollowSource
 
 @dataclass
 class Clock:
-    """Time that passes when a test says so."""
+    """A clock that tests advance."""
 
     now: float = 1000.0
 
@@ -22,7 +22,7 @@ class Clock:
 
 
 class Recorded(FollowSource):
-    """Keeps the text of this generation, those of the ones before, and every word about the file."""
+    """Records the text of this generation and of earlier ones, and every statement about the file."""
 
     def __init__(self, path: object, clock: Clock) -> None:
         super().__init__(str(path), clock=clock)

@@ -152,7 +152,8 @@ class ToolChecks:
                     kinds[place] = None
                     break
             if kind.is_call:
-                if (rows.have_deadline and DEADLINE in rows.text(place)) or not self._is_plain_call(kind, value):
+                has_deadline = rows.have_deadline and DEADLINE in rows.text(place)
+                if has_deadline or not self._is_plain_call(kind, value):
                     kinds[place] = None
                     break
                 if not pairs.add_call(numbers[place], kind.tool, kind.bare_tool, call_id):
@@ -183,12 +184,13 @@ class ToolChecks:
         return whole, max(place, whole)
 
     def _is_plain_call(self, kind: PlainKind, value: dict[str, object] | None) -> bool:
-        if not self._declarations:
+        declared = self._declarations
+        if not declared:
             return True
         tool = kind.header.recipient or ""
-        if not self._declarations.knows(tool):
+        if not declared.knows(tool):
             return not kind.is_function
-        return value is not None and self._declarations.accepts(tool, value)
+        return value is not None and declared.accepts(tool, value)
 
     def skip_messages(self, turn: int) -> None:
         """Skip messages that do not concern tools. `turn` is the turn of the last one."""

@@ -200,13 +200,13 @@ class CheckQueue:
         """Queue an event."""
         last = self.waiting[-1] if self.waiting else None
         if isinstance(last, Messages) and self._continues(last, work):
-            self.waiting_bytes -= self._size(last)
+            before = self.index.span(last.last)[1]
             if isinstance(work, Messages):
                 last.last = work.last
                 last.noted.extend(work.noted)
             else:
                 last.last += 1
-            self.waiting_bytes += self._size(last)
+            self.waiting_bytes += self.index.span(last.last)[1] - before
         else:
             self.waiting.append(work)
             self.waiting_bytes += self._size(work)

@@ -25,17 +25,25 @@ from viewer.render.sarif import Suite, junit, sarif, workflow_command, workflow_
 from viewer.render.style import Line, Part, Printable, trusted
 
 if TYPE_CHECKING:
+    from viewer.document.filter.tree import Filter
     from viewer.document.live import LiveDocument
     from viewer.sources.changes import Reason
+
+
+Wanted = Callable[[Document, list[Finding]], list[Finding]]
+"""Selects the findings of a document."""
 
 
 class Report:
     """Iterator over the findings of all files, with their sums."""
 
-    def __init__(self, inputs: Inputs, adds: Sequence[Callable[[Document], None]] = ()) -> None:
-        """Each of `adds` adds further problems to a document."""
+    def __init__(
+        self, inputs: Inputs, adds: Sequence[Callable[[Document], None]] = (), wanted: Wanted | None = None
+    ) -> None:
+        """Each of `adds` adds further problems to a document. `wanted` selects the findings that match a filter."""
         self.inputs = inputs
         self._adds = adds
+        self._wanted = wanted
         self.more: list[tuple[str, str, int]] = []
         self.errors = self.warnings = self.messages = self.transcripts = 0
         self.has_empty = False
@@ -47,22 +55,33 @@ class Report:
             self.count(document)
             for finding in findings:
                 yield document, finding
-            self.more += [(document.name, code, count) for code, count in document.tally.unlisted.items()]
+            self.more += [(document.name, code, count) for code, count in self.unlisted(document).items()]
             mention_if_empty(document)
 
     def findings(self, document: Document) -> list[Finding]:
-        """The findings of a file."""
+        """The findings of a file; with a filter, adds them to the sums."""
         for add in self._adds:
             retried(document, partial(add, document))
-        return retried(document, document.findings)
+        findings = retried(document, document.findings)
+        if self._wanted is not None:
+            findings = self._wanted(document, findings)
+            severities = [finding.diagnostic.rule.severity.value for finding in findings]
+            self.errors += severities.count("error")
+            self.warnings += severities.count("warning")
+        return findings
 
     def count(self, document: Document) -> None:
         """Add the totals of a file."""
-        self.errors += document.tally.diagnostics("error")
-        self.warnings += document.tally.diagnostics("warning")
+        if self._wanted is None:
+            self.errors += document.tally.diagnostics("error")
+            self.warnings += document.tally.diagnostics("warning")
         self.messages += document.message_count
         self.has_empty = self.has_empty or not document.message_count
         self.transcripts += document.tally.transcripts
+
+    def unlisted(self, document: Document) -> dict[str, int]:
+        """The number of diagnostics per code that are not listed; with a filter, none."""
+        return document.tally.unlisted if self._wanted is None else {}
 
     def take_more(self) -> Iterator[tuple[str, str, int]]:
         """File, code, and count of the unlisted diagnostics, once each."""
@@ -81,6 +100,7 @@ def _code(errors: int, warnings: int, strict: bool) -> int:
 @click.command("check", short_help="Report problems.")
 @options.reading
 @options.reveal_option
+@options.where
 @click.option("-d", "--debug", is_flag=True, help="Short for --reveal all.")
 @options.printing
 @options.following
@@ -106,6 +126,7 @@ def command(
     preambles: str | None,
     reveal: frozenset[Reveal],
     debug: bool,
+    where: Filter | None,
     color: str,
     ascii_only: bool,
     form: str | None,
@@ -121,6 +142,7 @@ def command(
     """Report problems with exact locations. Transcript text is never printed unless you pass --reveal all. Exits with 1
     if errors are found. With -f, reports each problem when it is found."""
     revealed = options.audience_of(reveal, debug, False)
+    options.check_where(where, revealed, follow, of_problems=True)
     adds: list[Callable[[Document], None]] = []
     if leaks:
         from viewer.cli.leaks import add_leaks, refuse  # needed only for leaks
@@ -139,7 +161,8 @@ def command(
         report_to = options.output_of(color, ascii_only)
         return _follow(followed, revealed, report_to, form, max_per_code, strict, require_messages, exit_zero)
     reading = options.reading_options(preambles, row_order=strict)
-    report = Report(Inputs(options.inputs_of(files), format, reading, max_per_code, refuses=False), adds)
+    wanted = partial(_wanted, where, revealed) if where is not None else None
+    report = Report(Inputs(options.inputs_of(files), format, reading, max_per_code, refuses=False), adds, wanted)
     output = options.output_of(color, ascii_only)
     if form == "json":
         output.write(_json(report))
@@ -159,6 +182,31 @@ def command(
     if exit_zero:
         return FINE
     return FINDINGS if require_messages and report.has_empty else report.code(strict)
+
+
+def _wanted(where: Filter, audience: Audience, document: Document, findings: list[Finding]) -> list[Finding]:
+    """The findings that match a filter. Only terms about messages read the messages of the audience."""
+    from viewer.document.filter.predicate import matching
+    from viewer.document.filter.problems import ProblemFacts, is_problem_wanted, without_problems
+
+    rest = without_problems(where)
+    messages = matching(rest, document.project(audience), document.name) if rest.terms or rest.pattern else None
+    found = []
+    for finding in findings:
+        transcript = document.transcript_at(finding.diagnostic)
+        facts = ProblemFacts(
+            finding.diagnostic.code,
+            finding.diagnostic.rule.severity.value,
+            finding.diagnostic.message,
+            transcript.number,
+            finding.line,
+            document.name,
+            transcript.format,
+            transcript.model,
+        )
+        if is_problem_wanted(where, facts, messages):
+            found.append(finding)
+    return found
 
 
 def _shows_source(revealed: Audience) -> bool:
@@ -222,7 +270,7 @@ def _suites(report: Report) -> Iterator[Suite]:
     for document in report.inputs:
         findings = report.findings(document)
         report.count(document)
-        more = [more_words(code, count) for code, count in document.tally.unlisted.items()]
+        more = [more_words(code, count) for code, count in report.unlisted(document).items()]
         yield Suite(document.name, FORMATS.title(document.detection.format), findings, more)
         mention_if_empty(document)
     for name, why in report.inputs.failed:

@@ -68,6 +68,15 @@ def _joined(before: Sequence[str], incomplete: str) -> str:
     return typed
 
 
+def filters(context: Context, parameter: Parameter, incomplete: str) -> Completions:
+    """Complete the last term of --where."""
+    from click.shell_completion import CompletionItem
+
+    from viewer.document.filter.grammar import completions
+
+    return [CompletionItem(text) for text in completions(incomplete)]
+
+
 def formats(context: Context, parameter: Parameter, incomplete: str) -> Completions:
     """Complete the values of --format."""
     from viewer.formats import FORMATS

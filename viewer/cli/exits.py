@@ -9,7 +9,7 @@ from contextlib import suppress
 
 import click
 
-from viewer.errors import ViewerError
+from viewer.errors import Excerpt, ViewerError
 from viewer.render.crash import take_faults
 from viewer.render.sanitize import sanitize_line
 
@@ -22,6 +22,8 @@ INTERRUPTED = 130
 PIPE_CLOSED = 141
 
 _LONGEST_SENTENCE = 2000
+_MOST_QUOTED = 72
+"""Characters of a faulty text."""
 
 
 class PipeClosed(Exception):  # noqa: N818
@@ -60,6 +62,8 @@ def ended(act: Callable[[], int]) -> int:
             sys.stdout.flush()
     except ViewerError as error:
         complain(str(error))
+        if error.excerpt is not None:
+            _quote(error.excerpt)
         return USAGE
     except click.ClickException as error:
         complain(_first_sentence(error))
@@ -75,6 +79,17 @@ def ended(act: Callable[[], int]) -> int:
         complain(error.strerror or "the operating system refused")
         return USAGE
     return code
+
+
+def _quote(excerpt: Excerpt) -> None:
+    """Print what the user typed, and a line that marks the fault; of a long text, the surroundings of the fault."""
+    from viewer.render.width import cells  # needs msgspec, which takes long to load
+
+    first = max(0, excerpt.column - _MOST_QUOTED // 2)
+    shown = sanitize_line(excerpt.source[first : first + _MOST_QUOTED])
+    before, fault = shown[: excerpt.column - first], shown[excerpt.column - first :][: excerpt.length]
+    say(f"  {shown}")
+    say(f"  {' ' * cells(before)}^{'~' * (cells(fault) - 1)}")
 
 
 def _first_sentence(error: click.ClickException) -> str:

@@ -23,17 +23,17 @@ from viewer.insight.lens import (
     READS,
     Cell,
     Rank,
-    Read,
     Reading,
     Row,
     agreed,
     counts,
     disagreements,
     first_difference,
-    reading,
+    readings,
     rows,
 )
-from viewer.model.visibility import END_USER, EVERYTHING, Audience, Reveal
+from viewer.insight.lens_words import SHORT_NAMES, cell_words, sentence
+from viewer.model.visibility import END_USER, Audience, Reveal
 from viewer.render.json_lines import encode
 from viewer.render.number_format import byte_size, counted
 from viewer.render.sanitize import sanitize_line
@@ -42,10 +42,7 @@ from viewer.render.title import rule
 from viewer.render.width import lines_of
 from viewer.rules.structure import W_FORMAT_DIFFERS
 
-_SHORT = {name: name.removeprefix("openchatml-") for name in READERS}
 _SOURCE_WIDTH = 48
-_LETTERS = {"user": "U", "system": "S", "developer": "D", "tool": "T"}
-_CHANNELS = {"analysis": "A", "commentary": "C"}
 
 
 class Comparison(Struct, frozen=True):
@@ -68,15 +65,12 @@ class Comparison(Struct, frozen=True):
 
 def compare(document: Document, limit: int | None = LIMIT) -> Comparison:
     """Read the document as each text format, one after another."""
-    found = []
-    for name in READERS:
-        other = document.as_format(name, limit)
-        found.append(
-            reading(
-                name, other.project(EVERYTHING, withholds=False), other.project(END_USER, withholds=False), other.size
-            )
-        )
-    return Comparison(document, tuple(found), limit is not None and document.size > limit)
+    steps = readings(document, limit)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return Comparison(document, end.value, limit is not None and document.size > limit)
 
 
 def add_difference(document: Document) -> None:
@@ -98,11 +92,13 @@ def add_difference(document: Document) -> None:
 def _formats(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, ...]:
     if value is None:
         return READERS
-    known = {short: name for name, short in _SHORT.items()} | {name: name for name in READERS}
+    known = {short: name for name, short in SHORT_NAMES.items()} | {name: name for name in READERS}
     names = [name.strip() for name in value.split(",")]
     for name in names:
         if name not in known:
-            raise click.BadParameter(f"no text format {name}. Known: {', '.join(_SHORT.values())}.", context, parameter)
+            raise click.BadParameter(
+                f"no text format {name}. Known: {', '.join(SHORT_NAMES.values())}.", context, parameter
+            )
     return tuple(dict.fromkeys(known[name] for name in names))
 
 
@@ -116,7 +112,7 @@ def _formats(context: click.Context, parameter: click.Parameter, value: str | No
     "names",
     metavar="LIST",
     callback=_formats,
-    shell_complete=completion.parts_of(_SHORT.values()),
+    shell_complete=completion.parts_of(SHORT_NAMES.values()),
     help="Formats to compare.",
 )
 @click.option("--only", type=click.Choice(["differ", "visibility"]), help="Show only differ or visibility.")
@@ -255,7 +251,7 @@ def _table(
         Part(trusted(f"chosen: {comparison.chosen} ({detected}) · {counted(number, 'disagreement')} on visibility")),
     )
     yield ()
-    heads = ("", "bytes", *(_SHORT[each.format] for each in readings), "source")
+    heads = ("", "bytes", *(SHORT_NAMES[each.format] for each in readings), "source")
     table: list[list[Text]] = [
         [
             style.words(style.signs.severity("error") if row.rank is Rank.VISIBILITY else ""),
@@ -270,34 +266,3 @@ def _table(
     for row in disagreements(shown, at_most=Rank.VISIBILITY):
         yield ()
         yield (Part(style.name(f"{row.span[0]:,}: {sentence(row, readings)}")),)
-
-
-def cell_words(cell: Cell | None) -> str:
-    """A cell of the table."""
-    if cell is None:
-        return "-"
-    if cell.part == "stop":
-        return "end"
-    shown = "shown" if cell.message.is_shown else "hidden"
-    return f"{_letter(cell.message)} {'text' if cell.part == 'body' and cell.message.is_shown else shown}"
-
-
-def _letter(message: Read) -> str:
-    header = message.header
-    if header.role != "assistant":
-        return _LETTERS.get(header.role, "?")
-    return "X" if header.recipient is not None else _CHANNELS.get(header.channel_given or "", "F")
-
-
-def sentence(row: Row, readings: Sequence[Reading]) -> str:
-    """What the readers make of a row that some of them show."""
-    ways: dict[str, list[str]] = {}
-    for each, cell in zip(readings, row.cells, strict=True):
-        role = cell.message.shown_as if cell else ""
-        way = f"as text of the {role}" if role else "not at all"
-        ways.setdefault(way, []).append(_SHORT[each.format])
-    return "; ".join(f"shown {way} by {_listed(names)}" for way, names in ways.items())
-
-
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

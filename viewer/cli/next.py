@@ -18,9 +18,9 @@ from viewer.errors import ViewerError
 from viewer.formats.tokens.vocabulary import Encode, load_encoder
 from viewer.insight.chat_view import Refusal
 from viewer.insight.harmony_prompt import Part
-from viewer.insight.history import History, is_assistant
+from viewer.insight.history import History
 from viewer.insight.next_prompt import NOTES, POLICIES, REFUSALS, Policy
-from viewer.insight.simulator import Outcome, Simulator, are_different, groups
+from viewer.insight.simulator import Outcome, Simulator, are_different, groups, simulator_before
 from viewer.model.visibility import EVERYTHING, Reveal
 from viewer.render.json_lines import encode
 from viewer.render.sanitize import SafeText, normalize_newlines, sanitize
@@ -136,11 +136,10 @@ def _before(projection: Projection, number: int, encode_text: Encode | None) -> 
     count = projection.message_count
     if number > count:
         raise ViewerError(f"No message {number:,}: the last one is {count:,}." if count else "There are no messages.")
-    history = History(projection, projection.transcript_number(number))
-    if not history.holds(number) or not is_assistant(history.header(number)):
+    found = simulator_before(projection, number, encode_text)
+    if found is None:
         raise ViewerError(f"message {number:,} is not by the model; --before needs an assistant message")
-    run = history.run_before(number)
-    return Simulator(history.until(run[0] if run else number), run, encode_text)
+    return found
 
 
 def _outcomes(

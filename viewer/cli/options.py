@@ -19,6 +19,7 @@ from viewer.reading.format import ReadOptions
 from viewer.sources.files import check_standard_input, is_directory, why_read_once
 
 if TYPE_CHECKING:
+    from viewer.document.filter.tree import Filter
     from viewer.sources.sessions import Surroundings
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -87,6 +88,36 @@ def _thread(context: click.Context, parameter: click.Parameter, value: str) -> i
     if value.isascii() and value.isdigit() and len(value) < 10:
         return int(value)
     raise click.BadParameter("use main, all, or the number of a thread.", context, parameter)
+
+
+def where(command: Command) -> Command:
+    """The option --where. It selects among the messages that the audience may see."""
+    return click.option(
+        "--where",
+        metavar="FILTER",
+        callback=_filter,
+        shell_complete=completion.filters,
+        help="Only messages that match FILTER, such as 'role:user turn:3..5'.",
+    )(command)
+
+
+def _filter(context: click.Context, parameter: click.Parameter, value: str | None) -> Filter | None:
+    if value is None or not value.strip() or context.resilient_parsing:
+        return None
+    from viewer.document.filter.grammar import parse  # few command lines have one
+
+    return parse(value)
+
+
+def check_where(where: Filter | None, audience: Audience, follow: bool = False, *, of_problems: bool = False) -> None:
+    """Refuse a filter that this audience may not use; decided before the input is read."""
+    if where is None:
+        return
+    if follow:
+        raise click.UsageError("--where needs the whole input; it excludes -f.", click.get_current_context())
+    refused = where.refusal(audience, of_problems=of_problems)
+    if refused is not None:
+        raise refused
 
 
 def printing(command: Command) -> Command:

@@ -21,6 +21,7 @@ from viewer.render.conversation import Conversation, conversation_lines
 from viewer.render.title import rule
 
 if TYPE_CHECKING:
+    from viewer.document.filter.tree import Filter
     from viewer.document.live import LiveDocument
     from viewer.render.json_lines import LiveLines
     from viewer.sources.changes import Reason
@@ -32,6 +33,7 @@ _DEBUG = "DEBUG view: includes hidden messages. Messages marked * were visible t
 @options.reading
 @options.audience
 @options.threads
+@options.where
 @options.printing
 @options.following
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
@@ -43,6 +45,7 @@ def command(
     debug: bool,
     strict_safe: bool,
     threads: int | None,
+    where: Filter | None,
     color: str,
     ascii_only: bool,
     as_json: bool,
@@ -51,17 +54,18 @@ def command(
 ) -> int:
     """Print the conversation. With -f, prints each message as soon as it is complete."""
     audience = options.audience_of(reveal, debug, strict_safe, threads)
+    options.check_where(where, audience, follow)
     if options.is_followed(follow, files, stall_after):
         followed = options.followed_of(files, format, preambles, stall_after)
         return print_live(followed, audience, options.output_of(color, ascii_only), as_json=as_json)
     inputs = Inputs(options.inputs_of(files), format, options.reading_options(preambles), strict=strict_safe)
     output = options.output_of(color, ascii_only)
     if as_json:
-        return print_json(inputs, audience, output)
-    return print_text(inputs, audience, output)
+        return print_json(inputs, audience, output, where)
+    return print_text(inputs, audience, output, where)
 
 
-def print_text(inputs: Inputs, audience: Audience, output: Output) -> int:
+def print_text(inputs: Inputs, audience: Audience, output: Output, where: Filter | None = None) -> int:
     """Print the conversations of all files, one below the other."""
     if not audience.is_safe:
         say(_DEBUG)
@@ -69,13 +73,16 @@ def print_text(inputs: Inputs, audience: Audience, output: Output) -> int:
         if inputs.several:
             name = output.style.name(document.name)
             output.write_styled([rule(name, output.style.words(""), output.width, output.style, heavy=True), ()])
-        retried(document, partial(_print_conversation, document, audience, output), output)
+        retried(document, partial(_print_conversation, document, audience, output, where), output)
         mention(document, audience)
     return inputs.code
 
 
-def _print_conversation(document: Document, audience: Audience, output: Output) -> None:
-    output.write(conversation_lines(document.project(audience), output.width, output.style))
+def _print_conversation(document: Document, audience: Audience, output: Output, where: Filter | None) -> None:
+    projection = document.project(audience, where=where)
+    output.write(conversation_lines(projection, output.width, output.style))
+    if projection.is_without_match:
+        complain(f"{document.name}: no message matches the filter.")
 
 
 def print_live(followed: Followed, audience: Audience, output: Output, *, as_json: bool = False) -> int:
@@ -94,10 +101,11 @@ def print_live(followed: Followed, audience: Audience, output: Output, *, as_jso
     return code
 
 
-def print_json(inputs: Inputs, audience: Audience, output: Output) -> int:
+def print_json(inputs: Inputs, audience: Audience, output: Output, where: Filter | None = None) -> int:
     """Print the lines of all files; with several files, each line names its file."""
     for document in inputs:
-        print_lines = partial(_print_lines, document, audience, output, document.name if inputs.several else None)
+        name = document.name if inputs.several else None
+        print_lines = partial(_print_lines, document, audience, output, name, where)
         while True:
             try:
                 retried(document, print_lines, output)
@@ -108,10 +116,12 @@ def print_json(inputs: Inputs, audience: Audience, output: Output) -> int:
     return inputs.code
 
 
-def _print_lines(document: Document, audience: Audience, output: Output, name: str | None) -> None:
+def _print_lines(
+    document: Document, audience: Audience, output: Output, name: str | None, where: Filter | None
+) -> None:
     from viewer.render.json_lines import projection_lines
 
-    output.write(projection_lines(document.project(audience), name))
+    output.write(projection_lines(document.project(audience, where=where), name))
 
 
 def _reset(document: Document, output: Output) -> None:

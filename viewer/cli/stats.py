@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from typing import TYPE_CHECKING
 
 import click
 from msgspec import to_builtins
@@ -21,6 +22,9 @@ from viewer.render.json_lines import encode
 from viewer.render.style import Line, Part, Printable, Style, StyleRole, trusted
 from viewer.render.title import rule
 
+if TYPE_CHECKING:
+    from viewer.document.filter.tree import Filter
+
 _SUMS = ("role", "channel", "messages", "bytes", "calls")
 _USAGE = ("tokens", "input", "cached", "output", "reasoning", "total")
 _TOOLS = ("tool", "calls", "replies", "failed", "unanswered")
@@ -29,6 +33,7 @@ _TOOLS = ("tool", "calls", "replies", "failed", "unanswered")
 @click.command("stats", short_help="Count messages, bytes, tokens and calls.")
 @options.reading
 @options.audience
+@options.where
 @options.printing
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per file.")
 def command(
@@ -38,40 +43,46 @@ def command(
     reveal: frozenset[Reveal],
     debug: bool,
     strict_safe: bool,
+    where: Filter | None,
     color: str,
     ascii_only: bool,
     as_json: bool,
 ) -> int:
     """Count messages, bytes, tokens and calls. Hidden messages are counted without their sizes."""
     audience = options.audience_of(reveal, debug, strict_safe)
+    options.check_where(where, audience)
     inputs = Inputs(options.inputs_of(files), format, options.reading_options(preambles), strict=strict_safe)
     output = options.output_of(color, ascii_only)
     if as_json:
-        output.write(_json(inputs, audience))
+        output.write(_json(inputs, audience, where))
     else:
-        _print_tables(inputs, audience, output)
+        _print_tables(inputs, audience, output, where)
     return inputs.code
 
 
-def _json(inputs: Inputs, audience: Audience) -> Iterator[Printable]:
+def _json(inputs: Inputs, audience: Audience, where: Filter | None) -> Iterator[Printable]:
     for document in inputs:
-        stats = retried(document, partial(count, document, audience))
+        stats = retried(document, partial(count, document, audience, where))
         name = document.name if inputs.several else None
-        yield encode({"kind": "stats", "transcripts": _transcripts(document, audience), **to_builtins(stats)}, name)
+        yield encode(
+            {"kind": "stats", "transcripts": _transcripts(document, audience, where), **to_builtins(stats)}, name
+        )
         mention(document, audience)
 
 
-def _transcripts(document: Document, audience: Audience) -> int:
-    """The number of transcripts that this audience knows of."""
-    return len(document.project(audience).transcripts()) if audience.strict else document.tally.transcripts
+def _transcripts(document: Document, audience: Audience, where: Filter | None) -> int:
+    """The number of transcripts that this audience knows of, with a filter those with a match."""
+    if not audience.strict and where is None:
+        return document.tally.transcripts
+    return len(document.project(audience, where=where).transcripts())
 
 
-def _print_tables(inputs: Inputs, audience: Audience, output: Output) -> None:
+def _print_tables(inputs: Inputs, audience: Audience, output: Output, where: Filter | None) -> None:
     if not audience.is_safe:
         say("DEBUG view: these numbers include hidden messages.")
     style = output.style
     for document in inputs:
-        stats = retried(document, partial(count, document, audience))
+        stats = retried(document, partial(count, document, audience, where))
         if inputs.several:
             output.write_styled([rule(style.name(document.name), trusted(""), output.width, style, heavy=True)])
         output.write_styled(_tables(stats, output))

@@ -28,7 +28,7 @@ from viewer.index.findings import MOST_PER_CODE
 from viewer.index.messages import MessageIndex
 from viewer.model.diagnostic import Diagnostic, Rule
 from viewer.model.events import Closed, Event
-from viewer.model.messages import Header, Message, Piece, Span
+from viewer.model.messages import Header, Message, Piece, Span, Transcript
 from viewer.model.visibility import Audience, is_user_safe
 from viewer.reading.format import FormatTraits, ReadOptions
 from viewer.reading.parser import Parser
@@ -41,6 +41,7 @@ from viewer.sources.files import CHUNK, Source, open_source
 from viewer.syntax.utf8 import ill_formed
 
 if TYPE_CHECKING:
+    from viewer.document.filter.tree import Filter
     from viewer.document.scanner import Scanner
     from viewer.index.one_transcript import OneTranscript
 
@@ -240,13 +241,10 @@ class Document:
         if source.converted:
             self._analysis.findings.add(W_ENCODING, "utf-16", 0, 0, None)
 
-    def as_format(self, format: str, limit: int | None = None) -> Document:
-        """The same input read as another format, up to this many bytes and without its checks."""
+    def as_format(self, format: str) -> Document:
+        """The same input as another format, not read yet."""
         source = open_source(self.name) if isinstance(self._source, FileSource) else self._source
-        document = Document(source, format, self._options)
-        while not document.is_read and (limit is None or document.size < limit):
-            document.read_some(LARGEST_STEP if limit is None else min(LARGEST_STEP, limit - document.size))
-        return document
+        return Document(source, format, self._options)
 
     def begin_again(self) -> None:
         """Restart after the file was rewritten. Earlier projections return no more bodies."""
@@ -458,15 +456,20 @@ class Document:
         self._most_per_code = self._analysis.findings.most_per_code = most
         return self
 
-    def project(self, audience: Audience, *, withholds: bool = True) -> Projection:
-        """Project the document for this audience. Without `withholds`, FileRewrittenError is raised where the screen
-        would show nothing."""
+    def project(self, audience: Audience, *, withholds: bool = True, where: Filter | None = None) -> Projection:
+        """Project the document for this audience, or the messages of it that match a filter. Without `withholds`,
+        FileRewrittenError is raised where the screen would show nothing."""
         on_rewritten = partial(self._report, self._source) if withholds else None
         vault = Vault(
             *(self._source, self._analysis.unsettled, self._analysis.transcripts, self._is_still, on_rewritten),
             find_missing=self._analysis.missing_arguments,
         )
-        return Projection(audience, self._analysis, self._places, vault)
+        projection = Projection(audience, self._analysis, self._places, vault)
+        if where is None:
+            return projection
+        from viewer.document.filter.predicate import matching  # few commands filter
+
+        return projection.narrowed(matching(where, projection, self.name))
 
     def _report(self, source: Source) -> None:
         """Report withheld content, unless the input is already being read again. If nobody asked for reports, raise
@@ -485,6 +488,14 @@ class Document:
     def findings(self) -> list[Finding]:
         """Every diagnostic with its position, by position."""
         return list(map(self.quotes.locate, self._analysis.findings.by_position()))
+
+    def transcript_at(self, diagnostic: Diagnostic) -> Transcript:
+        """The transcript of a diagnostic: that of its message, or else the one at its place."""
+        known = self._analysis.transcripts
+        if diagnostic.message is not None:
+            return known[self._analysis.index.transcript(diagnostic.message) - 1]
+        before = [transcript for transcript in known if transcript.start <= diagnostic.start]
+        return (before or known or [Transcript(1, self.detection.format, 0)])[-1 if before else 0]
 
     def add_finding(self, rule: Rule, reason: str | None, span: Span, message: int | None) -> None:
         """Add what a command for developers found in the whole input."""

@@ -71,6 +71,28 @@ class Projection(Struct, frozen=True):
     _analysis: Analysis
     _places: Positions
     _vault: Vault
+    _only: MessageSet | None = None
+    """The messages that a filter selected; None for all."""
+
+    def narrowed(self, messages: MessageSet) -> Projection:
+        """The projection of these messages only, for the same audience."""
+        return replace(self, _only=messages)
+
+    @property
+    def is_without_match(self) -> bool:
+        """True if a filter selected no message."""
+        return self._only is not None and not len(self._only)
+
+    def has_transcript(self, rows: Rows, label: int) -> bool:
+        """True if the transcript with this number has a selected message, or all messages are selected."""
+        if self._only is None:
+            return True
+        first, last = self._analysis.index.numbers_of_transcript(rows.shown_transcripts[label - 1]) or (1, 0)
+        return len(self._only.between(first, last)) > 0
+
+    def selects(self, *numbers: int | None) -> bool:
+        """True if one of these messages is selected, or all are."""
+        return self._only is None or any(number is not None and number in self._only for number in numbers)
 
     def is_of_same_reading(self, other: Projection) -> bool:
         """True if both are from one reading of one input; a changed file is read again."""
@@ -84,9 +106,11 @@ class Projection(Struct, frozen=True):
     def transcripts(self) -> list[ShownTranscript]:
         """The transcripts of the input; the end user gets only harmless header values."""
         if not (self.audience.strict and self.audience.is_safe):
-            return [self._shown_transcript(each, each.number) for each in self._analysis.transcripts]
-        found = enumerate(self.rows().shown_transcripts, 1)
-        return [self._shown_transcript(self._analysis.transcripts[number - 1], label) for label, number in found]
+            known = None if self._only is None else {self._analysis.index.transcript(number) for number in self._only}
+            found = [each for each in self._analysis.transcripts if known is None or each.number in known]
+            return [self._shown_transcript(each, each.number) for each in found]
+        shown = enumerate(self.rows().shown_transcripts, 1)
+        return [self._shown_transcript(self._analysis.transcripts[number - 1], label) for label, number in shown]
 
     def transcript_of(self, rows: Rows, number: int) -> ShownTranscript:
         """The transcript of a message."""
@@ -131,7 +155,7 @@ class Projection(Struct, frozen=True):
         again: Sequence[Rows] = (),
     ) -> Rows:
         """The rows read so far; `Rows.extend` adds more. A matching entry of `again` is reused."""
-        wanted = Rows(self._analysis, self.audience, pane, only, folding)
+        wanted = Rows(self._analysis, self.audience, pane, self._only if only is None else only, folding)
         rows = next((each for each in again if each.is_like(wanted)), wanted)
         rows.extend()
         return rows
@@ -161,6 +185,12 @@ class Projection(Struct, frozen=True):
             return HiddenRun(self._analysis.index.transcript(rows.last_number(row)), value)
         message = self._analysis.index[value]
         return self._shown(message, rows.label(row), rows.turn(row), rows.transcript_label(message.transcript))
+
+    def unread(self, rows: Rows, row: int) -> ShownMessage:
+        """The message of a row without its body."""
+        message = self._analysis.index[rows.value(row)]
+        transcript = rows.transcript_label(message.transcript)
+        return self._shown(message, rows.label(row), rows.turn(row), transcript, reads=False)
 
     def folded(self, rows: Rows, row: int) -> FoldedBranch | FoldedAgent | None:
         """What a row folds; None if it is of another kind."""
@@ -196,8 +226,8 @@ class Projection(Struct, frozen=True):
 
     @property
     def hidden_count(self) -> int:
-        """The number of messages hidden from this audience; 0 for a strict one."""
-        if self.audience.strict:
+        """The number of messages hidden from this audience; 0 for a strict one, and with a filter."""
+        if self.audience.strict or self._only is not None:
             return 0
         cache = VisibilityCache(self._analysis.index, self.audience.sees)
         count = len(self._analysis.index)
@@ -211,7 +241,7 @@ class Projection(Struct, frozen=True):
         index, cache = self._analysis.index, VisibilityCache(self._analysis.index, self.audience.sees)
         counts: dict[int, tuple[int, bool]] = {}
         total = 0
-        for number in range(1, len(index) + 1):
+        for number in range(1, len(index) + 1) if self._only is None else self._only:
             kind = index.header_key(number)
             if not cache.sees_kind(kind):
                 continue
@@ -227,6 +257,9 @@ class Projection(Struct, frozen=True):
         if not self.audience.sees_usage:
             return None
         index = self._analysis.index
+        if self._only is not None:
+            stated = [index.usages[number] for number in self._only if number in index.usages]
+            return reduce(Usage.plus, stated) if stated else None
         found = [*index.total_usages.values()]
         found += [one for number, one in index.usages.items() if index.transcript(number) not in index.total_usages]
         return reduce(Usage.plus, found) if found else None
@@ -255,7 +288,7 @@ class Projection(Struct, frozen=True):
             return message.header
         return safe_header(message.header) if is_user_safe(message) else without_unlisted(message.header)
 
-    def _shown(self, message: Message, label: int, turn: int, transcript: int) -> ShownMessage:
+    def _shown(self, message: Message, label: int, turn: int, transcript: int, *, reads: bool = True) -> ShownMessage:
         placed = not self.audience.is_safe
         header = self._header(message)
         return ShownMessage(
@@ -272,7 +305,7 @@ class Projection(Struct, frozen=True):
             content_type=header.content_type,
             constrained=header.constrained,
             ending=message.ending.value,
-            body=self._vault.body_for(self.audience, message),
+            body=self._vault.body_for(self.audience, message) if reads else "",
             span=message.span if placed else None,
             body_span=message.body_span if placed else None,
             line=self._places.line(message.span[0]) if placed else None,
@@ -449,7 +482,17 @@ class Projection(Struct, frozen=True):
 
     def diagnostics(self) -> list[ShownDiagnostic]:
         """The diagnostics, by position if the audience may know positions, otherwise by message."""
-        return self._disclosure.all()
+        found = self._disclosure.all()
+        return found if self._only is None else [each for each in found if self._has_label(each.message)]
+
+    def _has_label(self, label: int | None) -> bool:
+        """True if a selected message has this number for the audience."""
+        if label is None or self._only is None:
+            return False
+        if not (self.audience.strict and self.audience.is_safe):
+            return label in self._only
+        rows = self.rows()
+        return any(rows.kind(row) is RowKind.MESSAGE and rows.label(row) == label for row in range(len(rows)))
 
     def problems(self, rows: Rows) -> DiagnosticView:
         """The same for a growing view, without notes for the end user; `rows` are all rows of this projection."""

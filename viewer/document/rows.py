@@ -444,9 +444,12 @@ class Rows:
                 start = bisect_left(folded.lasts, run.first)
                 for row in range(start, bisect_right(folded.lasts, run.last)):
                     folded.kinds[row] = run.kind.value
-        labels = columns.sequence(now.shown + 1, now.shown + 1 + len(shown)) if is_strict else array("I")
-        turns = self._turns_of(shown, transcripts, folded) if self._audience.is_safe else array("I")
-        now.shown += len(shown)
+        every = shown if self._only is None else columns.select(self._seen.mask(first, last), first)
+        labels = columns.sequence(now.shown + 1, now.shown + 1 + len(every)) if is_strict else array("I")
+        if is_strict and len(every) > len(shown):  # a filter changes no numbers
+            labels = columns.take(labels, columns.lookup(every, shown))
+        turns = self._turns_of(every, transcripts, folded) if self._audience.is_safe else array("I")
+        now.shown += len(every)
         now.taken = last
         if self._join(folded, transcripts[0][1]):
             del turns[:1]
@@ -505,7 +508,7 @@ class Rows:
         return runs
 
     def _turns_of(self, shown: Column, transcripts: list[tuple[int, int]], folded: Folded) -> Column:
-        """The turns of rows, counting only shown messages; folded ones count as well."""
+        """The turns of rows, counting only shown messages; those that are folded or filtered out count as well."""
         columns, kinds = self.columns, folded.kinds
         if not shown:
             return array("I", bytes(array("I").itemsize * len(kinds)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable
 from itertools import count as count_from
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -13,6 +14,9 @@ from viewer.document.values import ShownCall
 from viewer.index.calls import CallState
 from viewer.model.messages import Coding, Message, Usage
 from viewer.model.visibility import END_USER, Audience
+
+if TYPE_CHECKING:
+    from viewer.document.filter.tree import Filter
 
 AT_ONCE = 64 * 1024
 """Messages whose columns are looked at together."""
@@ -52,13 +56,14 @@ class Stats(Struct, frozen=True):
     """The tokens that the input states; None for an audience that sees no usage."""
 
 
-def count(document: Document, audience: Audience) -> Stats:
-    """Count the content that this audience sees; hidden messages have a single count."""
-    projection = document.project(audience)
-    calls = projection.calls()
+def count(document: Document, audience: Audience, where: Filter | None = None) -> Stats:
+    """Count the content that this audience sees; hidden messages have a single count. With a filter, only its matches
+    count, and nothing is hidden from it that it could match."""
+    projection = document.project(audience, where=where)
+    calls = [call for call in projection.calls() if projection.selects(call.call, call.reply)]
     sums, hidden = _count_messages(document, projection, {call.call for call in calls})
     ordered = sorted(sums, key=lambda row: (-row.messages, row.role, row.channel or ""))
-    return Stats(ordered, _by_tool(calls), None if audience.strict else hidden, projection.usage())
+    return Stats(ordered, _by_tool(calls), None if audience.strict or where else hidden, projection.usage())
 
 
 def _count_messages(
@@ -82,13 +87,15 @@ def _count_messages(
             if row is None:
                 hidden += 1
                 continue
+            if not projection.selects(number):
+                continue
             row.messages += 1
             row.calls += number in calling
             if number in shown_sizes:
                 row.bytes += shown_sizes[number]
             else:
                 row.bytes += end - start if index.regular_kinds[kind] else _size(projection, index[number])
-    return sums.values(), hidden
+    return [row for row in sums.values() if row.messages], hidden
 
 
 def _row(sums: dict[tuple[str, str | None], Sum], message: Message) -> Sum:

@@ -18,6 +18,9 @@ _ENDINGS = list(Ending)
 _ENDING_OF = {ending: number for number, ending in enumerate(_ENDINGS)}
 _ESCAPED, _IRREGULAR, _HAS_STOP, _BROKE_OUT, _CANCELLED = 8, 16, 32, 64, 128
 """An irregular body is not one plain run of bytes."""
+WORTH_A_BACKEND = 32
+"""A smaller batch takes less time without the backend."""
+_PLAIN = PlainColumns()
 _FAR_LEAD, _FAR_TAIL = 0xFFFF_FFFF, 0xFF
 
 
@@ -234,12 +237,12 @@ class MessageIndex:
     def extend(self, batch: MessageBatch) -> None:
         """Append a batch of messages."""
         row = len(self)
+        columns = self.columns if len(batch) >= WORTH_A_BACKEND else _PLAIN
         self.spans.extend(batch)
         self.kinds.extend(batch.kinds)
-        turns = self._turns.after_all(self.columns, [(0, batch.transcript)], batch.users)
-        self._turn.extend(turns)
+        self._turn.extend(self._turns.after_all(columns, [(0, batch.transcript)], batch.users))
         self._enter_transcript(row, batch.transcript)
-        self._call_ids.extend(self.columns, self.columns.add(batch.id_rows, row), batch.id_ends, batch.id_text)
+        self._call_ids.extend(columns, columns.add(batch.id_rows, row), batch.id_ends, batch.id_text)
 
     def call_id(self, number: int) -> str | None:
         """The call id of a message."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from enum import IntEnum
 from hashlib import blake2b
 from heapq import merge
@@ -11,9 +11,11 @@ from itertools import groupby, pairwise
 
 from msgspec import Struct
 
+from viewer.document.document import Document
 from viewer.document.projection import Projection
 from viewer.document.values import Placed
 from viewer.model.messages import Header, Span
+from viewer.model.visibility import END_USER, EVERYTHING
 from viewer.rules import calls, errors, notes, structure
 
 READERS = ("openchatml-0.1", "openchatml-1.x", "openchatml-2.0", "openchatml-2.2", "harmony")
@@ -109,12 +111,25 @@ class Row(Struct, frozen=True):
     """How the readers that do not refuse disagree; None if they agree."""
 
 
-def reading(format: str, everything: Projection, shown: Projection, size: int) -> Reading:
-    """The reading of one format, from a projection for a developer and one for the end user."""
-    found = [
-        Read(each.number, each.span[0], each.body, each.span[1], each.header, each.is_shown, _checksum(shown, each))
-        for each in everything.layout()
-    ]
+def readings(document: Document, limit: int | None = LIMIT) -> Generator[None, None, tuple[Reading, ...]]:
+    """The document as each text format reads it, one after another, in small steps."""
+    found = []
+    for name in READERS:
+        other = document.as_format(name)
+        while not other.is_read and (limit is None or other.size < limit):
+            other.read_some(other.step_size if limit is None else min(other.step_size, limit - other.size))
+            yield
+        everything, shown = (other.project(each, withholds=False) for each in (EVERYTHING, END_USER))
+        found.append((yield from _reading(name, everything, shown, other.size)))
+    return tuple(found)
+
+
+def _reading(format: str, everything: Projection, shown: Projection, size: int) -> Generator[None, None, Reading]:
+    found = []
+    for each in everything.layout():
+        text = _checksum(shown, each)
+        found.append(Read(each.number, each.span[0], each.body, each.span[1], each.header, each.is_shown, text))
+        yield
     problems = {each for code, reason in everything.problem_codes() for each in (code, f"{code}/{reason}")}
     return Reading(format, _verdict(format, problems, is_empty=bool(size) and not found), found)
 

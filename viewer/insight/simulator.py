@@ -5,17 +5,19 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from hashlib import sha256
 
 from msgspec import Struct, field
 
 from viewer.columns.api import Column
+from viewer.document.projection import Projection
 from viewer.insight.chat_view import Change, Refusal, Renderer, instructions
 from viewer.insight.harmony_prompt import NEXT, Part, changes, prompt_head, prompt_parts, prompt_stop, sampled_parts
 from viewer.insight.history import (
     History,
     is_analysis,
+    is_assistant,
     is_assistant_final,
     is_call,
     is_final,
@@ -71,6 +73,15 @@ def are_different(outcomes: Sequence[Outcome]) -> bool:
     return len({outcome.sha256 for outcome in outcomes}) > 1
 
 
+def simulator_before(projection: Projection, number: int, encode: Encode | None = None) -> Simulator | None:
+    """A simulator of the prompt that produced a message; None if no model wrote it."""
+    history = History(projection, projection.transcript_number(number))
+    if not history.holds(number) or not is_assistant(history.header(number)):
+        return None
+    run = history.run_before(number)
+    return Simulator(history.until(run[0] if run else number), run, encode)
+
+
 class Simulator:
     """Simulator of the prompt after a history, or of the one that continues a run of assistant messages."""
 
@@ -93,25 +104,38 @@ class Simulator:
         if refusal:
             raise refusal
         if policy.template is None:
-            gone = frozenset(self._dropped(policy))
-            return self._ended(prompt_parts(self.history, (each for each in self._numbers if each not in gone)))
+            return self._ended(prompt_parts(self.history, without(self._numbers, self.dropped(policy))))
         for _ in policy.template(self.history):
             pass
         return self._ended(each for each in policy.template(self.history) if isinstance(each, Part))
 
     def outcomes(self, policies: Iterable[Policy]) -> list[Outcome]:
         """What each policy makes of the history. Bodies are read once for all policies without a template."""
+        steps = self.steps(policies)
+        while True:
+            try:
+                next(steps)
+            except StopIteration as end:
+                found: list[Outcome] = end.value
+                return found
+
+    def steps(self, policies: Iterable[Policy]) -> Generator[None, None, list[Outcome]]:
+        """The same in small steps, so that a screen stays responsive."""
         policies = list(policies)
-        gone = {each.name: self._dropped(each) for each in policies if not each.template and not self._refusal(each)}
-        sheet = _Sheet(self, [frozenset(numbers) for numbers in gone.values()], self._encode)
-        return [
-            self._refused(policy, refusal)
-            if (refusal := self._refusal(policy))
-            else self._by_template(policy, policy.template)
-            if policy.template
-            else self._plain(policy, gone[policy.name], sheet)
-            for policy in policies
-        ]
+        gone = {each.name: self.dropped(each) for each in policies if not each.template and not self._refusal(each)}
+        sheet = _Sheet(self, list(gone.values()), self._encode)
+        yield from sheet.measure(self)
+        outcomes: list[Outcome] = []
+        for policy in policies:
+            refusal = self._refusal(policy)
+            if refusal:
+                outcomes.append(self._refused(policy, refusal))
+            elif policy.template:
+                outcomes.append((yield from self._by_template(policy, policy.template)))
+            else:
+                outcomes.append(self._plain(policy, gone[policy.name], sheet))
+            yield
+        return outcomes
 
     def end(self) -> Iterator[Part]:
         """The end of the prompt: the model continues there."""
@@ -129,7 +153,8 @@ class Simulator:
         yield from parts
         yield from self.end()
 
-    def _dropped(self, policy: Policy) -> Column:
+    def dropped(self, policy: Policy) -> Column:
+        """The messages that a policy without a template drops."""
         return dropped(policy, self.history, self._analysis)
 
     def _refusal(self, policy: Policy) -> Refusal | None:
@@ -141,7 +166,7 @@ class Simulator:
         return Outcome(policy, self.history.transcript, self.after, refused=refusal, notes=notes)
 
     def _plain(self, policy: Policy, numbers: Column, sheet: _Sheet) -> Outcome:
-        gone = frozenset(numbers)
+        gone = sheet.gone(numbers)
         notes = {*self._notes(), *self._notes_of(policy, numbers)}
         if sheet.ambiguous - gone:
             notes.add(AMBIGUOUS)
@@ -149,13 +174,13 @@ class Simulator:
             policy,
             self.history.transcript,
             self.after,
-            [*(each for each in self._numbers if each not in gone), *self._sampled],
-            list(numbers),
+            array("I", (*without(self._numbers, numbers), *self._sampled)),
+            numbers,
             policy.cut(self.history),
             changed=tuple(each for each in sheet.changed if each.number not in gone),
             bytes=sheet.byte_count(numbers),
             tokens=sheet.token_count(numbers),
-            sha256=sheet.checksums[gone],
+            sha256=sheet.checksum(numbers),
             cache=self._cache(policy, gone, sheet),
             notes=tuple(_in_order(notes)),
         )
@@ -168,7 +193,7 @@ class Simulator:
         gone_before = frozenset(dropped(policy, before, self._analysis))
         return prefix_cache(self.history, run, gone_before, gone, sheet.size, list(self.end()), self._encode)
 
-    def _by_template(self, policy: Policy, template: Renderer) -> Outcome:
+    def _by_template(self, policy: Policy, template: Renderer) -> Generator[None, None, Outcome]:
         meter = _Meter(self._encode)
         kept: set[int] = set()
         changed: list[Change] = []
@@ -184,6 +209,7 @@ class Simulator:
             for part in self._ended(text()):
                 meter.add(part)
                 kept.add(part.number)
+                yield
         except Refusal as refusal:
             return self._refused(policy, refusal)
         checksum = meter.checksum()
@@ -194,8 +220,8 @@ class Simulator:
             policy,
             self.history.transcript,
             self.after,
-            [*(each for each in self._numbers if each in kept), *self._sampled],
-            [each for each in self._numbers if each not in kept],
+            array("I", (*(each for each in self._numbers if each in kept), *self._sampled)),
+            array("I", (each for each in self._numbers if each not in kept)),
             why={each.number: each.what for each in changed if each.number not in kept},
             changed=tuple(each for each in changed if each.number in kept),
             bytes=meter.bytes,
@@ -224,7 +250,7 @@ class Simulator:
         """Facts about what one policy drops."""
         history = self.history
         if policy.cut is POLICIES[HARMONY].cut:
-            if {*self._dropped(POLICIES[_LATER])} - {*numbers}:
+            if len(self.dropped(POLICIES[_LATER])) > len(numbers):  # one drops a beginning of what the other one drops
                 yield "stale-analysis"
             if policy.cut(history) and not is_assistant_final(history.header(history.first_of(is_final))):
                 yield "final-by-other-role"
@@ -240,6 +266,17 @@ def dropped(policy: Policy, history: History, analysis: Column) -> Column:
     return array("I", (each for each in before if each not in kept)) if kept else before
 
 
+def without(numbers: Iterable[int], gone: Iterable[int]) -> Iterator[int]:
+    """The ascending numbers without those that are gone, also ascending."""
+    rest = iter(gone)
+    skipped = next(rest, None)
+    for number in numbers:
+        if number == skipped:
+            skipped = next(rest, None)
+        else:
+            yield number
+
+
 def _in_order(notes: Iterable[str]) -> list[str]:
     found = set(notes)
     return [name for name in NOTES if name in found]
@@ -248,24 +285,36 @@ def _in_order(notes: Iterable[str]) -> list[str]:
 class _Sheet:
     """Sizes of the messages of a prompt, and the checksum of the prompt for each set of dropped messages."""
 
-    def __init__(self, simulator: Simulator, sets: Sequence[frozenset[int]], encode: Encode | None) -> None:
-        self._history = history = simulator.history
+    def __init__(self, simulator: Simulator, columns: Sequence[Column], encode: Encode | None) -> None:
+        self._history = simulator.history
         self._encode = encode
-        self._places = {number: place for place, number in enumerate(history.numbers())} if sets else {}
+        self._places = {number: place for place, number in enumerate(simulator.history.numbers())} if columns else {}
         self._bytes, self._tokens = array("Q"), array("Q")
         self.changed: list[Change] = []
         self.ambiguous: set[int] = set()
         """The messages whose body holds control tokens as text."""
-        hashes = {gone: sha256() for gone in sets}
-        for number in self._places:
-            self._measure(number, [hashes[gone].update for gone in hashes if number not in gone])
-            self.changed += [Change(number, what) for what in changes(history, number)]
-        end = "".join(part.text for part in simulator.end())
-        self._end_bytes, self._end_tokens = len(end.encode()), len(encode(end)) if encode else 0
-        for each in hashes.values():
-            each.update(end.encode())
-        self.checksums = {gone: each.hexdigest() for gone, each in hashes.items()}
+        self._sets = {each.tobytes(): frozenset(each) for each in columns}
+        self._hashes = {key: sha256() for key in self._sets}
+        self._end_bytes = self._end_tokens = 0
+
+    def gone(self, numbers: Column) -> frozenset[int]:
+        """These dropped messages as a set."""
+        return self._sets[numbers.tobytes()]
+
+    def checksum(self, numbers: Column) -> str:
         """The checksum of the prompt without these messages."""
+        return self._hashes[numbers.tobytes()].hexdigest()
+
+    def measure(self, simulator: Simulator) -> Iterator[None]:
+        """Read the messages, each in a step."""
+        for number in self._places:
+            self._measure(number, [self._hashes[key].update for key, gone in self._sets.items() if number not in gone])
+            self.changed += [Change(number, what) for what in changes(self._history, number)]
+            yield
+        end = "".join(part.text for part in simulator.end())
+        self._end_bytes, self._end_tokens = len(end.encode()), len(self._encode(end)) if self._encode else 0
+        for each in self._hashes.values():
+            each.update(end.encode())
 
     def byte_count(self, gone: Iterable[int]) -> int:
         """The size of the prompt without these messages."""

@@ -72,7 +72,8 @@ class Conversation:
         self._grows = grows
         self._tail = Tail(projection)
         boundary_of = partial(projection.boundary, self._tail.rows, grows=grows)
-        self._page = _Page(audience, boundary_of, width, style, begun)
+        has_transcript = partial(projection.has_transcript, self._tail.rows)
+        self._page = _Page(audience, boundary_of, has_transcript, width, style, begun)
         self._calls_of = projection.call_watch().of if grows else calls_by_message(projection.calls())
         self._width = width
         self._style = style
@@ -253,12 +254,19 @@ class _Page:
     the first has none for the end user."""
 
     def __init__(
-        self, audience: Audience, boundary_of: Callable[[int], Boundary], width: int, style: Style, begun: bool
+        self,
+        audience: Audience,
+        boundary_of: Callable[[int], Boundary],
+        has_transcript: Callable[[int], bool],
+        width: int,
+        style: Style,
+        begun: bool,
     ) -> None:
         """With `begun`, the page already has content."""
         self._audience = audience
         self._safe = audience.is_safe
         self._boundary_of = boundary_of
+        self._has_transcript = has_transcript
         self._width = width
         self._style = style
         self._notes = Notes(self._safe)
@@ -352,6 +360,8 @@ class _Page:
         """Begin the transcripts up to this one."""
         while self._transcript < last:
             self._transcript, self._turn, self._is_rewound = self._transcript + 1, 0, False
+            if not self._has_transcript(self._transcript):
+                continue
             boundary = self._boundary_of(self._transcript)
             self._trims = FORMATS[boundary.transcript.format].display_trim
             if not self._safe or max(boundary.count, self._transcript) > 1:

@@ -45,7 +45,8 @@ def projection_lines(
     for diagnostic in projection.diagnostics():
         yield diagnostic_line(diagnostic, file)
     for call in projection.calls():
-        yield call_line(call, file)
+        if projection.selects(call.call, call.reply):
+            yield call_line(call, file)
 
 
 def transcript_line(transcript: ShownTranscript, audience: Audience, file: str | None = None) -> Printable:

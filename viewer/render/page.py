@@ -124,7 +124,7 @@ class BlockMaker:
         """The width of the reading column."""
         self.margin = Part(trusted(" " * column.left))
         """The cells before it, with room for the cursor."""
-        self._visibility = projection.visibility()
+        self._visibility = projection.visibility() if self.debug else None
         self._cards = CardMaker(projection, rows, self.facts, signs, self.margin, self.width)
 
     @property
@@ -178,7 +178,7 @@ class BlockMaker:
 
     def _is_line(self, row: int) -> bool:
         """True if a message has a row of one line, because the end user did not see it."""
-        if not self.debug or self.raw or self.rows.kind(row) is not RowKind.MESSAGE:
+        if self._visibility is None or self.raw or self.rows.kind(row) is not RowKind.MESSAGE:
             return False
         return not self._visibility.sees(self.rows.value(row))
 

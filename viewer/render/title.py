@@ -14,6 +14,8 @@ from viewer.render.sanitize import SafeText, sanitize_line
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.render.width import cells, cut, wrap
 
+BADGES = {True: "[DEBUG]", False: "[SAFE]"}
+"""The level on screens that are not the main one, by whether they reveal."""
 TITLE_WIDTH = 60
 """Columns of the title of a transcript."""
 ROOMY = 100

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.columns.numpy_backend import column_of
+from viewer.columns.api import Column
+from viewer.columns.numpy_backend import column_of, values_of
 from viewer.index.batch import MessageBatch
 from viewer.index.messages import MessageIndex
 from viewer.reading.grammar import SPACE, TextGrammar
@@ -87,6 +90,8 @@ class KnownFrames:
         self._data = data
         self._headers = headers
         self._facts = facts
+        self._columns: MessageBatch | None = None
+        """All frames, once some are asked for."""
         self._good = headers.kinds >= 0
         rows = np.flatnonzero(self._good)
         kinds = headers.kinds[rows]
@@ -112,29 +117,61 @@ class KnownFrames:
 
     def batch(self, row: int, end: int, base: int, transcript: int) -> MessageBatch:
         """These frames as columns; `base` is the offset of the block."""
-        frames, rows = self._frames, slice(row, end)
-        kinds, endings = self._headers.kinds[rows], frames.endings[rows]
-        starts, ends = frames.starts[rows], frames.ends[rows]
-        id_starts, id_ends = self._headers.id_starts[rows], self._headers.id_ends[rows]
-        id_rows = np.flatnonzero(id_starts)
-        id_starts, sizes = id_starts[id_rows], (id_ends - id_starts)[id_rows]
+        if self._columns is None:
+            self._columns = self._make_columns(base)
+        columns, rows = self._columns, slice(row, end)
+        first, last = bisect_left(columns.id_rows, row), bisect_left(columns.id_rows, end)
+        text_start = columns.id_ends[first - 1] if first else 0
+        text_end = columns.id_ends[last - 1] if last else 0
         return MessageBatch(
             transcript,
             self.grammar,
-            column_of("Q", starts + base),
-            column_of("Q", ends + base),
-            column_of("I", frames.messages[rows] + MESSAGE_LENGTH - starts),
-            column_of("B", ends - frames.stops[rows]),
+            columns.starts[rows],
+            columns.ends[rows],
+            columns.leads[rows],
+            columns.tails[rows],
+            columns.kinds[rows],
+            columns.users[rows],
+            _less(columns.id_rows[first:last], row),
+            _less(columns.id_ends[first:last], text_start),
+            columns.id_text[text_start:text_end],
+            _less(_between(columns.noted, row, end), row),
+            _less(_between(columns.escaped, row, end), row),
+        )
+
+    def _make_columns(self, base: int) -> MessageBatch:
+        """All frames of the block as if they were one batch. Rows without a known header have no meaning."""
+        frames = self._frames
+        kinds, endings = np.maximum(self._headers.kinds, 0), frames.endings
+        id_rows = np.flatnonzero(self._headers.id_starts)
+        id_starts = self._headers.id_starts[id_rows]
+        sizes = self._headers.id_ends[id_rows] - id_starts
+        return MessageBatch(
+            0,
+            self.grammar,
+            column_of("Q", frames.starts + base),
+            column_of("Q", frames.ends + base),
+            column_of("I", frames.messages + MESSAGE_LENGTH - frames.starts),
+            column_of("B", frames.ends - frames.stops),
             column_of("I", self._facts.numbers[kinds * _ENDING_COUNT + endings]),
             bytearray(self._facts.users[kinds]),
             column_of("I", id_rows),
             column_of("Q", sizes.cumsum()),
             self._id_text(id_starts, sizes),
-            column_of("I", np.flatnonzero(self._noted[rows])),
-            column_of("I", np.flatnonzero(frames.escaped[rows])),
+            column_of("I", np.flatnonzero(self._noted)),
+            column_of("I", np.flatnonzero(frames.escaped)),
         )
 
     def _id_text(self, starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> bytes:
         """The joined text of the call ids."""
         places = np.arange(sizes.sum()) + (starts - sizes.cumsum() + sizes).repeat(sizes)
         return bytes(np.frombuffer(self._data, np.uint8)[places])
+
+
+def _between(rows: Column, first: int, last: int) -> Column:
+    return rows[bisect_left(rows, first) : bisect_left(rows, last)]
+
+
+def _less(values: Column, amount: int) -> Column:
+    """The values, each less this amount."""
+    return column_of(values.typecode, values_of(values) - amount) if values else values

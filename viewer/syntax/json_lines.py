@@ -93,12 +93,6 @@ def read_known(data: bytes, base: int) -> LazyNode | None:
     return LazyNode(value, _Line(data, base, len(data)), None, 0)
 
 
-def is_regular(data: bytes) -> bool:
-    """True if all of these bytes are one regular object or array."""
-    found = _regular(data)
-    return found is not None and type(found[0]) in (dict, list)
-
-
 def read_regular(data: bytes, base: int) -> LazyNode | None:
     """The object that is all of these bytes; None if it is irregular, and the careful reader must read it.
 

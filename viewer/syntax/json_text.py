@@ -156,6 +156,7 @@ def _finite(text: str) -> float:
 _HALF = re.compile(rb"\\u[dD]")
 """Half of a surrogate pair, which alone is U+FFFD in a node."""
 _SPACED_COLON = lazy_regex(rb'"[ \t\r\n]+:')
+_CONTAINERS = (dict, list)
 _DECODER = msgspec.json.Decoder()
 """Accepts nothing but RFC 8259."""
 _EXACT = json.JSONDecoder(parse_float=_finite, parse_constant=_refuse)
@@ -187,7 +188,9 @@ def plain_object(data: bytes) -> dict[str, object] | None:
 
 def _quick_object(data: bytes) -> dict[str, object] | None:
     """The same where the number of colons proves that no key is repeated: each member has one outside of strings."""
-    if b"\\u" in data or (len(data) > MAX_DEPTH and _may_be_too_much(data)):
+    if b"\\u" in data or len(data) > LONGEST_GLANCED:
+        return None
+    if len(data) > MAX_DEPTH and data.count(b"[") + data.count(b"{") > MAX_DEPTH:
         return None
     try:
         value = _DECODER.decode(data)
@@ -204,10 +207,6 @@ def _quick_object(data: bytes) -> dict[str, object] | None:
     return None
 
 
-def _may_be_too_much(data: bytes) -> bool:
-    return len(data) > LONGEST_GLANCED or data.count(b"[") + data.count(b"{") > MAX_DEPTH
-
-
 def _count_members(value: dict[str, Any] | list[Any]) -> int:
     """The members of all objects in a value."""
     parts: Iterable[Any] = value
@@ -215,7 +214,7 @@ def _count_members(value: dict[str, Any] | list[Any]) -> int:
     if isinstance(value, dict):
         count, parts = len(value), value.values()
     for part in parts:
-        if isinstance(part, dict | list):
+        if isinstance(part, _CONTAINERS):
             count += _count_members(part)
     return count
 

@@ -62,7 +62,7 @@ class Declarations:
 
     def knows(self, tool: str) -> bool:
         """True if a tool with this name is declared; the prefix `functions.` is ignored."""
-        return _plain(tool) in self._declared
+        return tool.removeprefix(PREFIX) in self._declared
 
     def check(self, tool: str, data: bytes, base: int) -> list[ArgumentFault]:
         """The faults of arguments in JSON text at offset `base`; none if it is not JSON."""
@@ -78,7 +78,7 @@ class Declarations:
     def accepts(self, tool: str, value: dict[str, object]) -> bool:
         """True if arguments with this value have no fault; members may be removed from it."""
         self._calls += 1
-        name = _plain(tool)
+        name = tool.removeprefix(PREFIX)
         schematic = self._schematics.get(name)
         if schematic is None:
             if name not in self._declared:

@@ -100,7 +100,7 @@ def test_no_random_session_leaks(planted: Planted, numbers: list[int]) -> None:
 
 @pytest.fixture
 def seldom_collected() -> Iterator[None]:
-    """What stays is not looked through again and again: a tenth of the time of a session."""
+    """Collect garbage rarely: it takes a tenth of the time of a session."""
     before = gc.get_threshold()
     gc.collect()
     gc.freeze()

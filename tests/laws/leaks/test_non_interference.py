@@ -56,7 +56,7 @@ async def seen(planted: Planted, acts: Sequence[Act]) -> list[object]:
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
         patched.setattr(
             StatusLine.show_notice, "__defaults__", (Notice.NOTE, 3600.0)
-        )  # how long a notice stays is no matter
+        )  # how long a notice stays does not matter
         patched.setattr(ViewerApp, "CLICK_CHAIN_TIME_THRESHOLD", 3600.0)  # the same for the time between clicks
         patched.setattr(CommandPalette, "_NO_MATCHES_COUNTDOWN", 3600.0)  # the same for the delay of the palette
         async with session(planted, Path(folder)) as run:

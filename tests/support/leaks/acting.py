@@ -30,7 +30,7 @@ PALETTE = ["copy", "export", "next", "raw", "side", "tools", "help", "out"]
 
 @dataclass(frozen=True)
 class Act:
-    """One thing that is done."""
+    """One action with its arguments."""
 
     kind: str
     given: tuple[str | int, ...] = ()
@@ -83,7 +83,7 @@ EVERYWHERE = [
     Act("debug and back"),
     Act("key", ("g",)),
 ]
-"""Once through everything that the app has."""
+"""Every feature of the app, once."""
 
 
 async def perform(pilot: Pilot[int], act: Act) -> AsyncIterator[None]:

@@ -1,4 +1,4 @@
-"""Finds a canary in whatever leaves the program, however it was written: plain, cut, folded, encoded or spread out."""
+"""Find a canary in whatever leaves the program, in any notation: plain, cut, folded, encoded or spread out."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from random import Random
 from urllib.parse import unquote
 
 LETTERS = "jkqvwxz"
-"""The letters of canaries: six of them in a row are no word."""
+"""The letters of canaries: no word has six of them in a row."""
 LENGTH = 14
 SHORTEST = 6
 """The number of consecutive letters of a canary that counts as a leak."""
@@ -28,13 +28,13 @@ _NO_LETTER = re.compile(r"[\W\d_]+")
 
 
 def canary(chance: Random) -> str:
-    """A fresh one."""
+    """A new canary."""
     return "".join(chance.choices(LETTERS, k=LENGTH))
 
 
 @dataclass(frozen=True, slots=True)
 class Leak:
-    """A canary that got out."""
+    """A canary that leaked."""
 
     canary: str
     form: str

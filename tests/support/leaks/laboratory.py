@@ -108,7 +108,7 @@ class Session:
         )
 
     async def do(self, act: Act) -> None:
-        """Do it, and look at everything."""
+        """Perform it, and search everything."""
         if self.app._exit:
             return
         if act.kind == "search":

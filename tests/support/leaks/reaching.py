@@ -27,6 +27,7 @@ from viewer.index.calls import CallLedger
 from viewer.index.messages import MessageIndex
 from viewer.model.messages import Transcript
 from viewer.tui.app import ViewerApp, ViewOptions
+from viewer.tui.insight.lens import LensScreen
 
 INDEX = (MessageIndex, CallLedger, Transcript)
 """Objects that may hold header words of hidden messages. Objects reachable only from them are skipped."""
@@ -95,9 +96,13 @@ async def main(file: str, format: str, canaries: str, when: str) -> None:
             async for _ in perform(pilot, act):
                 pass
         if when in ("in debug", "after debug"):
-            await press(
-                pilot, "d", "s", "g", "J", "i", "C", "r", "r", "vertical_line", "y", "r", "G", "g", "e", "enter"
-            )
+            await press(pilot, "d", "S", "right_square_bracket", "equals_sign", "escape")
+            await settled(pilot)
+            await press(pilot, "V")
+            if isinstance(pilot.app.screen, LensScreen):  # only for text formats
+                await press(pilot, "j", "escape")
+            await settled(pilot)
+            await press(pilot, "s", "g", "J", "i", "C", "r", "r", "vertical_line", "y", "r", "G", "g", "e", "enter")
         if when == "after debug":
             await press(pilot, "d")
             await settled(pilot)

@@ -116,7 +116,7 @@ class Schedule:
 
     @property
     def new_data(self) -> bytes:
-        """What is written."""
+        """The written content."""
         data, size = self.new.data, len(self.old.data)
         if self.way != "same length":
             return data
@@ -179,7 +179,7 @@ class Steps:
         self.count += 1
 
     def act(self) -> None:
-        """Do it now, unless it was done."""
+        """Run the action now, unless it has run."""
         if not self.is_done:
             self.is_done = True
             self._act()
@@ -187,7 +187,7 @@ class Steps:
 
 @contextmanager
 def rewritten(schedule: Schedule, path: Path, at: int) -> Iterator[Steps]:
-    """Inside, the file is rewritten at this step."""
+    """Within the block, the file is rewritten at this step."""
     path.write_bytes(schedule.old.data)
     tick(path.parent)
 
@@ -235,7 +235,7 @@ def _make_small(patched: pytest.MonkeyPatch) -> None:
 
 
 class _Awake:
-    """Waits for nothing."""
+    """A waiter that returns at once."""
 
     def __init__(self, path: str) -> None:
         pass

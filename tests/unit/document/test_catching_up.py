@@ -1,4 +1,4 @@
-"""A followed file that is already big: it is read first, and checked behind, with the same result."""
+"""A followed file that is already big: it is read first and checked later, with the same result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Diagnostics that are taken as they come are those that are asked for in the end, in the same order."""
+"""Diagnostics taken incrementally equal those requested at the end, in the same order."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ AUDIENCES = {
 
 
 def facts(found: DiagnosticView, numbers: range) -> tuple[object, ...]:
-    """Everything that a view knows."""
+    """All data of a view."""
     severities = ["error", "warning"]
     return (
         list(found),
@@ -38,7 +38,7 @@ def facts(found: DiagnosticView, numbers: range) -> tuple[object, ...]:
 
 
 def expected(found: list[ShownDiagnostic], numbers: range) -> tuple[object, ...]:
-    """The same, from one diagnostic after the other."""
+    """The same, computed diagnostic by diagnostic."""
     by_severity = {
         name: sorted(one.message for one in found if one.message and one.severity == name)
         for name in ("error", "warning")

@@ -1,4 +1,4 @@
-"""A big document: read with the scanner, checked behind the index, and the same in the end."""
+"""A big document: read with the scanner, checked after the index, with the same result."""
 
 from __future__ import annotations
 

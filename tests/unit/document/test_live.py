@@ -45,7 +45,7 @@ class Log:
         return self.steps()
 
     def steps(self) -> list[LiveChange]:
-        """All steps until nothing more is there."""
+        """All steps until nothing is left."""
         self.clock.now += 0.001
         changes = [self.document.step()]
         while changes[-1].more:

@@ -1,4 +1,4 @@
-"""The text that all matches of a pattern have in them."""
+"""The text that every match of a pattern contains."""
 
 from __future__ import annotations
 

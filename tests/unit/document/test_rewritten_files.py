@@ -47,7 +47,7 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def scanned(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also small files are scanned, so that their blocks have no checksums."""
+    """Scan small files, too, so that their blocks have no checksums."""
     monkeypatch.setattr(documents, "BIG", 1)
     monkeypatch.setattr(documents, "WORTH_SCANNING", 1)
 

@@ -1,4 +1,4 @@
-"""Rows made by the thousand are those that are made one by one: any audience, lane, filter, and any number read."""
+"""Rows made in bulk equal rows made one by one, for any audience, lane and filter, however many are read."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def transcript(seed: int, parts: int) -> bytes:
 
 
 def columns(rows: Rows) -> list[tuple[object, ...]]:
-    """Everything that the rows say."""
+    """All data of the rows."""
     told = [
         (rows.kind(row), rows.value(row), rows.label(row), rows.last_number(row), rows.turn(row), rows.transcript(row))
         for row in range(len(rows))
@@ -51,7 +51,7 @@ def columns(rows: Rows) -> list[tuple[object, ...]]:
 def by_definition(
     document: Document, audience: Audience, pane: Pane | None, only: MessageSet | None
 ) -> list[tuple[str, int]]:
-    """Kinds and values of all rows, from one message after the other."""
+    """Kinds and values of all rows, computed message by message."""
     index, strays = document.index, document._analysis.strays if audience.sees_stray else []
     found: list[list[object]] = []
     at, hidden = 0, None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.support.agent_records import (
     as_document,
     as_lines,
@@ -86,6 +88,7 @@ def test_a_text_that_is_no_string_is_hidden() -> None:
         assert shown(as_lines({"type": "text-delta", "id": "0", "delta": value}), NAME) == [], value
 
 
+@pytest.mark.slow
 def test_drift_and_other_formats_stay_hidden() -> None:
     assert_drift_is_hidden([CHAT], NAME, lines=False)
     assert_drift_is_hidden(STREAM, NAME)

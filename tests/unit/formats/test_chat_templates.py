@@ -390,6 +390,7 @@ def test_the_program_shows_the_conversation(case: Turns, tmp_path: object) -> No
         assert word in revealed
 
 
+@pytest.mark.slow
 def test_no_example_of_another_format_shows_hidden_text() -> None:
     paths = [path for path in sorted(EXAMPLES.iterdir()) if not path.name.endswith(".seen.json")]
     assert len(paths) > 20

@@ -134,6 +134,7 @@ def test_each_conversation_is_a_transcript() -> None:
     assert [each.transcript for each in reading.messages] == [1, 2]
 
 
+@pytest.mark.slow
 def test_drift_and_other_formats_stay_hidden() -> None:
     assert_drift_is_hidden([[CHAT]], NAME, lines=False)
     assert_others_are_hidden(NAME)

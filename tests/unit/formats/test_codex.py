@@ -173,6 +173,7 @@ def test_two_copies_that_differ_stay_messages_and_are_reported() -> None:
     assert seen(user("Do it."), typed("Do it")) == ["Do it"]
 
 
+@pytest.mark.slow
 def test_a_text_without_a_copy_is_no_copy_that_differs() -> None:
     far = [event("token_count")] * 17
     for records in (

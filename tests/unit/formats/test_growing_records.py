@@ -1,4 +1,4 @@
-"""Messages that grow over several records: the records that end them."""
+"""Messages that grow over several records, and the records that end them."""
 
 from __future__ import annotations
 

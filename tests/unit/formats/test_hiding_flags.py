@@ -60,7 +60,7 @@ def test_a_flag_on_every_object_hides_everything(name: str) -> None:
     assert shown_in(read(flagged, name)) == []
 
 
-@each("name", sorted(hiding.FLAGS | hiding.WORDS | hiding.SHOWN))
+@each("name", sorted(hiding.FLAGS | hiding.WORDS | hiding.SHOWN), quick=4)
 def test_each_flag_hides_a_message_and_a_part(name: str) -> None:
     hidden, open = (False, True) if name in hiding.SHOWN else (True, False)
     for value, bodies in ((hidden, []), (open, ["Hi."]), (None, ["Hi."]), (1, [])):

@@ -285,7 +285,7 @@ def test_the_work_is_linear_whole_and_byte_by_byte(shape: str) -> None:
 
 @dataclass(frozen=True)
 class Shown:
-    """A message as a writer is given it."""
+    """A message as a writer receives it."""
 
     role: str
     body: str = ""
@@ -369,7 +369,7 @@ def test_a_message_is_a_line_of_an_array_and_a_transcript_is_an_array() -> None:
 
 @dataclass(frozen=True)
 class ShownHeader:
-    """A transcript as a writer is given it."""
+    """A transcript as a writer receives it."""
 
     number: int
     version: str | None = None

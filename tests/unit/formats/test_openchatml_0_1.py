@@ -158,7 +158,7 @@ def test_the_worked_function_call_is_linked_by_its_names() -> None:
     assert [is_user_safe(message) for message in messages] == [False, True, False, False, True]
 
 
-# Whatever comes.
+# Any input.
 
 
 @pytest.mark.slow

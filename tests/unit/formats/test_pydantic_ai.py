@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.support.agent_records import (
     as_document,
     as_lines,
@@ -79,6 +81,7 @@ def test_commentary_and_hidden_messages_are_hidden() -> None:
         assert shown(as_lines(response(part("text", "SECRET_"), **flags)), NAME) == [], flags
 
 
+@pytest.mark.slow
 def test_drift_and_other_formats_stay_hidden() -> None:
     assert_drift_is_hidden([CHAT], NAME, lines=False)
     assert_others_are_hidden(NAME)

@@ -140,7 +140,7 @@ def words(chance: random.Random) -> str:
 
 
 def chance_conversation(chance: random.Random) -> Make:
-    """A conversation that always is the same for one shape."""
+    """A conversation that is always the same for one shape."""
     seed = chance.getrandbits(32)
 
     def make(most: int, as_text: bool) -> list[dict[str, Any]]:

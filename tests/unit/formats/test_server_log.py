@@ -358,6 +358,7 @@ def test_lines_that_a_container_runtime_cut_are_joined(written: Callable[[int], 
         assert "E-STREAM-TRUNCATED/log" not in codes(reading), size
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "count"), [(b"x", 400), (b"Received request x: prompt: 'aaa', ", 100)], ids=["one record", "many"]
 )

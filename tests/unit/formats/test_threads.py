@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.support.agent_records import (
     as_document,
     as_lines,
@@ -88,6 +90,7 @@ def test_errors_of_a_run_are_problems() -> None:
     assert found(as_lines(cut), NAME) == ["W-RUN-INCOMPLETE/max-tokens"]
 
 
+@pytest.mark.slow
 def test_drift_and_other_formats_stay_hidden() -> None:
     assert_drift_is_hidden(CHAT, NAME)
     assert_drift_is_hidden([listed(*CHAT)], NAME, lines=False)

@@ -45,6 +45,7 @@ def test_there_are_cases_of_conversations_and_of_edges() -> None:
     assert sum("prompts" in case for case in found) > 10
 
 
+@pytest.mark.slow
 def test_every_case_gives_the_prompts_of_the_library() -> None:
     for case in cases():
         for policy, wanted in case.get("prompts", {}).items():
@@ -56,6 +57,7 @@ def test_every_case_gives_the_prompts_of_the_library() -> None:
                 assert (list(outcome.dropped), outcome.sha256) == (expected["dropped"], expected["sha256"]), case["id"]
 
 
+@pytest.mark.slow
 def test_every_case_gives_the_prompts_and_refusals_of_the_templates() -> None:
     for case in cases():
         for policy, wanted in case.get("templates", {}).items():
@@ -138,6 +140,7 @@ def test_a_call_that_waits_for_its_reply_keeps_the_analysis_before_it() -> None:
     assert list(found["last-final"].dropped) == [2, 3]
 
 
+@pytest.mark.slow
 def test_a_policy_with_the_rule_of_another_one_gives_its_prompt() -> None:
     for case in cases():
         found = outcomes((case.get("transcripts") or [case["transcript"]])[0], PLAIN)

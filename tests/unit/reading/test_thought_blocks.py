@@ -159,7 +159,7 @@ def test_many_marks_take_linear_time(part: str) -> None:
     assert len(without_thoughts(body)) <= 30_000 * len(part)
 
 
-@pytest.mark.share(quick=150)
+@pytest.mark.share(quick=0)
 @pytest.mark.parametrize("big", [False, True])
 def test_body_blocks_search_stats_and_checks_agree(big: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     chance = random.Random(13)

@@ -42,7 +42,7 @@ class Written:
         self.text = ""
 
     def write(self, text: str | bytes) -> str:
-        """Returns what is new."""
+        """Return the new output."""
         before = self.text
         if any(anew_of(self.log.write(text))):
             self._begin()
@@ -145,7 +145,7 @@ class TestAsItComes:
 
 
 class TestThoughtsThatAreKnownTooLate:
-    """A closing tag that none opened: the text before it was a thought, and was written before that was known."""
+    """A closing tag without an opening one: the text before it was a thought, and was written before that was known."""
 
     TEXT = "I think.</think>Yes, it is."
 
@@ -253,7 +253,7 @@ def ordered(lines: list[str]) -> list[object]:
 
 
 def settled_calls(lines: list[str]) -> list[str]:
-    """Of the lines about one call the last."""
+    """The last of the lines about each call."""
     newest: dict[object, str] = {}
     for place, line in enumerate(lines):
         value = json.loads(line)

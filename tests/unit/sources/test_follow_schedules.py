@@ -87,7 +87,7 @@ class Schedule(RuleBasedStateMachine):
         self.count += 1
         return self.folder / f"file{self.count}"
 
-    # What writers do. What destroys is done to a file that was read, so that it is known what can be noticed.
+    # Actions of writers. Destructive ones happen to a file that has been read, so that it is known what can be noticed.
 
     @precondition(is_file)
     @rule(data=TEXTS)
@@ -225,7 +225,7 @@ class Schedule(RuleBasedStateMachine):
             self.writers.pop().close()
         self.sent = None
 
-    # What must hold.
+    # Invariants.
 
     @rule(size=st.integers(1, 100))
     def step(self, size: int) -> None:

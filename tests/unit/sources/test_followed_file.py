@@ -12,7 +12,7 @@ TEXT = b"Where is the umbrella shop?"
 
 
 class Cut(FollowedFile):
-    """Becomes shorter between a look at its length and one at its bytes."""
+    """Shrinks between the check of its size and the reading of its bytes."""
 
     def _holds(self, descriptor: int) -> bool:
         if self.offset:

@@ -1,4 +1,4 @@
-"""TypeScript-like tool declarations, as renderers and people write them."""
+"""Tool declarations in the style of TypeScript, as renderers and people write them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from viewer.syntax.typescript import read_namespaces
 
 
 def arguments(body: str) -> Any:
-    """The schema of the arguments of a function whose one parameter is written so."""
+    """The schema of the arguments of a function with this one parameter."""
     return read_namespaces(f"namespace functions {{\ntype f = (_: {body}) => any;\n}}")["functions.f"]
 
 

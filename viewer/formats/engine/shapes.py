@@ -25,7 +25,7 @@ from viewer.formats.engine.paths import all_at, path
 from viewer.formats.tables.model import Exchange, RecordFormat
 from viewer.model.diagnostic import Problem, Rule
 from viewer.model.messages import Coding, Piece
-from viewer.syntax.json_lines import LazyNode, is_regular, read_known, read_regular, whole_tree
+from viewer.syntax.json_lines import LazyNode, read_known, read_regular, whole_tree
 from viewer.syntax.json_text import JsonKind, JsonNode
 from viewer.syntax.times import parse_decoded_time
 
@@ -36,7 +36,11 @@ MOST_TRIALS = 128
 SEEN_BEFORE = 2
 """How many records with the same members it takes until a shape pays."""
 MOST_OUTLINES = 1024
+MOST_OUTLINED = 16
+"""Items of a list that are compared before a shape is made."""
 LONGEST_SHAPE = 16 * 1024
+LONGEST_LEARNED = 256 * 1024
+"""No shape is made of a longer record."""
 LONGEST_KNOWN = 1024 * 1024
 """A longer record is read with care."""
 MOST_HOLES = 96
@@ -58,6 +62,8 @@ _Mix = str | int | tuple[str | int, ...] | None
 """A text with holes in it: their numbers, and the text between them."""
 _AS_A_WHOLE = (Coding.LABEL, Coding.OPAQUE, Coding.JSON_VALUE)
 """Codings of a string with its quotes, whatever is in it."""
+_SIGNS = {byte: chr(byte) if byte in b"{[" else "a" for byte in range(0x21, 0x7F) if byte not in b'"\\'}
+"""What a first byte says about a text."""
 _FACTS = ("call_id", "name", "thread", "key", "part", "text", "role", "channel_word", "intent")
 
 
@@ -101,6 +107,7 @@ class _Check(Struct, frozen=True):
     """What the text in a hole must have in common with the first one."""
 
     hole: int
+    sign: str
     beginning: tuple[object, ...]
     beginnings: tuple[tuple[str, ...], ...]
 
@@ -117,21 +124,21 @@ class _Shape:
         self._exchanges: set[Exchange] = reading.exchanges
         self._is_aside = reading.is_aside
         self._checks = [
-            _Check(number, _beginning(hole.node.text, hole.beginnings), hole.beginnings)
+            _Check(number, _sign(hole.node.text), _beginning(hole.node.text, hole.beginnings), hole.beginnings)
             for number, hole in enumerate(holes, 1)
             if hole.is_read
         ]
-        self._containers = [number for number, hole in enumerate(holes, 1) if _is_container(hole.node)]
-        """The holes in which a key may be repeated."""
+        self._read_node = read_regular if any(_is_container(hole.node) for hole in holes) else read_known
+        """Where a value is not part of the shape, a key in it may be repeated."""
 
     def read(self, data: bytes | bytearray, at: int, base: int) -> tuple[LazyNode, RecordReading] | None:
         """The record at an index and what it gives; None if it has another shape, or something in it may decide."""
         found = self._match(data, at)
         if found is None or found.end() - at > LONGEST_KNOWN:
             return None
-        if self._containers and not all(is_regular(bytes(found[hole])) for hole in self._containers):
+        if any(_SIGNS.get(data[found.start(check.hole) + 1], check.sign) != check.sign for check in self._checks):
             return None
-        node = read_known(bytes(found[0]), base + at)
+        node = self._read_node(bytes(found[0]), base + at)
         reading = self._reading(node, found, base) if node is not None else None
         return (node, reading) if node is not None and reading is not None else None
 
@@ -232,6 +239,8 @@ class RecordShapes:
         """Make a shape of a record, given what the careful reader made of it, if others of its shape came before."""
         if type(node) is not LazyNode or self._trials >= MOST_TRIALS or not self._has_shapes or not _is_usual(reading):
             return
+        if node.end - node.start > LONGEST_LEARNED:
+            return
         outline = _outline(node.value, 0)
         count = self._outlines[outline] = self._outlines.get(outline, 0) + 1
         if len(self._outlines) > MOST_OUTLINES:
@@ -265,15 +274,22 @@ def _outline(value: Any, depth: int) -> object:
             (key, each if key in DECIDING_NAMES and type(each) is str else _outline(each, depth + 1))
             for key, each in value.items()
         )
-    return tuple(_outline(each, depth + 1) for each in value) if kind is list and depth < 4 else kind
+    if kind is list and depth < 4:
+        return (len(value), *(_outline(each, depth + 1) for each in value[:MOST_OUTLINED]))
+    return kind
 
 
 def _beginning(text: str, asked: tuple[tuple[str, ...], ...]) -> tuple[object, ...]:
     """What a rule may ask of the beginning of a text: if it may be JSON, and if it begins with some words."""
+    if not asked:
+        return (_sign(text),)
     rest = text.lstrip()
-    first = rest[:1]
-    sign = first if first in ("", "{", "[") else "a"
-    return (sign, *(rest.startswith(each) or text.startswith(each) for each in asked)) if asked else (sign,)
+    return (_sign(rest), *(rest.startswith(each) or text.startswith(each) for each in asked))
+
+
+def _sign(text: str) -> str:
+    first = text.lstrip()[:1]
+    return first if first in ("", "{", "[") else "a"
 
 
 def _at(value: Any, at: _Path) -> Any:
@@ -577,7 +593,7 @@ class _Probe:
             return f"{{{inside}}}" if node.kind is JsonKind.OBJECT else f"[{inside}]"
         mark = f"20{20 + is_other}-02-03T04:{number // 60:02}:{number % 60:02}Z" if hole.is_time else ""
         if not mark:
-            mark = f"{_beginning(node.text, ())[0]}Zq{number:04}qZ" + is_other * "\n"
+            mark = f"{_sign(node.text)}Zq{number:04}qZ" + is_other * "\n"
         self._marks[mark] = number
         return json.dumps(mark)
 

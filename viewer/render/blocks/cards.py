@@ -226,7 +226,7 @@ class CardMaker:
         signs = self._glyphs
         room = max(self._width - cells(stem) - len(key) - 2, 8)
         most = ALL_NODES * LONG_TEXT if depth else LONG_TEXT
-        head = body[: (most + 1) * room * 2]
+        head = body[: (most + 1) * room * 2].replace("\r\n", " \n")  # of the same length
         rows = lay_out(sanitize(head.removesuffix("\n")), room)
         shown = rows if len(rows) <= most else rows[: most if depth else SHOWN_TEXT]
         rule, name = StyleRole.RULE, StyleRole.JSON_KEY

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from viewer.render.layout import Row, lay_out
 from viewer.render.number_format import byte_size, counted
-from viewer.render.sanitize import SafeText, normalize_newlines, sanitize, sanitize_line
+from viewer.render.sanitize import SafeText, sanitize, sanitize_line
 from viewer.render.style import UNICODE, Glyphs, Part, StyleRole, trusted
 from viewer.render.width import cells, cut
 
@@ -321,9 +321,7 @@ class JsonRows:
         most = len(body) if is_open else _MOST_READ
         decoded, own = _decoded(body[:most])
         origins = _moved_places(places, value.start + 1, len(decoded)) if own is None else _joined(places, value, own)
-        if "\r\n" in decoded:
-            kept = [at for at in range(len(decoded)) if not decoded.startswith("\r\n", at)]
-            decoded, origins = normalize_newlines(decoded), [origins[at] for at in (*kept, len(decoded))]
+        decoded = decoded.replace("\r\n", " \n")  # of the same length
         if level < ALL_NODES and is_container(decoded) and most >= len(body):
             start = _after_space(decoded, 0)
             yield from self._container(

@@ -48,6 +48,8 @@ def steps_of(projection: Projection, problems: list[ShownDiagnostic], calls: Cal
             yield from notes.before(item)
         while transcript < item.transcript:
             transcript, turn = transcript + 1, 0
+            if not projection.has_transcript(rows, transcript):
+                continue
             boundary = projection.boundary(rows, transcript)
             trim = FORMATS[boundary.transcript.format].display_trim
             yield boundary
@@ -59,7 +61,8 @@ def steps_of(projection: Projection, problems: list[ShownDiagnostic], calls: Cal
             yield TurnBegins(transcript, turn, item.time)
         yield PlacedMessage(item, calls_of(item.number), list(notes.of(item.number)), trim)
     for number in range(transcript + 1, len(rows.shown_transcripts) + 1):
-        yield projection.boundary(rows, number)
+        if projection.has_transcript(rows, number):
+            yield projection.boundary(rows, number)
     yield from notes.rest()
 
 

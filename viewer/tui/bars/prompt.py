@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from os.path import commonprefix
 from typing import ClassVar
 
 from rich.text import Text
@@ -20,7 +21,7 @@ from viewer.tui.host import PromptKind
 
 HINTS = {
     PromptKind.SEARCH: "text, or //regex · enter find · ↑ history · esc cancel",
-    PromptKind.FILTER: "enter apply · ↑ history · esc cancel",
+    PromptKind.FILTER: "tab complete · enter apply · ↑ history · esc cancel",
     PromptKind.COMMAND: "tab complete · enter run · esc cancel",
     PromptKind.EXPORT: "↑ ↓ other formats · enter export · esc cancel",
     PromptKind.LIST: "enter find in this list · esc cancel",
@@ -28,6 +29,10 @@ HINTS = {
 """What the keys do while it asks."""
 MOST_REMEMBERED = 50
 """The number of earlier texts of each kind that the up and down keys recall."""
+
+
+MOST_OFFERED = 6
+"""Candidates that a note names."""
 
 
 class SafeInput(Input, can_focus=False):
@@ -199,8 +204,18 @@ class Prompt(Horizontal):
         self.post_message(self.Cancelled(self.kind))
 
     def action_complete(self) -> None:
-        """Ask for a completion of the text."""
-        self.post_message(self.CompletionWanted(self.kind, self._input.value))
+        """Complete the last term of a filter, as far as its candidates agree; a hint names them. Of other texts, ask for
+        a completion."""
+        if self.kind is not PromptKind.FILTER:
+            self.post_message(self.CompletionWanted(self.kind, self._input.value))
+            return
+        from viewer.document.filter.grammar import completions  # the first page needs no filter
+
+        found = completions(self._input.value)
+        if found:
+            self._put(commonprefix(found))  # noqa: RUF071 (these are no paths)
+        last = (text.rpartition(" ")[2] for text in found[:MOST_OFFERED])
+        self.hint("  ".join(last) if len(found) > 1 else HINTS[self.kind])
 
     def complete(self, text: str) -> None:
         """Replace the text while it asks."""

@@ -141,7 +141,7 @@ class CommandController:
 COMMANDS: tuple[Command, ...] = (
     Command("explain", "CODE", "explain a problem", lambda own, code: own.explain(code), lambda own: list(RULES)),
     Command("export", "FILE", "write this view to a file", lambda own, file: own.export.export_as(file)),
-    Command("filter", "TEXT", "show only matching messages", lambda own, text: own.filter.filter_for(text)),
+    Command("filter", "EXPR", "show only matching messages", lambda own, text: own.filter.filter_for(text)),
     Command("level", "LEVEL", "switch to safe or debug", lambda own, level: own.set_level(level),
             lambda own: ["safe", "debug"]),
     Command("open", "FILE", "open another file", lambda own, file: own.program.open_file(file)),

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import time
+from functools import partial
+
+from viewer.document.filter.grammar import parse
+from viewer.document.filter.predicate import Matching
+from viewer.document.filter.tree import Filter, FilterError
 from viewer.document.rows import MessageSet, Rows
 from viewer.tui.host import Host, PromptKind
+from viewer.tui.keys import DEBUG_ONLY
 from viewer.tui.main.search import SearchController
 from viewer.tui.search.engine import Searcher
 from viewer.tui.session import Changed, Session
 
 SLICE_SECONDS = 0.01
+NOTE_SECONDS = 0.2
+"""Between two updates of the progress: each one is a redraw."""
 
 
 class FilterController:
@@ -18,7 +27,8 @@ class FilterController:
         self._session = session
         self._host = host
         self._search = search
-        self._matcher: Searcher | None = None
+        self._matcher: Searcher | Matching | None = None
+        """A search for words, or the test of a filter with fields."""
         self._previous_rows: Rows | None = None
         self._messages: MessageSet | None = None
         self._typed = ""
@@ -33,9 +43,38 @@ class FilterController:
         self._host.prompt.ask(PromptKind.FILTER)
 
     def filter_for(self, typed: str) -> None:
-        """Search, then show only the messages with a match."""
+        """Find the messages that match, then show only these. Whether the view may use the filter depends on the
+        filter alone, and is decided before anything is read."""
         self._typed = typed
-        self._search.search_for(typed, PromptKind.FILTER, self._begin)
+        try:
+            where = parse(typed, has_marks=True)
+        except FilterError as error:
+            sentence = str(error)
+            self._refuse(f"{sentence[0].upper()}{sentence[1:]}")
+            return
+        if where.refusal(self._session.projection.audience) is not None:
+            self._refuse(DEBUG_ONLY)
+        elif where.searched is not None or not where.terms:
+            self._search.search_for(where.searched or "", PromptKind.FILTER, partial(self._begin, where))
+        else:
+            self._host.start_worker(partial(self._match, where), "search", exclusive=True)
+
+    def _refuse(self, sentence: str) -> None:
+        self._search.end()
+        self._host.notify(sentence)
+
+    async def _match(self, where: Filter) -> None:
+        """Test all rows in slices."""
+        self._search.stop()
+        session, noted_at = self._session, 0.0
+        self._host.prompt.rest(PromptKind.FILTER, self._typed, "searching")
+        matching = Matching(where, session.projection, session.document.name, session.marks, session.rows)
+        while matching.step(SLICE_SECONDS):
+            if time.monotonic() >= noted_at + NOTE_SECONDS:
+                self._host.prompt.note(f"{matching.progress:.0%}")
+                noted_at = time.monotonic()
+            await self._host.yield_to_input()
+        self._begin(where, matching)
 
     def clear(self) -> None:
         """Show all messages again."""
@@ -49,6 +88,8 @@ class FilterController:
         """Forget the filter; the rows are replaced by others."""
         if self._matcher:
             self._matcher.close()
+        if isinstance(self._matcher, Matching):
+            self._host.prompt.close()
         self._matcher = self._previous_rows = self._messages = None
 
     def repeat(self) -> None:
@@ -63,19 +104,29 @@ class FilterController:
         self._search.extend(self._session.grown_from)
         return changed
 
-    def _begin(self, searcher: Searcher) -> None:
+    def _begin(self, where: Filter, matcher: Searcher | Matching) -> None:
         if self.is_active:
             return
-        if not searcher.messages():
+        if not matcher.messages():
             self._host.notify(f"No message matches & {self._typed}.")
+            if isinstance(matcher, Matching):
+                self._host.prompt.note("no matches")
             return
         self._search.release()
-        self._matcher, self._previous_rows = searcher, self._session.rows
-        self._messages = searcher.messages()
+        self._matcher, self._previous_rows = matcher, self._session.rows
+        self._messages = matcher.messages()
         self._host.redraw(self._session.filter_rows(self._messages))
-        self._search.search_for(self._typed, PromptKind.FILTER)
+        if isinstance(matcher, Matching):
+            self._host.prompt.rest(PromptKind.FILTER, self._typed, self._count())
+        else:
+            self._search.search_for(where.searched or "", PromptKind.FILTER)
 
-    def _extend_matches(self, matcher: Searcher) -> Changed:
+    def _count(self) -> str:
+        assert self._messages is not None
+        assert self._previous_rows is not None
+        return f"{len(self._messages):,} of {self._previous_rows.shown_count:,} messages"
+
+    def _extend_matches(self, matcher: Searcher | Matching) -> Changed:
         """Add messages. Rows that the matcher has not reached yet follow at the next call."""
         assert self._previous_rows is not None
         matcher.resume(self._previous_rows.extend())
@@ -85,5 +136,8 @@ class FilterController:
             return self._session.extend()
         self._messages = messages
         changed = self._session.filter_rows(messages)
-        self._search.repeat()
+        if isinstance(matcher, Matching):
+            self._host.prompt.note(self._count())
+        else:
+            self._search.repeat()
         return changed

@@ -103,6 +103,37 @@ class ProgramController:
         if label is not None:
             self._navigator.go_to(f"x{label}")
 
+    def open_next_prompt(self) -> None:
+        """Show the next prompt under each policy; the message chosen there is shown."""
+        from viewer.model.visibility import EVERYTHING
+        from viewer.tui.insight.next_prompt import NextPromptScreen
+
+        session = self._session
+        if not session.projection.message_count:
+            self._host.notify("There are no messages yet.")
+            return
+        projection = session.document.project(EVERYTHING)
+        here = self._navigator.focused_number or 1
+        shown = NextPromptScreen(self._painter, self._printing, projection, here, self._host.copy)
+        self._screen.app.push_screen(shown, self._go_to_message)
+
+    def open_lens(self) -> None:
+        """Show how each text format reads the file; the message chosen there is shown."""
+        from viewer.insight.lens import READERS
+        from viewer.tui.insight.lens import LensScreen
+
+        document = self._session.document
+        if document.detection.format not in READERS:
+            self._host.notify("The lens compares text formats only.")
+        elif not document.is_read:
+            self._host.notify("The file is still being read.")
+        else:
+            self._screen.app.push_screen(LensScreen(self._painter, self._printing, document), self._go_to_message)
+
+    def _go_to_message(self, number: int | None) -> None:
+        if number is not None:
+            self._navigator.show_message(number)
+
     def open_themes(self) -> None:
         self._screen.post_message(ThemeWanted())
 

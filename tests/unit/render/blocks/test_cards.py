@@ -55,7 +55,7 @@ def lines_of(block: Block) -> list[str]:
 
 def page(folder: Path, *texts: str, audience: Audience = DEBUG, glyphs: Glyphs = UNICODE) -> Page:
     path = folder / "a.ocml"
-    path.write_text("version: 2.2\n" + "".join(texts))
+    path.write_text("version: 2.2\n" + "".join(texts), newline="")
     return Page(open_document(str(path)), audience, glyphs)
 
 
@@ -160,6 +160,14 @@ def test_arguments_that_are_no_json_are_lines_of_text(tmp_path: Path) -> None:
     lines = page(tmp_path, USER, call, REPLY.format("patch", "c1", "Done")).open(2).lines((2,))
     assert lines[1:3] == ["  ├ text      *** Begin Patch", "  │           +line 0"]
     assert lines[-2:] == ["  │           ▸ 29 more lines", "  └ reply     Done"]
+
+
+def test_line_ends_of_windows_leave_no_mark(tmp_path: Path) -> None:
+    call = CALL.format("f", "c1", '{"a":"one\\r\\ntwo"}')
+    lines = page(tmp_path, USER, call, REPLY.format("f", "c1", "three\r\nfour")).open(2).lines((2,))
+    assert [line.strip(" │") for line in lines[3:5]] == ["one", "two"]
+    assert lines[-2].split() == ["└", "reply", "three"]
+    assert lines[-1].split() == ["four"]
 
 
 def test_a_folded_card_reads_only_the_beginning_of_its_arguments(tmp_path: Path) -> None:

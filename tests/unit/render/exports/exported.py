@@ -71,7 +71,7 @@ class Page(HTMLParser):
 
     @property
     def text(self) -> str:
-        """All that a person can read."""
+        """All readable text."""
         return "".join(self.texts)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:

@@ -1,0 +1,1 @@
+"""Screens of insight, over the main screen."""

@@ -1,0 +1,230 @@
+"""Screen of the lens: what each text format makes of each run of bytes; only in the debug view."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+
+from viewer.document.document import Document
+from viewer.insight.lens import READERS, Rank, Reading, Row, readings, rows
+from viewer.insight.lens_words import SHORT_NAMES, cell_words, sentence
+from viewer.render.sanitize import sanitize_line
+from viewer.render.style import Line, Part, Style, StyleRole, trusted
+from viewer.render.title import BADGES
+from viewer.tui.dialogs.dismiss_once import DismissOnce
+from viewer.tui.panes.columns import fitted, spread
+from viewer.tui.panes.head_line import HeadLine
+from viewer.tui.panes.line_list import LineList
+from viewer.tui.terminal.paint import Painter
+
+WIDE = 100
+"""From this width on all formats are shown; below it, the chosen one and another one."""
+STEP_SECONDS = 0.01
+"""Reading yields to keys after this time."""
+_BYTES, _CELL = 18, 11
+_SOURCE = 200
+"""Characters of the source that a row may show."""
+
+
+class LensScreen(DismissOnce[int | None]):
+    """Ends with the number of a message to go to, or with None."""
+
+    DEFAULT_CSS = """
+    LensScreen { layout: vertical; }
+    LensScreen > LineList { height: 1fr; scrollbar-size-vertical: 1; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j,down,J", "move(1)", show=False),
+        Binding("k,up,K", "move(-1)", show=False),
+        Binding("space,pagedown,ctrl+d", "page(1)", show=False),
+        Binding("b,pageup,ctrl+u", "page(-1)", show=False),
+        Binding("g,home", "move(-1000000000)", show=False),
+        Binding("G,end", "move(1000000000)", show=False),
+        Binding("e", "disagreement(1)", show=False),
+        Binding("E", "disagreement(-1)", show=False),
+        Binding("left_square_bracket", "other(-1)", show=False),
+        Binding("right_square_bracket", "other(1)", show=False),
+        Binding("enter,l", "choose", show=False),
+        Binding("escape,q,V", "back", show=False),
+    ]
+
+    def __init__(self, painter: Painter, printing: Style, document: Document) -> None:
+        super().__init__()
+        self._painter = painter
+        self._printing = printing
+        self._document = document
+        self._chosen = READERS.index(document.detection.format)
+        self._other = len(READERS) - 1 if self._chosen != len(READERS) - 1 else self._chosen - 1
+        self._readings: tuple[Reading, ...] = ()
+        self._rows: list[Row] = []
+        self._apart: list[int] = []
+        """The rows in which readers disagree on visibility."""
+        self._notice = ""
+
+    def compose(self) -> ComposeResult:
+        """A title, the formats, the rows, the verdicts, a sentence about the row, and the keys."""
+        yield HeadLine(self._painter, id="lens-title")
+        yield HeadLine(self._painter, id="lens-heads")
+        yield LineList(self._painter, id="lens-rows")
+        yield HeadLine(self._painter, id="lens-verdicts")
+        yield HeadLine(self._painter, id="lens-sentence")
+        yield HeadLine(self._painter, id="lens-keys")
+
+    def on_mount(self) -> None:
+        self._head("title").show(lambda width: [self._title(width)])
+        self._head("heads").show(lambda width: [self._line("", "bytes", list(SHORT_NAMES.values()), "source", width)])
+        self._head("verdicts").show(lambda width: [self._verdicts(width)])
+        self._head("sentence").show(lambda width: [self._sentence(width)])
+        self._head("keys").show(lambda width: [_keys(is_wide=width >= WIDE)])
+        self.run_worker(self._read(), name="lens", exclusive=True)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Show as many formats as fit."""
+        self._refresh()
+
+    async def _read(self) -> None:
+        steps = readings(self._document)
+        begun = time.monotonic()
+        while True:
+            try:
+                next(steps)
+            except StopIteration as end:
+                found: tuple[Reading, ...] = end.value
+                break
+            if time.monotonic() - begun > STEP_SECONDS:
+                await asyncio.sleep(0)
+                begun = time.monotonic()
+        for row in rows(found):
+            self._rows.append(row)
+            if row.rank is Rank.VISIBILITY:
+                self._apart.append(len(self._rows) - 1)
+            if time.monotonic() - begun > STEP_SECONDS:
+                await asyncio.sleep(0)
+                begun = time.monotonic()
+        self._readings = found
+        self._list.show(len(self._rows), self._row, self._apart[0] if self._apart else 0)
+        self._refresh()
+
+    def action_move(self, rows: int) -> None:
+        """Move to another row."""
+        self._go_to(max(0, min(self._list.cursor + rows, len(self._rows) - 1)))
+
+    def action_page(self, pages: int) -> None:
+        """Move by a page."""
+        self.action_move(pages * max(1, self._list.size.height - 1))
+
+    def action_disagreement(self, step: int) -> None:
+        """Go to the next or previous disagreement on visibility."""
+        here = self._list.cursor
+        later = [row for row in self._apart if (row - here) * step > 0]
+        if later:
+            self._go_to(later[0] if step > 0 else later[-1])
+        else:
+            self._say("No more disagreements." if self._apart else "The readers agree on what is shown.")
+
+    def action_other(self, step: int) -> None:
+        """Choose the other format of a narrow screen."""
+        others = [place for place in range(len(READERS)) if place != self._chosen]
+        self._other = others[(others.index(self._other) + step) % len(others)]
+        self._refresh()
+
+    def action_choose(self) -> None:
+        """Go to the message of the row, as the chosen format reads it."""
+        row = self._rows[self._list.cursor] if self._rows else None
+        cell = row.cells[self._chosen] if row else None
+        if cell is None:
+            self._say("There is no message here.")
+        else:
+            self.dismiss(cell.message.number)
+
+    def action_back(self) -> None:
+        """Return to the transcript."""
+        self.dismiss(None)
+
+    def on_key(self) -> None:
+        """A notice disappears with the next key."""
+        if self._notice:
+            self._say("")
+
+    @on(LineList.Chosen)
+    def _clicked(self, event: LineList.Chosen) -> None:
+        event.stop()
+        self._go_to(event.row)
+
+    def _go_to(self, row: int) -> None:
+        self._list.move_to(row)
+        self._head("sentence").refresh()
+
+    def _say(self, notice: str) -> None:
+        self._notice = notice
+        self._head("sentence").refresh()
+
+    def _refresh(self) -> None:
+        for widget in self.query(HeadLine):
+            widget.refresh()
+        self._list.refresh()
+
+    @property
+    def _list(self) -> LineList:
+        return self.query_one(LineList)
+
+    def _head(self, name: str) -> HeadLine:
+        return self.query_one(f"#lens-{name}", HeadLine)
+
+    def _columns(self, width: int) -> list[int]:
+        """The places of the shown formats."""
+        return list(range(len(READERS))) if width >= WIDE else [self._chosen, self._other]
+
+    def _title(self, width: int) -> Line:
+        badge = Part(trusted(BADGES[True].strip() + " "), StyleRole.DEBUG_BADGE)
+        chosen = SHORT_NAMES[READERS[self._chosen]]
+        other = f" and {SHORT_NAMES[READERS[self._other]]}" if width < WIDE else ""
+        count = f"{len(self._apart):,} {'disagreement' if len(self._apart) == 1 else 'disagreements'} on visibility"
+        words = f"   {chosen} (chosen){other}   {count if self._readings else 'reading'}"
+        room = max(1, width - len(badge.text) - len(words) - 2)
+        name = Part(fitted(self._printing.name(self._document.name), room, self._printing), StyleRole.TITLE)
+        return spread((Part(trusted(" ")), name, Part(trusted(words), StyleRole.QUIET)), (badge,), width)
+
+    def _line(self, sign: str, places: str, cells: list[str], source: str, width: int) -> Line:
+        style = self._printing
+        columns = [cells[place] for place in self._columns(width)]
+        lead = f"{sign:1} {places:<{_BYTES}}" + "".join(f"{cell:<{_CELL}}" for cell in columns)
+        look = StyleRole.ERROR if sign else StyleRole.PLAIN
+        room = max(1, width - len(lead) - 1)
+        return Part(style.name(lead), look), Part(
+            style.spell(fitted(sanitize_line(source), room, style)), StyleRole.QUIET
+        )
+
+    def _row(self, place: int, width: int) -> Line:
+        row = self._rows[place]
+        sign = self._printing.signs.error if row.rank is Rank.VISIBILITY else ""
+        places = f"{row.span[0]:,}-{row.span[1]:,}"
+        source = self._document.quotes.excerpt(row.span[0], min(row.span[1], row.span[0] + _SOURCE))
+        return self._line(sign, places, [cell_words(cell) for cell in row.cells], source, width)
+
+    def _verdicts(self, width: int) -> Line:
+        return self._line("", "verdict", [each.verdict for each in self._readings] or [""] * len(READERS), "", width)
+
+    def _sentence(self, width: int) -> Line:
+        if self._notice:
+            return (Part(trusted(f" {self._notice}"), StyleRole.INFO),)
+        place = self._list.cursor
+        if not self._readings or not 0 <= place < len(self._rows) or self._rows[place].rank is not Rank.VISIBILITY:
+            return ()
+        row = self._rows[place]
+        words = f" {row.span[0]:,}: {sentence(row, self._readings)}"
+        return (Part(fitted(self._printing.name(words), width, self._printing), StyleRole.INFO),)
+
+
+def _keys(*, is_wide: bool) -> Line:
+    keys = [("e E", "Disagreement"), *([] if is_wide else [("[ ]", "Other reader")]), ("enter", "Go"), ("esc", "Back")]
+    return tuple(
+        part
+        for key, does in keys
+        for part in (Part(trusted(f" {key}"), StyleRole.FOOTER_KEY), Part(trusted(f" {does} "), StyleRole.FOOTER_TEXT))
+    )

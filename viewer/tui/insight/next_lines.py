@@ -1,0 +1,188 @@
+"""Lines of the screen of the next prompt: policies, messages with what happens to them, and the prefix cache."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from itertools import zip_longest
+
+from viewer.document.projection import Projection
+from viewer.insight.history import History, is_analysis, is_assistant, is_final, is_instruction, is_reply
+from viewer.insight.next_prompt import POLICIES, REFUSALS, Policy
+from viewer.insight.simulator import Outcome, Simulator, groups
+from viewer.model.messages import Header
+from viewer.render.style import Line, Part, Style, StyleRole, trusted
+from viewer.tui.panes.columns import fitted, spread
+
+_NUMBER = 4
+_BEGINNING = 120
+"""Characters of a body that a row may show."""
+_CHANGES = {
+    "recipient-moved": "recipient moved",
+    "return-to-end": "return > end",
+    "re-encoded": "encoded again",
+    "reply-renamed": "another tool",
+    "renamed": "renamed",
+    "preamble-to-analysis": "becomes analysis",
+    "empty-final": "empty final",
+    "to-final": "becomes final",
+}
+_LOST = {"second-call-lost": "second call lost"}
+
+
+class Comparison:
+    """What the policies make of one history, as lines. While bodies are read, there are no outcomes yet."""
+
+    def __init__(self, projection: Projection, simulator: Simulator, style: Style) -> None:
+        self.simulator = simulator
+        self.outcomes: dict[str, Outcome] = {}
+        self._projection = projection
+        self._style = style
+        self._numbers = self._history.numbers()
+        self._gone: dict[str, Sequence[int]] = {}
+        self._cuts: dict[str, int] = {}
+        self._changed: dict[str, dict[int, str]] = {}
+
+    @property
+    def _history(self) -> History:
+        return self.simulator.history
+
+    @property
+    def count(self) -> int:
+        """The number of rows: the messages and the end of the prompt."""
+        return len(self._numbers) + 1
+
+    def number(self, row: int) -> int:
+        """The message of a row; 0 for the end of the prompt."""
+        return self._numbers[row] if 0 <= row < len(self._numbers) else 0
+
+    def row_of(self, number: int) -> int:
+        """The row of a message, or the nearest one before it."""
+        return max(0, bisect_right(self._numbers, number) - 1)
+
+    def take(self, outcomes: Sequence[Outcome]) -> None:
+        """Take the finished outcomes."""
+        self.outcomes = {outcome.policy.name: outcome for outcome in outcomes}
+        self._changed = {
+            name: {change.number: change.what for change in outcome.changed} for name, outcome in self.outcomes.items()
+        }
+        self._gone.clear()
+
+    def summary(self) -> str:
+        """The number of policies, of different prompts and of refusals."""
+        if not self.outcomes:
+            return "reading"
+        found = list(self.outcomes.values())
+        refused = sum(outcome.refused is not None for outcome in found)
+        words = f"{len(found)} policies · {len(groups(found))} groups"
+        return words + (f", {refused} refused" if refused else "")
+
+    def kept(self, policy: Policy) -> str:
+        """How many messages stay, as in `5/7`; a dash for a refusal."""
+        outcome = self.outcomes.get(policy.name)
+        if outcome is None:
+            return "…"
+        if outcome.refused:
+            return f"refused at #{outcome.refused.number}"
+        return f"{len(outcome.kept):,}/{len(outcome.kept) + len(outcome.dropped):,}"
+
+    def size(self, policy: Policy) -> str:
+        """The size of the prompt in bytes."""
+        outcome = self.outcomes.get(policy.name)
+        return "" if outcome is None or outcome.bytes is None else f"{outcome.bytes:,}"
+
+    def policy_line(self, policy: Policy, width: int, *, is_chosen: bool) -> Line:
+        """One row of the list of policies."""
+        sign = " > " if is_chosen else "   "
+        look = StyleRole.STRONG if is_chosen else StyleRole.PLAIN
+        left = (Part(self._style.words(f"{sign}{policy.name}"), look),)
+        room = max(1, width - len(left[0].text) - 2)
+        words = f"{self.kept(policy)} {self.size(policy):>7}".rstrip()
+        return spread(left, (Part(self._style.words(words[:room] + " "), StyleRole.QUIET),), width)
+
+    def line(self, policy: Policy, row: int, width: int) -> Line:
+        """One message under a policy: its beginning, or why it is dropped; at the right how it changes."""
+        style = self._style
+        number = self.number(row)
+        if not number:
+            return (Part(trusted("     <|start|>assistant"), StyleRole.QUIET),)
+        header = self._history.header(number)
+        lead = Part(style.name(f"{number:>{_NUMBER}} {letter(header)} "), StyleRole.QUIET)
+        outcome = self.outcomes.get(policy.name)
+        if outcome is not None and outcome.refused is not None:
+            is_there = number == outcome.refused.number
+            words = f"refused: {REFUSALS[outcome.refused.reason]}" if is_there else ""
+            look = StyleRole.ERROR if is_there else StyleRole.QUIET
+            return lead, Part(fitted(style.words(words), max(0, width - len(lead.text)), style), look)
+        if self._is_dropped(policy, number):
+            words = f"{style.signs.hidden} {self._why(policy, outcome, number)}"
+            return lead, Part(fitted(style.words(words), max(0, width - len(lead.text)), style), StyleRole.QUIET)
+        right = self._note(policy, number, header)
+        room = max(1, width - len(lead.text) - len(right) - (2 if right else 1))
+        to = f"{style.signs.to}{header.recipient} " if header.recipient and is_assistant(header) else ""
+        text = " ".join(self._projection.beginning(number, _BEGINNING).split())
+        body = Part(fitted(style.name(f"{to}{text}"), room, style))
+        return spread((lead, body), (Part(style.words(f"{right} "), StyleRole.INFO),) if right else (), width)
+
+    def cache_lines(self, policy: Policy) -> list[str]:
+        """What the next prompt shares with the last one."""
+        outcome = self.outcomes.get(policy.name)
+        cache = outcome.cache if outcome else None
+        if cache is None or not cache.previous:
+            return ["cache: no answer yet" if outcome and not policy.template else "cache: -"]
+        share = 100 * cache.shared // cache.previous
+        lines = [f"cache: {share} % of {cache.previous:,} {cache.unit} reused"]
+        if cache.first_difference is not None:
+            lines.append(f"lost from #{cache.first_difference} ({(cache.cause or '').replace('-', ' ')})")
+        return lines
+
+    def difference(self, policy: Policy, other: Policy) -> str:
+        """The first message that one of two policies drops, as a sentence; empty if there is none."""
+        pairs = zip_longest(self._dropped(policy), self._dropped(other))
+        apart = next(((one, another) for one, another in pairs if one != another), None)
+        if apart is None:
+            return ""
+        return f"differs from {other.name} at #{min(each for each in apart if each is not None)}"
+
+    def _is_dropped(self, policy: Policy, number: int) -> bool:
+        gone = self._dropped(policy)
+        place = bisect_left(gone, number)
+        return place < len(gone) and gone[place] == number
+
+    def _dropped(self, policy: Policy) -> Sequence[int]:
+        if policy.name not in self._gone:
+            outcome = self.outcomes.get(policy.name)
+            if outcome is None and policy.template is not None:
+                return ()
+            self._gone[policy.name] = outcome.dropped if outcome else self.simulator.dropped(policy)
+        return self._gone[policy.name]
+
+    def _cut(self, policy: Policy) -> int:
+        if policy.name not in self._cuts:
+            self._cuts[policy.name] = policy.cut(self._history)
+        return self._cuts[policy.name]
+
+    def _why(self, policy: Policy, outcome: Outcome | None, number: int) -> str:
+        if outcome is not None and number in outcome.why:
+            return _LOST.get(outcome.why[number], policy.why_words)
+        return policy.why_words.replace("#", f"#{self._cut(policy)}")
+
+    def _note(self, policy: Policy, number: int, header: Header) -> str:
+        what = self._changed.get(policy.name, {}).get(number)
+        if what is not None:
+            return _CHANGES.get(what, "")
+        others = (name for name in ("last-final", "harmony-0.0.8") if name != policy.name)
+        if is_analysis(header):
+            return next((f"{name} drops it" for name in others if self._is_dropped(POLICIES[name], number)), "")
+        return ""
+
+
+def letter(header: Header) -> str:
+    """The letter of a message: user, system, developer, tool, call, analysis, final, or preamble."""
+    if is_assistant(header):
+        if header.recipient is not None:
+            return "C"
+        return "A" if is_analysis(header) else "F" if is_final(header) else "P"
+    if is_reply(header):
+        return "T"
+    return header.role[:1].upper() if is_instruction(header) or header.role.startswith("user") else "?"

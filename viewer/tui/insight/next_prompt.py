@@ -1,0 +1,304 @@
+"""Screen of the next prompt: what each policy keeps, drops and changes; only in the debug view."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+
+from viewer.document.projection import Projection
+from viewer.insight.chat_view import Refusal
+from viewer.insight.history import History, is_assistant
+from viewer.insight.next_prompt import POLICIES, REFUSALS, Policy
+from viewer.insight.simulator import Simulator, simulator_before
+from viewer.render.style import Line, Part, Style, StyleRole, trusted
+from viewer.render.title import BADGES
+from viewer.tui.dialogs.dismiss_once import DismissOnce
+from viewer.tui.insight.next_lines import Comparison
+from viewer.tui.panes.columns import spread
+from viewer.tui.panes.head_line import HeadLine
+from viewer.tui.panes.line_list import LineList
+from viewer.tui.terminal.paint import Painter
+
+WIDE = 100
+"""From this width on the policies are listed, and two of them fit side by side."""
+STEP_SECONDS = 0.01
+"""Reading yields to keys after this time."""
+_LIST_WIDTH = 34
+_ALL = tuple(POLICIES.values())
+_FIRST, _OTHER = "harmony-0.0.8", "last-final"
+
+
+class NextPromptScreen(DismissOnce[int | None]):
+    """Ends with the number of a message to go to, or with None."""
+
+    DEFAULT_CSS = """
+    NextPromptScreen { layout: vertical; }
+    NextPromptScreen LineList { height: 1fr; width: 1fr; scrollbar-size-vertical: 1; }
+    NextPromptScreen #next-middle { height: 1fr; }
+    NextPromptScreen #next-left { width: 34; }
+    NextPromptScreen #next-cache { height: 3; }
+    NextPromptScreen .next-pane { width: 1fr; }
+    NextPromptScreen .-gone { display: none; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j,down,J", "move(1)", show=False),
+        Binding("k,up,K", "move(-1)", show=False),
+        Binding("space,pagedown,ctrl+d", "page(1)", show=False),
+        Binding("b,pageup,ctrl+u", "page(-1)", show=False),
+        Binding("g,home", "move(-1000000000)", show=False),
+        Binding("G,end", "move(1000000000)", show=False),
+        Binding("left_square_bracket", "policy(-1)", show=False),
+        Binding("right_square_bracket", "policy(1)", show=False),
+        Binding("less_than_sign", "message(-1)", show=False),
+        Binding("greater_than_sign", "message(1)", show=False),
+        Binding("equals_sign", "columns", show=False),
+        Binding("y", "copy", show=False),
+        Binding("enter,l", "choose", show=False),
+        Binding("escape,q,S", "back", show=False),
+    ]
+
+    def __init__(
+        self,
+        painter: Painter,
+        printing: Style,
+        projection: Projection,
+        here: int,
+        copy: Callable[[str], None],
+    ) -> None:
+        """`projection` must show everything; `here` is the number of the message under the cursor."""
+        super().__init__()
+        self._painter = painter
+        self._printing = printing
+        self._projection = projection
+        self._copy = copy
+        self._here = here
+        self._transcript = projection.transcript_number(here) if here else 1
+        self._policy = list(POLICIES).index(_FIRST)
+        self._other = list(POLICIES).index(_OTHER)
+        self._is_double = False
+        self._before: int | None = None
+        """The message whose prompt is shown; None for the next one."""
+        self._notice = ""
+        self._comparison = self._compare(Simulator(History(projection, self._transcript)))
+
+    def compose(self) -> ComposeResult:
+        """A title; the policies and one or two panes of messages; the cache; the keys."""
+        yield HeadLine(self._painter, id="next-title")
+        with Horizontal(id="next-middle"):
+            with Vertical(id="next-left"):
+                yield HeadLine(self._painter, id="next-heads")
+                yield LineList(self._painter, id="next-policies")
+                yield HeadLine(self._painter, id="next-cache")
+            for name in ("first", "second"):
+                with Vertical(id=f"next-{name}", classes="next-pane"):
+                    yield HeadLine(self._painter, id=f"next-{name}-head")
+                    yield LineList(self._painter, id=f"next-{name}-rows")
+        yield HeadLine(self._painter, id="next-status")
+        yield HeadLine(self._painter, id="next-keys")
+
+    def on_mount(self) -> None:
+        self._draw(self._comparison.row_of(self._here))
+        self._read()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Show as much as fits."""
+        self._draw()
+
+    def action_move(self, rows: int) -> None:
+        """Move to another message."""
+        last = self._comparison.count - 1
+        row = max(0, min(self._rows("first").cursor + rows, last))
+        for name in ("first", "second"):
+            self._rows(name).move_to(row)
+
+    def action_page(self, pages: int) -> None:
+        """Move by a page."""
+        self.action_move(pages * max(1, self._rows("first").size.height - 1))
+
+    def action_policy(self, step: int) -> None:
+        """Choose another policy; the one before stays in the second pane."""
+        self._other, self._policy = self._policy, (self._policy + step) % len(_ALL)
+        self._draw()
+
+    def action_message(self, step: int) -> None:
+        """Show the prompt that produced the previous or the next message of the model."""
+        history = History(self._projection, self._transcript)
+        numbers = history.all_of(is_assistant)
+        if step < 0:
+            found = next((each for each in reversed(numbers) if self._before is None or each < self._before), None)
+            if found is None:
+                self._say("There is no message of the model before.")
+                return
+        elif self._before is None:
+            self._say("This is the next prompt.")
+            return
+        else:
+            found = next((each for each in numbers if self._before is not None and each > self._before), None)
+        self._before = found
+        simulator = Simulator(history) if found is None else simulator_before(self._projection, found)
+        assert simulator is not None
+        self._comparison = self._compare(simulator)
+        self._draw(self._comparison.count - 1)
+        self._read()
+
+    def action_columns(self) -> None:
+        """Show one policy, or two side by side."""
+        if self.size.width < WIDE:
+            self._say(f"Two columns need {WIDE} columns.")
+            return
+        self._is_double = not self._is_double
+        self._draw()
+
+    def action_copy(self) -> None:
+        """Copy the prompt of the chosen policy."""
+        try:
+            text = "".join(part.text for part in self._comparison.simulator.parts(self._chosen))
+        except Refusal as refusal:
+            self._say(f"{self._chosen.name} refuses #{refusal.number}: {REFUSALS[refusal.reason]}.")
+            return
+        self._copy(text)
+        self._say(f"Copied the prompt of {self._chosen.name} (DEBUG, {len(text):,} characters).")
+
+    def action_choose(self) -> None:
+        """Go to the message under the cursor."""
+        self.dismiss(self._comparison.number(self._rows("first").cursor) or None)
+
+    def action_back(self) -> None:
+        """Return to the transcript."""
+        self.dismiss(None)
+
+    @on(LineList.Chosen)
+    def _clicked(self, event: LineList.Chosen) -> None:
+        event.stop()
+        if event.list.id == "next-policies":
+            self.action_policy(event.row - self._policy)
+        else:
+            self.action_move(event.row - self._rows("first").cursor)
+
+    @property
+    def _chosen(self) -> Policy:
+        return _ALL[self._policy]
+
+    def _compare(self, simulator: Simulator) -> Comparison:
+        return Comparison(self._projection, simulator, self._printing)
+
+    def _read(self) -> None:
+        """Read the bodies in the background. Another reading, or the end of the screen, cancels it."""
+        self.run_worker(self._read_on(self._comparison), name="next prompt", exclusive=True, exit_on_error=True)
+
+    async def _read_on(self, comparison: Comparison) -> None:
+        steps = comparison.simulator.steps(_ALL)
+        begun = time.monotonic()
+        while True:
+            try:
+                next(steps)
+            except StopIteration as end:
+                comparison.take(end.value)
+                break
+            if time.monotonic() - begun > STEP_SECONDS:
+                await asyncio.sleep(0)
+                begun = time.monotonic()
+        if comparison is self._comparison:
+            self._draw()
+
+    def _rows(self, pane: str) -> LineList:
+        return self.query_one(f"#next-{pane}-rows", LineList)
+
+    def _head(self, name: str) -> HeadLine:
+        return self.query_one(f"#next-{name}", HeadLine)
+
+    def _say(self, sentence: str) -> None:
+        self._notice = sentence
+        self._head("status").refresh()
+
+    def on_key(self) -> None:
+        """A notice disappears with the next key."""
+        if self._notice:
+            self._say("")
+
+    def _draw(self, cursor: int | None = None) -> None:
+        """Draw everything; without a cursor it stays where it is."""
+        is_wide = self.size.width >= WIDE
+        is_double = is_wide and self._is_double
+        comparison = self._comparison
+        row = self._rows("first").cursor if cursor is None else cursor
+        self.query_one("#next-left").set_class(not is_wide, "-gone")
+        self.query_one("#next-second").set_class(not is_double, "-gone")
+        self._head("first-head").set_class(not is_wide, "-gone")
+        self._head("title").show(self._title)
+        self._head("heads").show(_heads)
+        lines = self._cache_lines()
+        self._head("cache").show(lambda width: [_text(f" {line}") for line in lines])
+        self._head("status").show(lambda width: [self._status(lines, width)])
+        self._head("keys").show(lambda width: [_keys(is_wide=is_wide, is_double=is_double)])
+        policies = self.query_one("#next-policies", LineList)
+        policies.show(
+            len(_ALL),
+            lambda row, width: comparison.policy_line(_ALL[row], width, is_chosen=row == self._policy),
+            self._policy,
+        )
+        for name, place in (("first", self._policy), ("second", self._other)):
+            policy = _ALL[place]
+            self._head(f"{name}-head").show(partial(_pane_head, policy, place))
+            self._rows(name).show(comparison.count, partial(comparison.line, policy), row)
+
+    def _title(self, width: int) -> list[Line]:
+        badge = Part(trusted(BADGES[True].strip() + " "), StyleRole.DEBUG_BADGE)
+        after = self._comparison.simulator.after
+        if self._before is None:
+            lead = f" NEXT PROMPT after #{after}" if after else " NEXT PROMPT"
+        else:
+            lead = f" PROMPT before #{self._before}"
+        if width >= WIDE:
+            words = f" · {self._comparison.summary()}"
+        else:
+            size = self._comparison.size(self._chosen)
+            kept = self._comparison.kept(self._chosen).replace("/", " of ")
+            words = f"   {self._policy + 1}/{len(_ALL)} {self._chosen.name}   {kept}" + (
+                f"   {size} bytes" if size else ""
+            )
+        room = max(1, width - len(badge.text) - 1)
+        text = self._printing.words((lead + words)[:room])
+        return [spread((Part(text, StyleRole.TITLE),), (badge,), width)]
+
+    def _cache_lines(self) -> list[str]:
+        lines = self._comparison.cache_lines(self._chosen)
+        difference = self._comparison.difference(self._chosen, _ALL[self._other])
+        return [*lines, *([difference] if difference else [])]
+
+    def _status(self, lines: list[str], width: int) -> Line:
+        if self._notice:
+            return _text(f" {self._notice}", StyleRole.INFO)
+        if width >= WIDE:
+            return _text(f" {self._chosen.source}, read {self._chosen.date}", StyleRole.QUIET)
+        return _text(" " + "   ".join(lines)[: width - 2], StyleRole.QUIET)
+
+
+def _heads(width: int) -> list[Line]:
+    return [spread(_text("   policy", StyleRole.QUIET), _text("kept   bytes ", StyleRole.QUIET), width)]
+
+
+def _pane_head(policy: Policy, place: int, width: int) -> list[Line]:
+    return [_text(f" {policy.name}  [{place + 1}/{len(_ALL)}]  {policy.wording}"[:width], StyleRole.STRONG)]
+
+
+def _text(words: str, look: StyleRole = StyleRole.PLAIN) -> Line:
+    return (Part(trusted(words), look),)
+
+
+def _keys(*, is_wide: bool, is_double: bool) -> Line:
+    keys = [("[ ]", "Policy"), ("< >", "Message"), ("enter", "Go"), ("y", "Copy prompt")]
+    keys += [("=", "One column" if is_double else "Two columns")] if is_wide else []
+    return tuple(
+        part
+        for key, does in [*keys, ("esc", "Back")]
+        for part in (Part(trusted(f" {key}"), StyleRole.FOOTER_KEY), Part(trusted(f" {does} "), StyleRole.FOOTER_TEXT))
+    )

@@ -204,8 +204,8 @@ class Prompt(Horizontal):
         self.post_message(self.Cancelled(self.kind))
 
     def action_complete(self) -> None:
-        """Complete the last term of a filter, as far as its candidates agree; a hint names them. Of other texts, ask for
-        a completion."""
+        """Complete the last term of a filter, as far as its candidates agree; a hint names them. Of other
+        texts, ask for a completion."""
         if self.kind is not PromptKind.FILTER:
             self.post_message(self.CompletionWanted(self.kind, self._input.value))
             return

@@ -20,7 +20,7 @@ TEMPLATE = """\
 # Keys by action (`ocmlview config --keys` lists them). Quote characters with a meaning in YAML; write `comma` for the
 # comma.
 #keymap:
-#  search: [ctrl+f, slash]
+#  search: [ctrl+g, slash]
 #  partner: "%"
 
 # The panes that the debug view opens if there is room (the outline from 100 columns, the inspector from 140): true,

@@ -86,6 +86,7 @@ class TestCommand:
         assert "(E-TOOL-TIMEOUT)" in result.out
         assert "(E-TOOL-CANCELLED)" in result.out
 
+    @pytest.mark.share(test=2)
     @pytest.mark.parametrize(
         ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 128 + signal.SIGTERM), (signal.SIGHUP, 129)]
     )

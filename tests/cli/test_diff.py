@@ -164,6 +164,16 @@ def test_a_mistake_is_one_sentence_and_2(files: tuple[Path, Path], tmp_path: Pat
         assert (done.code, done.out, done.err.count("\n")) == (2, "", 1), words
 
 
+def test_the_viewer_compares_two_files_on_a_terminal_only(files: tuple[Path, Path]) -> None:
+    for words, sentence in (
+        ([*files], "ocmlview: --diff needs a terminal; `ocmlview diff` prints the differences\n"),
+        ([files[0]], "--diff needs two files, and no -f. Try 'ocmlview view --help'."),
+    ):
+        done = run("view", "--diff", *words)
+        assert (done.code, done.out) == (2, "")
+        assert sentence in done.err
+
+
 def test_one_side_can_be_standard_input(files: tuple[Path, Path]) -> None:
     assert run("diff", files[0], "-", stdin=CHAT).code == 0
     assert run("diff", "-", files[0], stdin=OTHER).code == 1

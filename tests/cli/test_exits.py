@@ -144,7 +144,7 @@ def test_a_sentence_never_carries_escape_sequences() -> None:
     assert "\x07" not in result.err
 
 
-@pytest.mark.slow
+@pytest.mark.share(test=2)
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -65,7 +65,7 @@ class TestWithoutATranscript:
         assert terminal.end() == 2
         assert "Open the bundled tour." in terminal.text()
 
-    @pytest.mark.slow
+    @pytest.mark.share(test=2)
     @pytest.mark.parametrize("name", ["nowhere.ocml", "no/folder/chat.ocml"])
     def test_a_missing_file_is_one_sentence_on_the_normal_screen(self, name: str) -> None:
         terminal = Terminal([name], SMALL)
@@ -106,7 +106,7 @@ class TestWithoutATranscript:
 
 
 class TestOldTerminals:
-    @pytest.mark.slow
+    @pytest.mark.share(test=2)
     @pytest.mark.parametrize("name", ["dumb", "unknown", ""])
     def test_a_terminal_without_a_screen_gets_printed_output(self, chat: Path, name: str) -> None:
         terminal = Terminal([chat], SMALL, variables={"TERM": name or "dumb", "COLORTERM": ""})
@@ -114,7 +114,7 @@ class TestOldTerminals:
         assert "Assistant" in terminal.text()
         assert b"\x1b" not in terminal.written
 
-    @pytest.mark.slow
+    @pytest.mark.share(test=2)
     @pytest.mark.parametrize("variables", [{"TERM": "vt100", "COLORTERM": ""}, {"NO_COLOR": "1"}])
     def test_a_terminal_without_colors_gets_none(self, chat: Path, variables: dict[str, str]) -> None:
         assert not COLOR.search(opened(chat, "d", **variables).written)

@@ -142,6 +142,20 @@ def test_no_flag_or_phase_hides_in_a_known_shape(monkeypatch: pytest.MonkeyPatch
     both(KNOWN + twice + answer(9, "a\x00\u2028"), "claude-code", monkeypatch)
 
 
+def test_a_flag_with_another_value_is_another_shape(monkeypatch: pytest.MonkeyPatch) -> None:
+    values: dict[str, tuple[object, object]] = {
+        "phase": ("final", "analysis"),
+        "kind": ("text", "thinking"),
+        "channel": ("final", "analysis"),
+        "metadata": ({"audience": ["user"]}, {"audience": ["assistant"]}),
+        "thought": ("no", 1),
+        "parentToolUseId": (None, "c1"),
+    }
+    for name, (shown, hidden) in values.items():
+        rows = [answer(number, "Yes", **{name: shown}) for number in range(8)] + [answer(9, "SECRET", **{name: hidden})]
+        both(b"".join(rows), "claude-code", monkeypatch)
+
+
 def asked(text: str) -> bytes:
     """A record of Codex."""
     return json.dumps({"type": "event_msg", "payload": {"type": "user_message", "message": text}}).encode() + b"\n"

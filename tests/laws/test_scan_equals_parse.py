@@ -162,7 +162,7 @@ def assert_same(text: bytes, format: str, steps: Iterable[int], slice_size: int 
 
 
 @both_ways
-@pytest.mark.share(test=2)
+@pytest.mark.share(test=4)
 @pytest.mark.parametrize("format", TEXT)
 def test_runs_of_plain_messages_skip_the_parser(format: str) -> None:
     text = HEADER + TURNS
@@ -191,7 +191,7 @@ def test_escaped_tokens_skip_the_parser_where_there_are_escapes(body: bytes) -> 
 
 
 @pytest.mark.parametrize("format", TEXT)
-@each("name", ODD, quick=180, test=20)
+@each("name", ODD, quick=180, test=40)
 def test_irregular_messages_are_read_as_the_parser_reads_them(name: str, format: str) -> None:
     text = HEADER + DECLARED + turn(1) + turn(2) + turn(3) + ODD[name] + turn(4) + turn(5) + ODD[name] + turn(6) + USER
     assert_same(text, format, [len(text), 1000, 97])

@@ -167,6 +167,7 @@ def test_a_full_disk_is_reported_and_leaves_no_partial_export(tmp_path: Path) ->
     assert [path.name for path in tmp_path.iterdir() if path.stat().st_size and path != chat] == []
 
 
+@pytest.mark.share(test=2)
 @pytest.mark.parametrize(
     "command", [["show"], ["check", "--json"], ["convert", "--to", "json"], ["stats"], ["formats"]]
 )

@@ -13,6 +13,7 @@ from tests.screens.test_folded import ONE_AGENT
 from tests.support.running import TOUR, drawn, press, running, said, settled, type_in, until, view
 from viewer.model.visibility import Reveal
 from viewer.tui.dialogs.help import HelpScreen
+from viewer.tui.insight.leaks import LeaksScreen
 from viewer.tui.keys import ACTIONS, DEBUG_ONLY, by_id
 from viewer.tui.panes.inspector_lines import Tab
 from viewer.tui.panes.panel import Panel
@@ -22,6 +23,10 @@ PROOFS: dict[str, Proof] = {}
 SMALL_CHAT = (
     "version: 2.2\n<|start|>user<|message|>Hi there<|end|>\n"
     "<|start|>assistant<|channel|>final<|message|>Yes<|return|>\n"
+)
+LEAKY_CHAT = (
+    "version: 2.2\n<|start|>developer<|message|>The voucher is ZX-4471.<|end|>\n"
+    "<|start|>user<|message|>Hi there<|end|>\n<|start|>assistant<|channel|>final<|message|>Take ZX-4471<|return|>\n"
 )
 DEBUG_IDS = [action.id for action in ACTIONS if action.debug_only and action.keys]
 
@@ -565,6 +570,19 @@ async def test_transcripts(tmp_path: Path) -> None:
         assert view(pilot).navigator.focused_number == 3
         await press(pilot, "(")
         assert view(pilot).navigator.focused_number == 1
+
+
+@proves("leaks")
+async def test_leaks(tmp_path: Path) -> None:
+    path = tmp_path / "leaky.ocml"
+    path.write_text(LEAKY_CHAT, "utf-8")
+    async with running(path, keys=["d", "L"]) as pilot:
+        screen = pilot.app.screen
+        assert isinstance(screen, LeaksScreen)
+        await until(lambda: not screen.status)
+        assert "Source #1 developer" in drawn(pilot)
+        await press(pilot, "escape")
+        assert view(pilot).host.is_current
 
 
 @pytest.mark.slow

@@ -47,7 +47,7 @@ async def drag(pilot: Pilot[int], start: tuple[int, int], end: tuple[int, int]) 
     return view(pilot).get_selected_text() or ""
 
 
-@pytest.mark.slow
+@pytest.mark.share(test=3)
 @pytest.mark.parametrize("size", [SMALL, (120, 40), (40, 30)])
 @pytest.mark.parametrize("keys", [[], ["d", "r", "r"]])
 async def test_dragging_over_wrapped_rows_gives_the_text_as_it_was_written(

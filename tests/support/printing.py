@@ -5,7 +5,7 @@ from __future__ import annotations
 from viewer.formats import WRITERS
 from viewer.render.exports import EXPORTERS
 
-WHERE = [["--where", "-is:open -role:system"], ["--where", "e -has:time msg<99"]]
+WHERE = [["--where", "-is:open -is:marked"], ["--where", "e -has:time msg<99"]]
 """Filters that the safe view allows."""
 PRINTED: dict[str, list[list[str]]] = {
     "view": [[], ["--strict-safe"]],

@@ -79,6 +79,7 @@ def _known_place(context: click.Context, parameter: click.Parameter, value: str)
     help="Open at a message (12), turn (t3), transcript (x2) or percentage (50%). With hidden messages revealed, "
     "also at a line (L120) or byte (B4096).",
 )
+@click.option("--diff", "compares", is_flag=True, help="Compare two transcripts.")
 def command(
     files: tuple[str, ...],
     format: str | None,
@@ -93,19 +94,27 @@ def command(
     stall_after: float | None,
     theme: str,
     go_to: str,
+    compares: bool,
 ) -> int:
     """Open the viewer (default). In a pipe, prints the safe view instead."""
     audience = options.audience_of(reveal, debug, strict_safe)
     paths = files or _session_paths(follow)
     options.check_following(follow, stall_after)
     output = options.output_of(color, ascii_only)
+    if compares and (len(files) != 2 or follow):
+        raise click.UsageError("--diff needs two files, and no -f.", click.get_current_context())
     if not take_keyboard():
+        if compares:
+            raise ViewerError("--diff needs a terminal; `ocmlview diff` prints the differences")
         if options.is_followed(follow, paths, stall_after):
             return print_live(options.followed_of(files, format, preambles, stall_after), audience, output)
         return _print(paths, audience, output, format, preambles)
     reading = options.reading_options(preambles)
-    wanted = ViewRequest(audience, output.style, format, reading, color, theme, go_to, follow, from_start, stall_after)
-    return open_viewer(paths, wanted)
+    other = files[1] if compares else ""
+    wanted = ViewRequest(
+        *(audience, output.style, format, reading, color, theme, go_to, follow, from_start, stall_after, other)
+    )
+    return open_viewer(paths[:1] if compares else paths, wanted)
 
 
 def _session_paths(follow: bool) -> tuple[str, ...]:
@@ -140,6 +149,8 @@ class ViewRequest(Struct, frozen=True):
     follow: bool = False
     from_start: bool = False
     stall_after: float | None = None
+    compared: str = ""
+    """The file to compare the first one with."""
 
 
 def open_viewer(paths: tuple[str, ...], wanted: ViewRequest) -> int:
@@ -171,6 +182,7 @@ def _open_viewer(paths: tuple[str, ...], wanted: ViewRequest) -> int:
                 follow=wanted.follow,
                 from_start=wanted.from_start,
                 stall_after=wanted.stall_after,
+                compared=wanted.compared,
                 settings=settings,
             ),
             taken,

@@ -411,6 +411,11 @@ class Document:
         return faults
 
     @property
+    def options(self) -> ReadOptions | None:
+        """The options of the reader."""
+        return self._options
+
+    @property
     def path(self) -> str:
         """The file or folder, without the item that was named."""
         return split_item(self.name)[0]

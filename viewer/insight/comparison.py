@@ -101,14 +101,21 @@ class Comparison:
         a, b = self.sides
         return a.item(row.a) if row.a >= 0 else None, b.item(row.b) if row.b >= 0 else None
 
+    def item(self, row: Row) -> Item:
+        """The message of A, or of B if only B has one."""
+        a, b = self.sides
+        return a.item(row.a) if row.a >= 0 else b.item(row.b)
+
     def numbers(self, row: Row) -> tuple[int | None, int | None]:
         """The numbers that the audience knows."""
         a, b = self.sides
         return a.number[row.a] if row.a >= 0 else None, b.number[row.b] if row.b >= 0 else None
 
-    def change(self, row: Row, *, by_lines: bool = False) -> Change:
-        """How the messages of a pair differ."""
-        first, second = self.items(row)
+    def change(
+        self, row: Row, items: tuple[Item | None, Item | None] | None = None, *, by_lines: bool = False
+    ) -> Change:
+        """How the messages of a pair differ; `items` are its messages, if they were read already."""
+        first, second = items or self.items(row)
         assert first is not None and second is not None
         fields = [*self._fields(row, first, second)]
         a, b = self.sides

@@ -66,6 +66,8 @@ class ViewOptions(Struct, frozen=True):
     from_start: bool = False
     stall_after: float | None = None
     """Seconds without data inside a message after which the title says that the input has stalled."""
+    compared: str = ""
+    """A file to compare the first one with."""
     settings: Settings = field(default_factory=Settings)
 
 
@@ -123,6 +125,7 @@ class ViewerApp(App[int], inherit_bindings=False):
         self._output_guard = OutputGuard(self.options.ascii_only)
         self._screens: dict[str, MainScreen] = {}
         self._notice = self.themes.notice or self.settings.notice
+        self._compared = self.options.compared
         self._guard = guard
         self._tunes_memory = tunes_memory
         self._crash: tuple[type[BaseException] | None, BaseException | None, TracebackType | None] = (None, None, None)
@@ -230,6 +233,9 @@ class ViewerApp(App[int], inherit_bindings=False):
         if self._notice:
             notice, self._notice = self._notice, ""
             self.call_after_refresh(lambda: screen.host.notify(notice))
+        if self._compared:
+            other, self._compared = self._compared, ""
+            self.call_after_refresh(lambda: screen.program.compare(other))
 
     def _report(self, sentence: str) -> None:
         if isinstance(self.screen, MainScreen):

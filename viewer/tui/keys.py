@@ -237,6 +237,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("partner", ("percent_sign",), "Partner", "Go to the other end of the call.", _C, "navigator.partner", True),
     Action("calls", ("C",), "Calls", "Open the calls.", _C, "panes.toggle_calls", True),
     Action("timeline", ("H",), "Timeline", "Open the timeline.", _C, "panes.toggle_timeline"),
+    Action("leaks", ("L",), "Leaks", "Find hidden text that reached the user.", _P, "program.open_leaks", True),
     Action("next_prompt", ("S",), "Next prompt", "Show the next prompt.", _C, "program.open_next_prompt", True),
     Action("lens", ("V",), "Compare formats", "Compare formats.", _C, "program.open_lens", True),
     Action("debug", ("d",), "Debug view", "Switch between the safe and debug views.", _V, "view.toggle_debug"),

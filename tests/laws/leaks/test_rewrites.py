@@ -39,7 +39,7 @@ def try_schedule(seed: int) -> bool:
     return outcome.was_rewritten
 
 
-@pytest.mark.slow
+@pytest.mark.share(test=2)
 @pytest.mark.parametrize("share", range(4))
 def test_a_rewritten_file_leaks_nothing(share: int) -> None:
     assert sum(try_schedule(seed) for seed in range(share, 28, 4)) > 3

@@ -140,7 +140,7 @@ _FIXED = {
     "help": [["question_mark"], ["down"], ["escape"]],
     "copy": [["ctrl+c"]],
     "export": [["x"], ["enter"], ["x", "up"], ["enter"], ["escape"]],
-    "debug and back": [["escape", "escape", "d", "s", "J", "y", "r", "d"]],
+    "debug and back": [["escape", "escape", "d", "s", "J", "l", "asterisk", "y", "r", "d"]],
 }
 
 

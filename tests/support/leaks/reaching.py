@@ -31,7 +31,29 @@ from viewer.tui.insight.lens import LensScreen
 
 INDEX = (MessageIndex, CallLedger, Transcript)
 """Objects that may hold header words of hidden messages. Objects reachable only from them are skipped."""
-DEBUG_KEYS = ["d", "s", "g", "J", "i", "C", "r", "r", "vertical_line", "y", "r", "G", "g", "e", "enter"]
+DEBUG_KEYS = [
+    "d",
+    "s",
+    "g",
+    "J",
+    "i",
+    "C",
+    "r",
+    "r",
+    "vertical_line",
+    "y",
+    "r",
+    "G",
+    "g",
+    "e",
+    "enter",
+    "z",
+    "z",
+    "M",
+    "G",
+    "asterisk",
+    "g",
+]
 TEXT = (str, bytes, bytearray, memoryview, array)
 Chain = tuple["Chain | None", str]
 
@@ -102,7 +124,7 @@ async def main(file: str, format: str, canaries: str, when: str) -> None:
             if isinstance(pilot.app.screen, LensScreen):  # only for text formats
                 await press(pilot, "j", "escape")
             await settled(pilot)
-            await press(pilot, "s", "g", "J", "i", "C", "r", "r", "vertical_line", "y", "r", "G", "g", "e", "enter")
+            await press(pilot, *DEBUG_KEYS[1:])
         if when == "after debug":
             await press(pilot, "d")
             await settled(pilot)

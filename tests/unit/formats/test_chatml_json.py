@@ -185,7 +185,7 @@ def test_no_input_raises_and_cuts_change_nothing(items: list[str], size: int) ->
     assert read(CHATML_JSON, data, [size] * (len(data) // size + 1)) == read(CHATML_JSON, data)
 
 
-@pytest.mark.slow
+@pytest.mark.share(test=3)
 @pytest.mark.parametrize(
     "shape", ["[" * 100_000, f'[{start("user")},"a",{END}]' * 1_000, f"[{','.join([START] * 5_000)}]"]
 )

@@ -271,7 +271,7 @@ def test_a_broken_transcript_never_raises(data: st.DataObject) -> None:
     assert read(JSON, broken, [cut, len(broken) - cut]) == read(JSON, broken)
 
 
-@pytest.mark.share(test=3)
+@pytest.mark.share(test=4)
 @pytest.mark.parametrize(
     "shape", ["[" * 100_000, '{"a":' * 100_000, '{"role":"user","content":"a"}\n' * 5_000, '{"role":"user"}' * 5_000]
 )

@@ -112,7 +112,7 @@ def test_results_in_an_array_are_replies_with_their_ids() -> None:
         assert [reply.body for reply in read_replies(text)] == [(0, len(text))]
 
 
-@pytest.mark.share(quick=12)
+@pytest.mark.share(quick=12, test=3)
 @pytest.mark.parametrize("unit", [b" ", b'[f("', b'\\"', b"'\"", b"</function> ", b"[TOOL_CALLS] ", b"(", b"f "])
 def test_the_cost_of_reading_a_call_is_linear(unit: bytes) -> None:
     """With quadratic cost this takes minutes."""

@@ -35,7 +35,7 @@ def only(*messages: tuple[str, str]) -> Leak:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_copies_are_found_and_quotations_are_not(language: str) -> None:
     assert recall(language, 0.0, 21, 40) >= 0.95
-    assert recall(language, 0.2, 22, 40) >= 0.8 - 0.15, "few cases vary: the lab measures many"
+    assert recall(language, 0.2, 22, 40) >= 0.65, "few cases vary: the lab measures many"
     assert [false_positives(language, kind, 23, 15) for kind in NEGATIVES] == [0, 0, 0]
 
 

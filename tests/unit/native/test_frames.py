@@ -51,7 +51,7 @@ def test_random_blocks_have_the_rows_of_the_definition_and_of_numpy(level: str) 
             assert_as_numpy(data)
 
 
-@pytest.mark.slow
+@pytest.mark.share(test=2)
 @pytest.mark.parametrize("level", LEVELS)
 def test_every_cut_of_a_document_has_the_rows_of_numpy(level: str) -> None:
     text = HEADER + TURNS[:400] + b"".join(soup(random.Random(seed)) for seed in range(5)) + TURNS[:150]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 
@@ -14,12 +15,20 @@ from viewer.errors import ViewerError
 
 SOURCE = Path(native.__file__).with_name("_fast.c")
 MOST_LINES = 700
+CHECKED_IN = (4, 0x29BD3C70)
+"""The edition of the source, and its checksum."""
 
 
 def test_the_source_stays_small_enough_to_be_reviewed_in_full() -> None:
     lines = SOURCE.read_text("utf-8").splitlines()
     assert len(lines) <= MOST_LINES and max(map(len, lines)) <= 120
     assert f"#define EDITION {native.EDITION}" in lines
+
+
+def test_each_change_of_the_source_has_its_edition_so_that_no_older_module_is_used() -> None:
+    assert (native.EDITION, crc32(SOURCE.read_bytes())) == CHECKED_IN, (
+        "increase EDITION in both files, and note both here"
+    )
 
 
 @needs_native

@@ -122,7 +122,7 @@ def test_a_line_is_one_line_capped_and_with_few_marks_on_a_base(text: str, limit
     assert sanitize_line("x" * 201) == "x" * 199 + "…"
 
 
-@pytest.mark.slow
+@pytest.mark.share(test=3)
 @pytest.mark.parametrize("unit", ["\x1b[0m", "\u200d", "❤\u200d", "\U0001f3f4\U000e0067", "1\ufe0f", "\ud800", "漢字"])
 def test_hostile_text_takes_linear_time(unit: str) -> None:
     text = unit * (1_000_000 // len(unit))

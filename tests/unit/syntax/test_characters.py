@@ -181,7 +181,7 @@ def test_spans_of_any_bytes_are_sorted_and_inside(data: bytes) -> None:
         position = end
 
 
-@pytest.mark.slow
+@pytest.mark.share(test=3)
 @pytest.mark.parametrize(
     "unit",
     ["\u200d", "\u200d\u202e", "\x1b[", "\r", "\r\n", "❤\u200d", "❤\ufe0f\u200d", "\U0001f3f4\U000e0067", "1\ufe0f"],

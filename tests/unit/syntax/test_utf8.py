@@ -43,7 +43,7 @@ def test_positions_count_from_the_base() -> None:
     assert list(ill_formed("gut, 漢字 🐈".encode(), 100)) == []
 
 
-@pytest.mark.slow
+@pytest.mark.share(test=3)
 @pytest.mark.parametrize("unit", [b"\xff", b"\xe2\x82", b"a\x80", "é\N{CAT}".encode() + b"\xf0"])
 def test_hostile_bytes_take_linear_time(unit: bytes) -> None:
     begun = time.process_time()

@@ -169,7 +169,7 @@ for _ in range(90):
     DEEP = {"type": "object", "properties": {"a": DEEP}}
 
 
-@pytest.mark.slow
+@pytest.mark.share(test=3)
 @pytest.mark.parametrize(
     ("schema", "arguments"),
     [

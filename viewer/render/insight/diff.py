@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import zip_longest
 
 from msgspec import Struct
 
@@ -120,33 +121,37 @@ def elision_line(count: int, drawing: Drawing) -> Line:
 def row_lines(comparison: Comparison, row: Row, drawing: Drawing) -> Iterator[Line]:
     """A row in one column: marks show what was removed and added."""
     kind = comparison.kind(row)
-    first, second = comparison.items(row)
-    item = first or second
-    assert item is not None
+    item = comparison.item(row)
     change = comparison.change(row, by_lines=drawing.by_lines) if kind is RowKind.CHANGED else None
     head = _head(kind, _number(comparison.numbers(row), kind), item, drawing)
     details = _details(item, kind, change, drawing, UNIFIED)
-    yield from _laid_out(head, details, drawing, drawing.width)
+    yield from _laid_out(head, details, drawing, drawing.width, cuts=change is None)
 
 
 def pair_lines(comparison: Comparison, row: Row, drawing: Drawing) -> Iterator[Line]:
     """A row in two columns: A on the left, B on the right."""
-    kind = comparison.kind(row)
-    change = comparison.change(row, by_lines=drawing.by_lines) if kind is RowKind.CHANGED else None
     width = (drawing.width - 3) // 2
+    bar = Part(trusted(" | " if drawing.style.ascii else " │ "), StyleRole.RULE)
+    for left, right in pair_cells(comparison, row, drawing, width):
+        gap = Part(trusted(" " * max(width - cells_of(left), 0)))
+        yield *left, gap, bar, *right
+
+
+def pair_cells(comparison: Comparison, row: Row, drawing: Drawing, width: int) -> Iterator[tuple[Line, Line]]:
+    """The lines of a row in two columns of this width."""
+    kind = comparison.kind(row)
+    items = comparison.items(row)
+    change = comparison.change(row, items, by_lines=drawing.by_lines) if kind is RowKind.CHANGED else None
     columns: list[list[Line]] = []
-    for item, number, signs in zip(comparison.items(row), comparison.numbers(row), (OLD, NEW), strict=True):
+    for item, number, signs in zip(items, comparison.numbers(row), (OLD, NEW), strict=True):
         if item is None:
             columns.append([])
             continue
         head = _head(kind, f"#{number}", item, drawing)
         details = _details(item, kind, change, drawing, signs)
-        columns.append([*_laid_out(head, details, drawing, width)])
-    bar = Part(trusted(" | " if drawing.style.ascii else " │ "), StyleRole.RULE)
-    for place in range(max(map(len, columns))):
-        left, right = (lines[place] if place < len(lines) else () for lines in columns)
-        gap = Part(trusted(" " * max(width - sum(cells(part.text) for part in left), 0)))
-        yield *left, gap, bar, *right
+        columns.append([*_laid_out(head, details, drawing, width, cuts=change is None)])
+    left, right = columns
+    yield from zip_longest(left, right, fillvalue=())
 
 
 def _number(numbers: tuple[int | None, int | None], kind: RowKind) -> str:
@@ -262,14 +267,16 @@ def _near(lines: list[list[Part]], changed: set[int], drawing: Drawing) -> Itera
         is_left_out = place not in kept
 
 
-def _laid_out(head: list[Part], details: list[list[Part]], drawing: Drawing, width: int) -> Iterator[Line]:
-    """The details after the head if the first fits there, and below it."""
+def _laid_out(
+    head: list[Part], details: list[list[Part]], drawing: Drawing, width: int, *, cuts: bool
+) -> Iterator[Line]:
+    """The details after the head if the first fits there, and below it. With `cuts`, the first always stays there."""
     lead = sum(cells(part.text) for part in head)
     first, *rest = details or [[]]
     room = max(width - lead, 10)
     if not rest or cells_of(first) <= room:
         shown = [Part(SafeText(part.text[:_LONGEST_FIRST]), part.look) for part in first]
-        is_whole = rest or not any(part.look in (StyleRole.ERROR, StyleRole.INFO) for part in first)
+        is_whole = bool(rest) or cuts
         if is_whole or cells_of(first) <= room or not drawing.wraps:
             yield _stripped([*head, *(_cut(shown, room, drawing) if is_whole else first)])
         else:

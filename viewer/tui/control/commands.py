@@ -139,6 +139,7 @@ class CommandController:
 
 
 COMMANDS: tuple[Command, ...] = (
+    Command("diff", "FILE", "compare with another file", lambda own, file: own.program.compare(file)),
     Command("explain", "CODE", "explain a problem", lambda own, code: own.explain(code), lambda own: list(RULES)),
     Command("export", "FILE", "write this view to a file", lambda own, file: own.export.export_as(file)),
     Command("filter", "EXPR", "show only matching messages", lambda own, text: own.filter.filter_for(text)),

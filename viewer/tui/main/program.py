@@ -103,6 +103,35 @@ class ProgramController:
         if label is not None:
             self._navigator.go_to(f"x{label}")
 
+    def open_leaks(self) -> None:
+        """Compare the answers with the hidden text; the chosen message gets the focus."""
+        from viewer.tui.insight.leaks import LeaksScreen
+
+        document = self._session.document
+        if self._can_read_again():
+            shown = LeaksScreen(
+                *(self._painter, self._printing, document.name, document.detection.format, document.options)
+            )
+            self._screen.app.push_screen(shown, self._go_to_message)
+
+    def compare(self, path: str) -> None:
+        """Compare this transcript with another one, as much of both as this view shows."""
+        from viewer.tui.insight.diff import DiffScreen
+
+        document = self._session.document
+        if self._can_read_again():
+            names, formats = (document.name, path), (document.detection.format, None)
+            audience = self._session.projection.audience
+            shown = DiffScreen(self._painter, self._printing, names, formats, document.options, audience)
+            self._screen.app.push_screen(shown, self._go_to_message)
+
+    def _can_read_again(self) -> bool:
+        """False for a pipe, which these screens cannot read on their own."""
+        if self._session.document.path == "-":
+            self._host.notify("Standard input cannot be read again. Save it to a file first.")
+            return False
+        return True
+
     def open_next_prompt(self) -> None:
         """Show the next prompt under each policy; the message chosen there is shown."""
         from viewer.model.visibility import EVERYTHING

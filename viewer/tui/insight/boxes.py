@@ -1,0 +1,48 @@
+"""Boxes of lines: a frame with a title at both ends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from viewer.render.sanitize import SafeText
+from viewer.render.style import Line, Part, Style, StyleRole, trusted
+from viewer.render.width import cells, cut
+
+_HEAVY, _LIGHT, _ASCII = "┏━┓┃┗┛", "╭─╮│╰╯", "+-+|++"
+
+
+def top(title: SafeText, note: str, width: int, style: Style, *, heavy: bool) -> Line:
+    """The upper edge, with the title at the left and a note at the right."""
+    signs = _signs(style, heavy)
+    left, rule, right = signs[0], signs[1], signs[2]
+    after = f" {note} {rule}" if note else ""
+    shown = cut(title, max(width - 5 - len(after), 1), style.words("…"))
+    filled = max(width - 5 - cells(shown) - len(after), 0)
+    return (Part(SafeText(f"{left}{rule} {shown} {rule * filled}{after}{right}"), StyleRole.RULE),)
+
+
+def bottom(note: str, width: int, style: Style, *, heavy: bool) -> Line:
+    """The lower edge."""
+    signs = _signs(style, heavy)
+    rule, left, right = signs[1], signs[4], signs[5]
+    after = f" {note} {rule}" if note else ""
+    return (Part(trusted(f"{left}{rule * max(width - 2 - len(after), 0)}{after}{right}"), StyleRole.RULE),)
+
+
+def inside(line: Line, width: int, style: Style, *, heavy: bool) -> Line:
+    """A line between the edges."""
+    edge = Part(trusted(_signs(style, heavy)[3]), StyleRole.RULE)
+    room = max(width - 3 - sum(cells(part.text) for part in line), 0)
+    return (edge, Part(trusted(" ")), *line, Part(trusted(" " * room)), edge)
+
+
+def box(
+    title: SafeText, note: str, lines: Sequence[Line], below: str, width: int, style: Style, *, heavy: bool
+) -> list[Line]:
+    """The lines in a frame."""
+    middle = [inside(line, width, style, heavy=heavy) for line in lines]
+    return [top(title, note, width, style, heavy=heavy), *middle, bottom(below, width, style, heavy=heavy)]
+
+
+def _signs(style: Style, heavy: bool) -> str:
+    return _ASCII if style.ascii else _HEAVY if heavy else _LIGHT

@@ -1,0 +1,168 @@
+"""Base of the screens whose content is computed in a background task: title, lines, keys, cancelling."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.worker import Worker
+
+from viewer.document.document import Document
+from viewer.errors import FileRewrittenError, ViewerError
+from viewer.reading.format import ReadOptions
+from viewer.render.sanitize import sanitize_line
+from viewer.render.style import Line, Part, Style, StyleRole, trusted
+from viewer.render.title import BADGES
+from viewer.render.width import between
+from viewer.sources.files import open_source
+from viewer.tui.dialogs.dismiss_once import DismissOnce
+from viewer.tui.panes.head_line import HeadLine
+from viewer.tui.panes.line_list import LineList
+from viewer.tui.terminal.paint import Painter
+
+_STEP = 4 * 1024 * 1024
+
+
+class ClosedError(Exception):
+    """The screen was closed: its background task stops."""
+
+
+class WorkScreen(DismissOnce[int | None]):
+    """Computes in a thread, on documents of its own, and shows lines. Ends with the number of a message to go to."""
+
+    DEFAULT_CSS = """
+    WorkScreen { layout: vertical; }
+    WorkScreen > LineList { height: 1fr; scrollbar-size-vertical: 1; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j,down", "move(1)", show=False),
+        Binding("k,up", "move(-1)", show=False),
+        Binding("space,pagedown,ctrl+d", "page(1)", show=False),
+        Binding("b,pageup,ctrl+u", "page(-1)", show=False),
+        Binding("g,home", "move(-1000000000)", show=False),
+        Binding("G,end", "move(1000000000)", show=False),
+        Binding("escape,q", "back", show=False),
+    ]
+    KEYS: ClassVar[Sequence[tuple[str, str]]] = ()
+    """The keys in the last line."""
+
+    def __init__(self, painter: Painter, printing: Style, title: str, *, is_safe: bool) -> None:
+        super().__init__()
+        self._painter = painter
+        self.printing = printing
+        self._caption = title
+        self._is_safe = is_safe
+        self._is_closed = False
+        self.lines: list[Line] = []
+        self.status = "working…"
+        """What the last line says: a count, or why there is nothing."""
+
+    def compose(self) -> ComposeResult:
+        """A title, the lines, and the keys."""
+        yield HeadLine(self._painter, id="work-title")
+        yield LineList(self._painter, id="work-lines")
+        yield HeadLine(self._painter, id="work-bottom")
+
+    def on_mount(self) -> None:
+        self.query_one("#work-title", HeadLine).show(self._title_lines)
+        self.query_one("#work-bottom", HeadLine).show(self._bottom_lines)
+        self._worker: Worker[None] = self.run_worker(self._work, exclusive=True)
+
+    def on_unmount(self) -> None:
+        self._is_closed = True
+
+    def on_resize(self) -> None:
+        """Lay out the lines for another width."""
+        self.lay_out()
+
+    async def _work(self) -> None:
+        try:
+            await asyncio.to_thread(self.compute)
+        except ClosedError:
+            return
+        except FileRewrittenError:
+            self.status = "The file was rewritten. Press esc, and try again."
+        except ViewerError as error:
+            self.status = f"Cannot open the file: {error}"
+        else:
+            self.status = ""
+        if not self._is_closed:
+            self.lay_out()
+
+    def compute(self) -> None:
+        """Do the work, in a thread; call `check_open` now and then."""
+        raise AssertionError("each screen has its own")
+
+    def lay_out(self) -> None:
+        """Compute the lines for this width and show them."""
+
+    def check_open(self) -> None:
+        """Stop the background task if the screen was closed."""
+        if self._is_closed:
+            raise ClosedError
+
+    def read(self, path: str, format: str | None, options: ReadOptions | None) -> Document:
+        """Read an input in the background."""
+        document = Document(open_source(path), format, options)
+        while not document.is_complete:
+            self.check_open()
+            document.read_some(_STEP)
+        if document.missing_item or document.unknown:
+            raise ViewerError(document.missing_item or f"{path} is not a known transcript")
+        return document
+
+    def show_lines(self, lines: list[Line], at: int = 0) -> None:
+        """Show lines, with this one in view."""
+        self.lines = lines
+        self.listing.show(len(lines), lambda row, width: lines[row], at if lines else -1)
+        self.query_one("#work-bottom", HeadLine).refresh()
+
+    def action_move(self, rows: int) -> None:
+        """Move by lines."""
+        if self.lines:
+            self.listing.move_to(max(0, min(self.listing.cursor + rows, len(self.lines) - 1)))
+
+    def action_page(self, pages: int) -> None:
+        """Move by a page."""
+        self.action_move(pages * max(1, self.listing.size.height - 1))
+
+    def action_back(self) -> None:
+        """Return to the transcript."""
+        self.dismiss(None)
+
+    @property
+    def listing(self) -> LineList:
+        """The lines."""
+        return self.query_one("#work-lines", LineList)
+
+    @property
+    def room(self) -> int:
+        """The columns for lines."""
+        return max(self.size.width - 1, 20)
+
+    def summary(self) -> str:
+        """What the last line says once the work is done."""
+        return ""
+
+    def _title_lines(self, width: int) -> list[Line]:
+        badge = Part(
+            trusted(BADGES[not self._is_safe].strip() + " "),
+            StyleRole.SAFE_BADGE if self._is_safe else StyleRole.DEBUG_BADGE,
+        )
+        name = Part(self.printing.spell(sanitize_line(f" {self._caption}")), StyleRole.TITLE)
+        return [between((name,), (badge,), width, self.printing.signs)]
+
+    def _bottom_lines(self, width: int) -> list[Line]:
+        words = self.printing.spell(sanitize_line(f" {self.status or self.summary()}"))
+        keys = tuple(
+            part
+            for key, does in self.KEYS
+            for part in (
+                Part(trusted(f" {key}"), StyleRole.FOOTER_KEY),
+                Part(self.printing.words(f" {does} "), StyleRole.FOOTER_TEXT),
+            )
+        )
+        return [between((Part(words),), keys, width, self.printing.signs)]

@@ -136,7 +136,7 @@ def texts_of(node: ast.expr) -> Iterator[str]:
         yield str(node.value)
 
 
-NOTES = {"{}: {} ({})", "{}: {}"}
+NOTES = {"{}: {} ({})", "{}: {}", "{}: {} {} ({})"}
 """Notices that are no sentences: a problem with its code, a file with its reason."""
 
 

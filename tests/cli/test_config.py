@@ -45,8 +45,8 @@ def test_without_a_file_every_setting_has_its_default(file: Path) -> None:
         "theme": ("dark", "default"),
         "layout.outline": ("true", "default"),
         "layout.inspector": ("true", "default"),
-        "layout.problems": ("true", "default"),
-        "wrap": ("screen", "default"),
+        "layout.problems": ("false", "default"),
+        "wrap": ("88", "default"),
         "markdown": ("true", "default"),
         "stall-after": ("10", "default"),
         "plugins": ("true", "default"),
@@ -57,10 +57,10 @@ def test_without_a_file_every_setting_has_its_default(file: Path) -> None:
 
 
 def test_each_value_names_its_origin(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    written(file, "theme: ember\nkeymap:\n  search: ctrl+f\nlayout: {inspector: 50}\nwrap: 90\nstall-after: 2.5\n")
+    written(file, "theme: ember\nkeymap:\n  search: ctrl+g\nlayout: {inspector: 50}\nwrap: 90\nstall-after: 2.5\n")
     shown = values(run("config").out)
     assert shown["theme"] == ("ember", "line 1")
-    assert shown["keymap.search"] == ("ctrl+f", "line 3")
+    assert shown["keymap.search"] == ("ctrl+g", "line 3")
     assert shown["layout.inspector"] == ("50", "line 4")
     assert shown["wrap"] == ("90", "line 5")
     assert shown["stall-after"] == ("2.5", "line 6")
@@ -77,7 +77,7 @@ def test_invalid_settings_are_reported_and_ignored(file: Path) -> None:
         "2:7: 'wide' is not allowed: write screen, or a number from 20 to 1000",
     ]
     assert values(result.out)["markdown"] == ("false", "line 3")
-    assert values(result.out)["wrap"] == ("screen", "default")
+    assert values(result.out)["wrap"] == ("88", "default")
 
 
 @pytest.mark.parametrize("key", NEVER)
@@ -125,11 +125,11 @@ def test_the_new_settings_file_lists_every_setting(file: Path) -> None:
 
 
 def test_all_actions_are_listed_with_their_effective_keys(file: Path) -> None:
-    written(file, "keymap: {search: ctrl+f}\n")
+    written(file, "keymap: {search: ctrl+g}\n")
     rows = run("config", "--keys").out.splitlines()[1:]
     assert [row.split()[0] for row in rows] == [action.id for action in ACTIONS]
     row = next(row for row in rows if row.startswith("search "))
-    assert row.split()[:2] == ["search", "ctrl+f"]
+    assert row.split()[:2] == ["search", "ctrl+g"]
 
 
 def test_the_settings_folder_follows_the_conventions_of_the_system(

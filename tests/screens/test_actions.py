@@ -9,7 +9,7 @@ from textual.keys import _character_to_key
 
 from tests.support.cases import each
 from viewer.render.style import Style
-from viewer.tui.bars.footer_keys import FOOTERS, footer_actions, footer_always
+from viewer.tui.bars.footer_keys import FOOTERS, FooterView, footer_actions, footer_always
 from viewer.tui.dialogs.help import help_lines
 from viewer.tui.keys import ACTIONS, Action, after_yank, bindings, by_id, check_keymap, remapped
 from viewer.tui.palette import LEFT_OUT, palette_title
@@ -17,9 +17,9 @@ from viewer.tui.terminal.key_names import character, is_key, key_name, shown_key
 
 # As the table of keys in the design lists them.
 WANTED = """
-    j k ↓ ↑ J K { } ( ) ctrl+d ctrl+u space b PgDn PgUp g Home G End / n N esc & e E w W p o O % C d a c t s | T
-    r i tab enter h l z m u U y x v F = [ ] : ctrl+p ? F1 q ctrl+q ctrl+z ctrl+c
-    backspace X S L V M ← → *
+    j k ↓ ↑ J K { } ( ) ctrl+d ctrl+u space f b PgDn PgUp ctrl+f ctrl+b g Home G End ctrl+o ctrl+n ctrl+i / n N esc &
+    e E w W p o O % C H d a c t s | T M * r i < > tab shift+tab + - enter h l ← → z m u U y x v F = [ ] : ctrl+p ? F1
+    q ctrl+q ctrl+z ctrl+c backspace X S V L
 """
 
 
@@ -89,7 +89,7 @@ def test_a_key_given_away_is_taken_from_its_old_action() -> None:
 
 def test_a_valid_keymap_has_no_problems() -> None:
     assert check_keymap({}) == []
-    assert check_keymap({"search": "ctrl+f", "partner": "f2, ctrl+t"}) == []
+    assert check_keymap({"search": "ctrl+g", "partner": "f2, ctrl+t"}) == []
 
 
 @pytest.mark.parametrize(
@@ -99,8 +99,8 @@ def test_a_valid_keymap_has_no_problems() -> None:
         ({"qqqqq": "ctrl+f"}, "unknown action 'qqqqq'"),
         ({"search": "x"}, "key 'x' is assigned to 'search' and 'export': assign another key to one of them"),
         (
-            {"search": "ctrl+f", "filter": "^f"},
-            "key 'ctrl+f' is assigned to 'search' and 'filter': assign another key to one of them",
+            {"search": "ctrl+g", "filter": "^g"},
+            "key 'ctrl+g' is assigned to 'search' and 'filter': assign another key to one of them",
         ),
         ({"search": "pagedwn"}, "unknown key 'pagedwn' of 'search'. Did you mean pagedown?"),
         ({"search": "crtl+f"}, "unknown key 'crtl+f' of 'search'"),
@@ -139,19 +139,23 @@ def test_help_has_two_columns_on_terminals_of_100_columns() -> None:
 
 
 def test_footers_name_only_actions_of_the_table() -> None:
+    known = {action.id for action in ACTIONS} | {"brief"}
     for offers in FOOTERS.values():
-        assert all(by_id(id) for offer in offers for id in offer.ids)
-    assert [item.label for item in footer_actions(debug=False)] == [
-        "Quit", "Find", "Match", "Error", "Message", "Follow", "Debug view",
-    ]  # fmt: skip
-    assert "Debug view" not in [item.label for item in footer_actions(debug=True)]
-    assert [item.keys[0][0] for item in footer_always()] == ["^p", "?"]
+        assert {id for offer in offers for id in offer.ids} <= known
+    assert "Debug" in [item.label for item in footer_actions(FooterView.SAFE, 120)]
+    assert "Debug" not in [item.label for item in footer_actions(FooterView.DEBUG, 120)]
+    assert [item.keys[0][0] for item in footer_always()] == ["ctrl+p", "?"]
 
 
 def test_footers_show_the_effective_keys() -> None:
-    quit_item = footer_actions(False, True, remapped({"leave": "Q"}))[0]
-    assert quit_item.keys == (("Q", "leave"),)
-    assert all(item.label != "Search" for item in footer_actions(False, True, remapped({"next_error": "/"})))
+    items = footer_actions(FooterView.SAFE, 80, remapped({"next_error": "/"}))
+    assert [item.keys for item in items if item.label in ("Find", "Problem")] == [(("/", "next_error"),)]
+
+
+def test_a_list_has_keys_of_its_own_for_movement() -> None:
+    own = {action.id: action.in_list for action in ACTIONS if action.in_list}
+    assert own["line_down"] == own["next_message"] == "lists.line_down"
+    assert {"half_page_down", "page_up", "top", "bottom", "search", "next_match", "open", "help", "filter"} <= set(own)
 
 
 def test_the_palette_has_a_title_with_a_key_for_each_action() -> None:

@@ -12,18 +12,18 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 
 from tests.support.running import until
-from viewer.model.visibility import Reveal
-from viewer.render.style import Part, Style, StyleRole, trusted
+from viewer.document.values import ShownDiagnostic
+from viewer.render.style import Style, StyleRole
 from viewer.render.title import FollowState, TitleFacts
 from viewer.render.width import cells
 from viewer.tui.bars.bar import ActionChosen, Bar
 from viewer.tui.bars.footer import KeyFooter
+from viewer.tui.bars.footer_keys import FooterView
 from viewer.tui.bars.prompt import Prompt, SafeInput
 from viewer.tui.bars.status import StatusLine
+from viewer.tui.bars.status_lines import NamedProblem, StatusFacts
 from viewer.tui.bars.title import TitleBar
-from viewer.tui.bars.toggles import ToggleFacts, Toggles
 from viewer.tui.dialogs.help import HelpScreen
-from viewer.tui.display_state import FIRST_CHANNELS
 from viewer.tui.host import Notice, PromptKind
 from viewer.tui.keys import bindings, remapped
 from viewer.tui.palette import command_provider
@@ -31,12 +31,8 @@ from viewer.tui.terminal.paint import Painter
 
 PAINTER = Painter({})
 HOSTILE = "a\x1b]52;c;AA==\x07b\u202ec\u200bd[@click=app.bell]e[/]\x9bf\nf\tg"
-FACTS = TitleFacts(
-    "weather.ocm", "OpenChatML 2.2", "gpt-oss-120b", 3, False, FollowState.FOLLOWING, 0, 1, 2, 17, 17, 98
-)
-DEBUG_FACTS = replace(FACTS, debug=True, follow=FollowState.PAUSED, behind=1, message=11, percent=58)
-STRIP = (Part(trusted("SDUACCTFUC[T]FUACTF")),)
-TOGGLES = ToggleFacts(FIRST_CHANNELS, "", 17, 3, 0, STRIP)
+FACTS = TitleFacts("weather.ocm", "OpenChatML 2.2", "gpt-oss-120b", turn=(2, 3), errors=1, warnings=2)
+DEBUG_FACTS = replace(FACTS, level="debug", calls=8, failed=2, size=12400, tokens=402)
 
 
 def text(bar: Bar, width: int) -> str:
@@ -52,42 +48,36 @@ def title(facts: TitleFacts, width: int, printing: Style | None = None) -> str:
 
 
 class TestTitle:
-    def test_in_120_columns(self) -> None:
-        assert title(FACTS, 120) == (
-            " weather.ocm   OpenChatML 2.2 · gpt-oss-120b · 3 turns             "
-            "[SAFE]  ▶ LIVE               ✖ 1 ⚠ 2  msg 17/17  98% "
+    def test_it_has_what_fits_by_rank(self) -> None:
+        assert title(FACTS, 80) == (" weather.ocm  OpenChatML 2.2 · gpt-oss-120b                 turn 2 of 3  [SAFE] ")
+        assert title(FACTS, 120).startswith(" weather.ocm  OpenChatML 2.2 · gpt-oss-120b · 3 turns  ")
+        assert title(replace(DEBUG_FACTS, name="a.ocm"), 80) == (
+            " a.ocm  OpenChatML 2.2 ╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱ ✖ 1 ⚠ 2  8 calls  turn 2/3  [DEBUG] "
         )
-        assert title(DEBUG_FACTS, 120) == (
-            " weather.ocm   OpenChatML 2.2 · gpt-oss-120b · 3 turns            "
-            "[DEBUG]  ❚❚ paused +1         ✖ 1 ⚠ 2  msg 11/17  58% "
+        assert title(DEBUG_FACTS, 160) == (
+            " weather.ocm  OpenChatML 2.2 · gpt-oss-120b · 3 turns " + "╱" * 38 + " ✖ 1 ⚠ 2  "
+            "8 calls, 2 failed  402 tokens  12.4 kB  turn 2/3  [DEBUG] "
         )
 
-    def test_in_80_columns(self) -> None:
-        assert title(FACTS, 80) == " weather.ocm  OCM 2.2                         [SAFE] ▶ LIVE         ✖1 ⚠2 17/17 "
-        assert (
-            title(DEBUG_FACTS, 80) == " weather.ocm  OCM 2.2                        [DEBUG] ❚❚ +1          ✖1 ⚠2 11/17 "
-        )
+    def test_the_safe_view_has_no_counts(self) -> None:
+        line = title(replace(DEBUG_FACTS, level="safe"), 200)
+        for words in ("✖", "⚠", "calls", "failed"):
+            assert words not in line
 
     @pytest.mark.parametrize("width", [20, 40, 60, 80, 99, 100, 120, 200, 500])
-    def test_the_badge_never_moves(self, width: int) -> None:
-        many = replace(DEBUG_FACTS, errors=12345, warnings=67890, message=1_000_000, messages=1_000_000, behind=123456)
-        facts = [
-            FACTS,
-            DEBUG_FACTS,
-            TitleFacts(),
-            many,
-            replace(FACTS, name="n" * 300),
-            replace(FACTS, busy="indexing"),
-        ]
-        assert len({title(each, width).index("]") for each in facts}) == 1
-        assert all(len(title(each, width)) == width for each in facts)
+    def test_the_level_is_in_the_last_cells(self, width: int) -> None:
+        many = replace(DEBUG_FACTS, errors=12345, warnings=67890, turn=(99999, 99999), calls=10**6, failed=10**5)
+        for facts in (FACTS, DEBUG_FACTS, TitleFacts(), many, replace(FACTS, name="n" * 300),
+                      replace(FACTS, level="brief"), replace(FACTS, busy="reading 41 %", is_reading=True)):  # fmt: skip
+            line = title(facts, width)
+            assert cells(line) == width
+            assert line.endswith(f"[{facts.level.upper()}] ")
 
     @pytest.mark.parametrize("width", range(1, 20))
-    def test_in_very_few_columns_only_the_badge_stays(self, width: int) -> None:
+    def test_in_very_few_columns_only_the_level_stays(self, width: int) -> None:
         bar = TitleBar(PAINTER)
         bar.facts = FACTS
-        line = "".join(part.text for part in bar.line(width))
-        assert "[SAFE]" in line[: max(width, 8)]
+        assert "[SAFE]" in "".join(part.text for part in bar.line(width))
 
     def test_names_from_outside_are_sanitized(self) -> None:
         line = title(TitleFacts(name=HOSTILE, format="OpenChatML 2.2", model=HOSTILE), 200)
@@ -98,87 +88,102 @@ class TestTitle:
         for state in FollowState:
             facts = replace(DEBUG_FACTS, follow=state, name="wetter-größe.ocm")
             assert title(facts, 120, Style(ascii=True)).isascii()
+        assert " /////" in title(DEBUG_FACTS, 120, Style(ascii=True))
 
-    def test_work_in_progress_takes_the_place_of_the_follow_state(self) -> None:
-        line = title(replace(FACTS, busy="indexing 41 %"), 120)
-        assert "indexing 41 %" in line
-        assert "LIVE" not in line
+    def test_states_are_at_the_right_edge(self) -> None:
+        for state, words, wanted in (
+            (FollowState.LIVE, "live  #34", "● live  #34"),
+            (FollowState.PAUSED, "paused, 12 new", "❚❚ paused, 12 new"),
+            (FollowState.STALLED, "stalled 14 s in #33", "◌ stalled 14 s in #33"),
+            (FollowState.FROZEN, "frozen, 12 new", "❄ frozen, 12 new"),
+            (FollowState.WAITING, "waiting for the file", "waiting for the file"),
+        ):
+            facts = TitleFacts("tour.ocml", "OpenChatML 2.2", "gpt-oss-120b", follow=state, words=words)
+            assert title(facts, 80).endswith(f" {wanted}  [SAFE] ")
 
-
-class TestToggles:
-    def line(self, facts: ToggleFacts, width: int, printing: Style | None = None) -> str:
-        bar = Toggles(PAINTER, printing)
-        bar.facts = facts
-        return text(bar, width)
-
-    def test_in_120_columns(self) -> None:
-        assert self.line(TOGGLES, 120) == (
-            " show: [x]final [x]commentary [x]analysis [ ]system/dev [x]tools   filter: none            "
-            "17 shown · 3 calls · 0 open  "
+    def test_work_in_progress_takes_the_place_of_the_format(self) -> None:
+        assert title(replace(FACTS, busy="reading 41 %", is_reading=True), 80) == (
+            " weather.ocm  reading 41 %".ljust(70) + "…  [SAFE] "
         )
-
-    def test_in_80_columns(self) -> None:
-        assert (
-            self.line(TOGGLES, 80) == " F✓ C✓ A✓ S· T✓                                             SDUACCTFUC[T]FUACTF "
+        assert title(replace(FACTS, busy="checking…"), 80) == (
+            " weather.ocm  checking…                                     turn 2 of 3  [SAFE] "
         )
-
-    def test_in_ascii(self) -> None:
-        assert self.line(TOGGLES, 80, Style(ascii=True)).startswith(" F+ C+ A+ S- T+ ")
-        assert self.line(replace(TOGGLES, filter="größe"), 120, Style(ascii=True)).isascii()
-
-    def test_a_filter_is_shown_and_sanitized(self) -> None:
-        assert "filter: a␛[2Jb" in self.line(replace(TOGGLES, filter="a\x1b[2Jb"), 120)
-        assert self.line(replace(TOGGLES, filter="x"), 80).startswith(" F✓ C✓ A✓ S· T✓ & ")
-
-    @pytest.mark.parametrize("width", [20, 30, 100, 110])
-    def test_it_fits_into_little_space(self, width: int) -> None:
-        self.line(ToggleFacts(frozenset(Reveal), "f" * 300, 10**7, 10**6, 10**5, STRIP), width)
 
 
 class TestFooter:
-    def line(self, debug: bool, width: int) -> str:
+    def line(self, view: FooterView, width: int) -> str:
         footer = KeyFooter(PAINTER)
-        footer._debug = debug
+        footer.show(view)
         return text(footer, width)
 
-    def test_in_120_columns(self) -> None:
-        assert self.line(False, 120) == (
-            " q Quit  / Find  n N Match  e E Error  J K Message  F Follow  d Debug view"
-            "                          ^p Commands  ? Help "
+    def test_the_mock_ups(self) -> None:
+        assert self.line(FooterView.SAFE, 80) == (
+            " / Find  n Next  e Problem  d Debug  y Copy             ctrl+p Commands  ? Help "
         )
-        assert self.line(True, 120) == (
-            " q Quit  d Safe  a Analysis  c Comm  t Tools  s Sys  o O Call  e E Error  r Raw  y Copy  F Follow"
-            "       ^p Cmds  ? Help "
+        assert self.line(FooterView.DEBUG, 80) == (
+            " d Safe  a c t s Show  e Problem  enter Open  i Inspect ctrl+p Commands  ? Help "
+        )
+        assert self.line(FooterView.DEBUG, 100) == (
+            " d Safe  a c t s Show  / Find  e Problem  enter Open  i Inspect  p List     ctrl+p Commands  ? Help "
+        )
+        assert self.line(FooterView.DEBUG, 120) == (
+            " d Safe  a Thoughts  c Commentary  t Tools  s System  / Find  & Filter  e Problem  i Inspect"
+            "    ctrl+p Commands  ? Help "
+        )
+        assert self.line(FooterView.DEBUG, 160) == (
+            " d Safe  a Thoughts  c Commentary  t Tools  s System  / Find  & Filter  e Problem  o Call  r Raw  y Copy"
+            "  F Follow  tab Pane            ctrl+p Commands  ? Help "
         )
 
-    def test_in_80_columns(self) -> None:
-        assert self.line(False, 80) == (
-            " q Quit  / Find  e Err  J/K Msg  F Follow  d Debug              ^p Cmds  ? Help "
-        )
-        assert self.line(True, 80) == (
-            " q Quit  d Safe  a c t s Chan  o Call  e Err  r Raw  y Copy     ^p Cmds  ? Help "
-        )
-
-    @pytest.mark.parametrize("debug", [False, True])
-    def test_the_most_important_part_stays_longest(self, debug: bool) -> None:
-        assert "q Quit" in self.line(debug, 20)
-        assert "? Help" in self.line(debug, 20)
-        assert f"d {'Safe' if debug else 'Debug'}" in self.line(debug, 30)
-        for width in range(1, 130):
-            self.line(debug, width)
+    @pytest.mark.parametrize("view", FooterView)
+    def test_entries_are_dropped_from_the_end(self, view: FooterView) -> None:
+        for width in range(12, 200):
+            line = self.line(view, width)
+            assert "ctrl+p" in line, width
+            assert "?" in line, width
 
 
 class TestStatus:
-    def test_it_names_the_view(self) -> None:
-        line = StatusLine(PAINTER)
-        assert text(line, 120) == (
-            " SAFE view: only what the end user saw.  Hidden: analysis, commentary, tools, system, developer."
+    problem = ShownDiagnostic("E-CALL-SCHEMA", "not-in-enum", "error", 12, False, (1, 2), 86, 134, 1)
+
+    def line(self, facts: StatusFacts, width: int, notice: str = "") -> str:
+        bar = StatusLine(PAINTER)
+        bar.show(facts)
+        if notice:
+            bar.show_notice(notice)
+        return text(bar, width)
+
+    def test_a_problem_has_its_place_and_its_code_as_far_as_they_fit(self) -> None:
+        facts = StatusFacts(safe=False, problem=NamedProblem(self.problem, 1, 7), place="12 of 33")
+        words = " ✖ 1/7 #12 The value is not allowed for the argument  86:134"
+        assert self.line(facts, 80) == words.ljust(71) + "12 of 33 "
+        assert self.line(facts, 100) == f"{words} E-CALL-SCHEMA".ljust(91) + "12 of 33 "
+        assert self.line(facts, 120) == f"{words} E-CALL-SCHEMA · enter explains it".ljust(111) + "12 of 33 "
+        assert self.line(facts, 30).rstrip().endswith("12 of 33")
+
+    def test_the_safe_view_counts_hidden_steps(self) -> None:
+        facts = StatusFacts(hidden_steps=3, place="16 of 33")
+        assert self.line(facts, 80) == (
+            " ⚠ 3 background steps had problems · e shows the next one              16 of 33 "
         )
-        line.show(debug=False, strict=True, source="spooled\x1b from a pipe")
-        assert text(line, 120) == " SAFE view: only what the end user saw.  [spooled␛ from a pipe]"
-        line.show(debug=True)
-        assert text(line, 120).startswith(" DEBUG view: includes hidden messages.")
-        assert text(line, 30).endswith("…")
+        assert "1 background step had" in self.line(StatusFacts(hidden_steps=1), 80)
+
+    def test_a_search_and_a_filter_have_their_counts(self) -> None:
+        bar = StatusLine(PAINTER)
+        bar.show_search("/osaka", "3 of 11")
+        assert text(bar, 80) == " /osaka".ljust(72) + "3 of 11 "
+        bar.show_search("&is:failed", "4 of 33 messages")
+        assert text(bar, 80) == " Filter is:failed · 4 of 33 messages".ljust(61) + "& edit · esc clear "
+        bar.show_search("", "")
+        assert text(bar, 80).strip() == ""
+
+    def test_a_notice_keeps_the_position(self) -> None:
+        assert self.line(StatusFacts(place="1 of 454"), 80, "Search repeated.") == (
+            " Search repeated.".ljust(71) + "1 of 454 "
+        )
+
+    def test_the_source_is_named(self) -> None:
+        assert self.line(StatusFacts(source="spooled\x1b from a pipe"), 80).startswith(" [spooled␛ from a pipe]")
 
 
 class BarsScreen(Screen[None]):
@@ -191,14 +196,13 @@ class BarsScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         yield TitleBar(PAINTER, self.printing)
-        yield Toggles(PAINTER, self.printing)
-        yield Prompt()
-        yield StatusLine(PAINTER, self.printing)
+        status = StatusLine(PAINTER, self.printing)
+        yield Prompt(status.show_search)
+        yield status
         yield KeyFooter(PAINTER, self.printing)
 
     def on_mount(self) -> None:
         self.query_one(TitleBar).show(FACTS)
-        self.query_one(Toggles).show(TOGGLES)
 
     @on(ActionChosen)
     def run_it(self, message: ActionChosen) -> None:
@@ -237,41 +241,21 @@ def bars(pilot: Pilot[None]) -> BarsScreen:
 class TestClicks:
     async def test_a_click_does_what_the_key_does(self) -> None:
         async with BarsApp().run_test(size=(120, 20)) as pilot:
-            place = "".join(part.text for part in bars(pilot).query_one(KeyFooter).line(120)).index("e E")
+            place = "".join(part.text for part in bars(pilot).query_one(KeyFooter).line(120)).index("e Problem")
             await pilot.click(KeyFooter, offset=(place, 0))
             await pilot.pause()
             assert bars(pilot).heard == [("action", "next_error"), ("next_error",)]
 
-    async def test_each_channel_except_final_can_be_clicked(self) -> None:
-        bar = Toggles(PAINTER)
-        bar.facts = TOGGLES
-        line = text(bar, 120)
-        spots = {spot.part.text[3:]: spot.action for spot in bar.spots(120) if spot.part.text.startswith("[")}
-        assert spots == {
-            "final": "",
-            "commentary": "commentary",
-            "analysis": "analysis",
-            "system/dev": "system",
-            "tools": "tools",
-        }
-        async with BarsApp().run_test(size=(120, 20)) as pilot:
-            await pilot.click(Toggles, offset=(line.index("[x]tools"), 0))
-            await pilot.click(Toggles, offset=(line.index("[x]final"), 0))
-            await pilot.click(TitleBar, offset=(title(FACTS, 120).index("[SAFE]"), 0))
-            await pilot.pause()
-            assert bars(pilot).heard == [("action", "tools")]
-
 
 class TestNotice:
-    async def test_it_replaces_the_sentence_for_a_while(self) -> None:
+    async def test_the_last_one_is_shown_until_it_is_cleared(self) -> None:
         async with BarsApp().run_test() as pilot:
             status = bars(pilot).query_one(StatusLine)
-            status.show_notice(f"one {HOSTILE}", Notice.WARNING, seconds=60)
-            status.show_notice("debug view only: press d", seconds=0.05)
-            assert text(status, 80) == " debug view only: press d"
-            assert status.has_class("-notice")
-            await until(lambda: text(status, 80).startswith(" SAFE view:"))
-            assert not status.has_class("-notice")
+            status.show_notice(f"one {HOSTILE}", Notice.WARNING)
+            status.show_notice("debug view only: press d", aside="esc cancels")
+            assert text(status, 80) == " debug view only: press d".ljust(68) + "esc cancels "
+            status.clear_notice()
+            assert text(status, 80).strip() == ""
 
     async def test_it_is_sanitized_and_forgotten(self) -> None:
         async with BarsApp().run_test() as pilot:
@@ -317,16 +301,16 @@ class TestPrompt:
 
     async def test_it_can_start_with_a_text(self) -> None:
         async with BarsApp().run_test() as pilot:
-            bars(pilot).query_one(Prompt).ask(PromptKind.GOTO, "L1")
+            bars(pilot).query_one(Prompt).ask(PromptKind.COMMAND, "L1")
             await pilot.press("2", "enter")
             assert bars(pilot).heard == [("Changed", ":", "L12"), ("Submitted", ":", "L12")]
 
     async def test_it_keeps_the_search_in_view(self) -> None:
         async with BarsApp().run_test() as pilot:
             prompt = bars(pilot).query_one(Prompt)
-            prompt.rest(PromptKind.SEARCH, "umbrella[b]", "2/3")
+            prompt.rest(PromptKind.SEARCH, "umbrella[b]", "2 of 3")
             await pilot.pause()
-            assert "/umbrella[b]  2/3" in rows(pilot)[prompt.region.y]
+            assert any(row.startswith(" /umbrella[b] ") and row.endswith("2 of 3 ") for row in rows(pilot))
             prompt.close()
             await pilot.pause()
             assert not any("umbrella" in row for row in rows(pilot))

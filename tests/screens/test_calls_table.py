@@ -1,53 +1,64 @@
-"""Calls table: id, tool, both messages, state, latency, deadline; dotted if a link is inferred."""
+"""Calls table: messages, tool, state, times, sizes and arguments; dotted if a link is inferred; sortable."""
 
 from __future__ import annotations
 
-from tests.support.panes import DEBUG, PAINTER, PLAIN, SAFE, STYLE, OnePane, screen, text_of, texts, tour
+from tests.support.panes import DEBUG, PAINTER, PLAIN, SAFE, STYLE, OnePane, look_of_text, screen, text_of, texts, tour
 from tests.support.shown import call
-from tests.support.views import call_view
+from tests.support.views import call_view, problems_of
 from viewer.render.style import StyleRole
 from viewer.render.width import cells
-from viewer.tui.panes.call_lines import CallLines
-from viewer.tui.panes.calls import Calls
+from viewer.tui.bottom.call_lines import CallLines, SortKey
+from viewer.tui.bottom.calls import Calls
 
 
 def test_the_tour() -> None:
-    lines = CallLines(tour().project(DEBUG).calls(), STYLE)
-    assert texts([*lines.head(80), *(lines.line(row, 80) for row in range(len(lines)))]) == [
-        " CALLS  8 calls · 0 open · 2 went wrong",
-        " id     tool                     call    reply  state         latency  deadline",
-        " wx1    functions.get_weather    #6 ───► #9     ok",
-        " rain1  get_rain_chance          #7 ───► #8     ok                     3.0 s",
-        " wx2    functions.get_weather    #12 ──► #13    ✖ failed",
-        " wx3    functions.get_weather    #14 ──► #15    ok",
-        " web1   browser.search           #19 ──► #20    ok",
-        " t1     functions.find_tables    #21 ──► #22    ✖ timeout              2.0 s",
-        " t2     functions.find_tables    #24 ──► #25    ok",
-        " —      functions.book_table     #29 ┄┄► #30    ok                     inferred",
+    projection = tour().project(DEBUG)
+    lines = CallLines(projection.calls(), STYLE, projection, faulty=problems_of(projection).faulty)
+    assert texts([*lines.head(118), *(lines.line(row, 118, is_cursor=row == 2) for row in range(4))]) == [
+        "   call    tool                 state       time   limit    sent   reply  tokens  turn  id          arguments",
+        "   #6→9    get_weather          ✓ ok           –       –    39 B   161 B       –     1  wx1         "
+        "location=Tokyo fo…",
+        "   #7→8    get_rain_chance      ✓ ok           –   3.0 s    56 B   149 B       –     1  rain1       "
+        "location=Tokyo da…",
+        " ▌ #12→13  get_weather          ✖ failed       –       –    38 B    74 B       –     2  wx2         "
+        "location=Osaka fo…",
+        "   #14→15  get_weather          ✖ problem      –       –    39 B    53 B       –     2  wx3         "
+        "location=Osaka fo…",
     ]
+    assert texts([lines.line(7, 58)]) == ["   #29┄30  book_table           ✓ by order     –       –"]
+    assert lines.counts == "8 calls · 2 failed"
+
+
+def test_the_key_sorts_by_the_next_column() -> None:
+    projection = tour().project(DEBUG)
+    found = {}
+    sort = SortKey.ORDER
+    for _ in SortKey:
+        lines = CallLines(projection.calls(), STYLE, projection, sort=sort)
+        found[sort] = [lines.number(row) for row in range(len(lines))]
+        assert lines.row_of(12) == found[sort].index(12)
+        sort = sort.next
+    assert sort is SortKey.ORDER
+    assert found[SortKey.STATE][:2] == [12, 21]
+    assert found[SortKey.TOOL][0] == 19
+    assert found[SortKey.SENT][0] == 29
+    assert "tool▾" in text_of(CallLines(projection.calls(), STYLE, projection, sort=SortKey.TOOL).head(118)[0])
 
 
 def test_latency_deadline_and_missing_ends() -> None:
     late = call(1, 2, latency_ms=3100, deadline_ms=2000)
     open_call, orphan = call(3, None, state="pending"), call(None, 4, state="orphan", call_id=None)
     lines = CallLines(call_view([late, open_call, orphan]), STYLE)
-    assert (
-        texts(lines.line(row, 80) for row in range(3))
-        == [
-            " c1  functions.f                 #1 ──► #2     ok               3.1 s  2.0 s, 1.1 s late",
-            " c1  functions.f                 #3 ──► -      … pending",
-            " —   functions.f                 - ───► #4     ⚠ orphan",
-        ]
-        or cells(text_of(lines.line(0, 80))) <= 80
-    )
     assert [lines.number(row) for row in range(3)] == [1, 3, 4]
-    assert lines.line(0, 120)[-1].look is StyleRole.ERROR
-    assert "3.1 s" in text_of(lines.line(0, 80))
+    assert look_of_text(lines.line(0, 118), "3.1 s") is StyleRole.ERROR
+    assert "2.0 s" in text_of(lines.line(0, 118))
+    assert "◌ running" in text_of(lines.line(1, 118))
+    assert lines.counts == "3 calls · 1 open · slowest 3.1 s"
 
 
 def test_an_observed_latency_is_marked() -> None:
     lines = CallLines(call_view([call(1, 2, observed_ms=3100, deadline_ms=2000)]), STYLE)
-    assert "~3.1 s  2.0 s, 1.1 s late" in text_of(lines.line(0, 120))
+    assert "~3.1 s" in text_of(lines.line(0, 118))
 
 
 def test_hostile_names_are_sanitized_and_lines_fit() -> None:
@@ -68,15 +79,15 @@ def test_the_end_user_has_no_calls() -> None:
     assert len(CallLines(tour().project(SAFE).calls(), STYLE)) == 0
 
 
-async def test_a_click_chooses_the_call() -> None:
+async def test_a_click_moves_the_cursor_to_the_call() -> None:
     pane = Calls(PAINTER, STYLE)
     app = OnePane(pane)
     async with app.run_test(size=(80, 8)) as pilot:
         pane.show(tour().project(DEBUG).calls(), 15)
         await pilot.pause()
         assert pane.list.cursor == 3
-        head, row = screen(app).split("\n")[1:3]
-        assert head.index("state") == row.index("ok")
+        head, row = screen(app).split("\n")[:2]
+        assert head.index("state") == row.index("✓ ok")
         await pilot.click(pane.list, offset=(8, 0))
         assert [getattr(event, "number", None) for event in app.heard] == [6]
         pane.clear()

@@ -32,11 +32,11 @@ async def test_the_end_is_reached_and_nothing_is_missed(tmp_path: Path) -> None:
     whole = open_document(str(path)).project(END_USER)
     app = ViewerApp([str(path)], ViewOptions(follow=True))
     async with asyncio.timeout(60), app.run_test(size=(120, 40)) as pilot:
-        while view(pilot).follow.title.state is not FollowState.FOLLOWING:
+        while view(pilot).follow.title.state is not FollowState.LIVE:
             await asyncio.sleep(0.001)
         document = view(pilot).session.document
         assert document._analysis.unchecked > 0
-        assert f"msg {whole.message_count}/{whole.message_count}" in drawn(pilot)
+        assert f"{whole.message_count} of {whole.message_count}" in drawn(pilot)
         while not document._analysis.is_checked or view(pilot).follow.is_busy:
             await asyncio.sleep(0.001)
         expected = whole.problems(whole.rows()).extend(whole.message_count).severities

@@ -14,7 +14,7 @@ from viewer.tui.keys import ACTIONS, COUNTED, by_id
 
 WITHOUT_TEXTUAL = (
     "session", "keys", "main.follow", "main.stick_to_end", "main.navigator", "main.view", "main.search", "main.filter",
-    "main.copy", "main.export", "main.read_worker", "main.follow_worker",
+    "main.copy", "main.export", "main.read_worker", "main.follow_worker", "control.panes", "control.lists", "jump_list",
 )  # fmt: skip
 ENTRIES = {"MainScreen.on_key", "MainScreen.action_do", "MainScreen.on_transcript_moved"}
 DRAWS = "Presenter.draw"
@@ -25,6 +25,8 @@ async def test_every_action_has_a_target() -> None:
         for action in ACTIONS:
             owner, _, method = action.target.partition(".")
             assert callable(getattr(getattr(view(pilot), owner), method)), action.id
+            if action.in_list:
+                assert callable(getattr(view(pilot).lists, action.in_list.partition(".")[2])), action.id
     assert len({action.target for action in ACTIONS}) == len(ACTIONS)
 
 
@@ -39,7 +41,7 @@ async def test_an_action_of_the_debug_view_calls_no_target_in_the_safe_view(monk
 
 def test_counted_actions_are_targets_that_take_a_count() -> None:
     owners = {by_id(id).target.split(".")[0] for id in COUNTED}
-    assert owners == {"navigator", "search"}
+    assert owners == {"navigator", "search", "panes"}
 
 
 @pytest.mark.slow

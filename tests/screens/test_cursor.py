@@ -59,7 +59,8 @@ def assert_one_cursor(pilot: Pilot[int], after: str) -> None:
     assert row is not None, after
     seen = {row for row, line, block in pane._visible_lines() if line >= block.first and block.lines[line].parts}
     assert row in seen, (after, number, row, seen)
-    title = main.widgets.title.facts.message
+    place = main.widgets.status.facts.place
+    title = int(place.split()[0]) if place else None
     if pane.cursor.is_set and not pane.shows_cursor:  # another pane shows it, and this one the nearest row
         assert any(side.shows_cursor for side in main.widgets.sides), after
     elif rows.kind(row) is RowKind.MESSAGE:
@@ -167,7 +168,7 @@ async def test_the_cursor_is_on_the_screen_after_any_actions(
                 await assert_copy_takes_the_cursor(pilot, done)
 
 
-CLICKS = ["transcript", "map", "outline", "problems", "calls", "strip", "wheel"]
+CLICKS = ["transcript", "map", "outline", "problems", "calls", "timeline", "wheel"]
 PROMPTS = {
     "goto": ("colon", GOTO),
     "filter": ("ampersand", FILTERS),

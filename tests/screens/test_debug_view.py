@@ -16,12 +16,12 @@ async def test_leaving_the_debug_view_of_a_fully_hidden_transcript_works(strict:
     path = tmp_path / "hidden.ocml"
     path.write_text("<|start|>assistant<|channel|>analysis<|message|>Plums.<|end|>\n" * 3)
     async with running(path, keys=["d", "J", "J"], options=ViewOptions(strict=strict)) as pilot:
-        assert "msg 2/3" in drawn(pilot)
+        assert "2 of 3" in drawn(pilot)
         await press(pilot, "d")
         assert "[SAFE]" in drawn(pilot)
         assert "msg" not in drawn(pilot).splitlines()[0]
         await press(pilot, "d", "G")
-        assert "msg 3/3" in drawn(pilot)
+        assert "3 of 3" in drawn(pilot)
 
 
 @pytest.mark.slow

@@ -16,6 +16,7 @@ from viewer.tui.dialogs.help import HelpScreen
 from viewer.tui.insight.leaks import LeaksScreen
 from viewer.tui.keys import ACTIONS, DEBUG_ONLY, by_id
 from viewer.tui.panes.inspector_lines import Tab
+from viewer.tui.panes.panel import Panel
 
 Proof = Callable[..., Awaitable[None]]
 PROOFS: dict[str, Proof] = {}
@@ -27,7 +28,7 @@ LEAKY_CHAT = (
     "version: 2.2\n<|start|>developer<|message|>The voucher is ZX-4471.<|end|>\n"
     "<|start|>user<|message|>Hi there<|end|>\n<|start|>assistant<|channel|>final<|message|>Take ZX-4471<|return|>\n"
 )
-DEBUG_IDS = [action.id for action in ACTIONS if action.debug_only]
+DEBUG_IDS = [action.id for action in ACTIONS if action.debug_only and action.keys]
 
 
 def proves(*ids: str) -> Callable[[Proof], Proof]:
@@ -87,7 +88,7 @@ async def test_messages_and_turns() -> None:
             await press(pilot, key)
             focus.append(view(pilot).navigator.focused_number)
         assert focus == [3, 5, 3, 11, 17, 11] or focus == [5, 10, 5, 11, 17, 11]
-        assert f"msg {focus[-1]}/33" in drawn(pilot)
+        assert f"{focus[-1]} of 33" in drawn(pilot)
 
 
 @pytest.mark.slow
@@ -137,7 +138,7 @@ async def test_the_transcript_of_a_sub_agent() -> None:
 
 
 @pytest.mark.slow
-@proves("goto")
+@proves("command")
 async def test_places(tmp_path: Path) -> None:
     async with running() as pilot:
         await type_in(pilot, ":", "26")
@@ -169,7 +170,7 @@ async def test_search() -> None:
         await press(pilot, "n")
         assert said(pilot) == "No search yet. Press / to start one."
         await type_in(pilot, "/", "osaka")
-        assert "/osaka  1/2" in drawn(pilot)
+        assert " /osaka " in drawn(pilot) and "1 of 2" in drawn(pilot)
         assert view(pilot).navigator.focused_number == 11
         places = []
         for key in ("n", "n", "N"):
@@ -177,7 +178,7 @@ async def test_search() -> None:
             places.append(view(pilot).navigator.focused_number)
         assert places == [16, 11, 16]
         await type_in(pilot, "/", "/book [0-9]")
-        assert "1/4" in drawn(pilot)
+        assert "1 of 4" in drawn(pilot)
         assert view(pilot).navigator.focused_number == 26
         await press(pilot, "escape")
         assert "book [0-9]" not in drawn(pilot)
@@ -214,13 +215,14 @@ async def test_problems() -> None:
         assert seen["E"] == [22, 15, 12]
         assert seen["w"] == [13, 29, 30]
         assert seen["W"] == [29, 13]
-        assert view(pilot).widgets.problems.display
+        bottom = view(pilot).widgets.bottom
         await press(pilot, "p")
-        assert not view(pilot).widgets.problems.display
-        assert "PROBLEMS" not in drawn(pilot)
+        assert bottom.display and "86:134" in drawn(pilot)
+        await press(pilot, "p")
+        assert not bottom.display
         await press(pilot, "d", "p")
         text = drawn(pilot)
-        assert "PROBLEMS" in text
+        assert "▸4 Problems 7 │ Timeline" in text
         assert "86:134" not in text
 
 
@@ -238,10 +240,12 @@ async def test_calls() -> None:
         await press(pilot, "O")
         assert said(pilot) == "This call has no other message."
         await press(pilot, "C")
-        assert view(pilot).widgets.calls.display
+        assert view(pilot).widgets.bottom.calls.display
         assert "rain1" in drawn(pilot)
         await press(pilot, "escape")
-        assert not view(pilot).widgets.calls.display
+        assert view(pilot).widgets.bottom.display
+        await press(pilot, "C", "C")
+        assert not view(pilot).widgets.bottom.display
 
 
 @pytest.mark.slow
@@ -267,27 +271,59 @@ async def test_debug_view_and_channels() -> None:
 
 
 @pytest.mark.slow
-@proves("outline", "inspector", "next_tab", "raw", "side_panes")
+@proves("outline", "inspector", "next_tab", "previous_tab", "raw", "side_panes", "next_pane", "previous_pane")
 async def test_panes() -> None:
-    async with running(keys=["d"]) as pilot:
+    async with running(size=(160, 48), keys=["d"]) as pilot:
         main = view(pilot)
-        assert main.widgets.outline.display
-        assert main.widgets.inspector.display
-        await press(pilot, "T", "i")
+        assert main.widgets.outline.display and main.widgets.inspector.display
+        await press(pilot, "T", "T", "i", "i")
         assert not main.widgets.outline.display
         assert not main.widgets.inspector.display
+        await type_in(pilot, ":", "12")
         await press(pilot, "i")
         tabs = []
         for _ in Tab:
-            await press(pilot, "tab")
-            tabs.append(main.widgets.inspector.tab)
+            await press(pilot, ">")
+            tabs.append(main.widgets.inspector.active_tab)
         assert set(tabs) == set(Tab)
-        await press(pilot, "r")
-        assert "<|start|>user<|message|>" in drawn(pilot)
+        await press(pilot, "<")
+        assert main.widgets.inspector.active_tab is tabs[-2]
+        await press(pilot, "tab")
+        assert main.panes.focused is Panel.TRANSCRIPT
+        await press(pilot, "shift+tab", "escape", "r")
+        assert "<|start|>assistant to=functions.get_weather" in drawn(pilot)
         await press(pilot, "r", "vertical_line")
-        assert [pane.display for pane in main.widgets.sides] == [True, True]
+        assert main.widgets.side.display and main.panes.focused is Panel.SIDE
         await press(pilot, "vertical_line")
-        assert [pane.display for pane in main.widgets.sides] == [False, False]
+        assert not main.widgets.side.display
+
+
+@pytest.mark.slow
+@proves("timeline", "zoom_in", "zoom_out")
+async def test_the_timeline() -> None:
+    async with running(keys=["d", "H"]) as pilot:
+        assert "by order · zoom 1×" in drawn(pilot)
+        await press(pilot, "+", "+")
+        assert "zoom 4×" in drawn(pilot)
+        await press(pilot, "-", "H", "-")
+        assert not view(pilot).widgets.bottom.display
+        assert said(pilot) == "Zooming needs the timeline: press H."
+
+
+@pytest.mark.slow
+@proves("jump_back", "jump_forward")
+async def test_jumps() -> None:
+    async with running() as pilot:
+        await press(pilot, "ctrl+o")
+        assert said(pilot) == "No earlier place."
+        for place in ("11", "26"):
+            await type_in(pilot, ":", place)
+        await press(pilot, "ctrl+o")
+        assert view(pilot).navigator.focused_number == 11
+        await press(pilot, "ctrl+n")
+        assert view(pilot).navigator.focused_number == 26
+        await press(pilot, "ctrl+n")
+        assert said(pilot) == "No later place."
 
 
 @pytest.mark.slow
@@ -414,7 +450,7 @@ async def test_follow_and_freeze() -> None:
     async with running(keys=["F"]) as pilot:
         assert "❚❚ paused" in drawn(pilot)
         await press(pilot, "F")
-        assert "▶ LIVE" in drawn(pilot)
+        assert "● live" in drawn(pilot)
         await press(pilot, "F")
         assert said(pilot) == "Stopped following. Press F to resume."
         await press(pilot, "=")
@@ -486,8 +522,7 @@ async def test_the_safe_view_refuses_what_is_only_for_the_debug_view() -> None:
         before = drawn(pilot).splitlines()[:-2]
         for id in DEBUG_IDS:
             view(pilot).widgets.status.clear_notice()
-            for key in (by_id(id).keys or ("y", *by_id(id).after_yank))[: 2 if not by_id(id).keys else 1]:
-                await press(pilot, key)
+            await press(pilot, by_id(id).keys[0])
             await pilot.pause()
             assert said(pilot) == DEBUG_ONLY, id
             assert (view(pilot).session.display, view(pilot).navigator.focused_number, pilot.app.clipboard) == (
@@ -505,9 +540,8 @@ async def test_single_keys_do_not_act_after_a_prefix() -> None:
             await press(pilot, prefix, *"dqxaTpm", "escape")
             assert (view(pilot).session.display.debug, view(pilot).session.marks) == (False, frozenset())
             assert not view(pilot).widgets.outline.display
-        for key in ("d", "q", "T", "m", "z", "slash"):
-            await press(pilot, "y", key)
-            assert "Press y, then one of: " in said(pilot)
+        await press(pilot, "y")
+        assert said(pilot).startswith("Copied the text of #")
         await press(pilot, "y", "escape", "1", "2", "escape")
         assert view(pilot).navigator.count == ""
         assert (view(pilot).session.display.debug, view(pilot).session.marks, pilot.app._exit) == (
@@ -523,7 +557,7 @@ async def test_nothing_happens_while_the_screen_is_removed() -> None:
     async with running() as pilot:
         screen = view(pilot)
         await screen.widgets.prompt.remove()
-        for action in ("goto", "search", "page_down", "debug"):
+        for action in ("command", "search", "page_down", "debug"):
             await screen.run_action(f"do('{action}')")
 
 

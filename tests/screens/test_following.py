@@ -33,7 +33,7 @@ class TestBeginning:
     async def test_at_the_end(self, path: Path) -> None:
         async with live(path, chat(20)) as app:
             assert "Answer 20." in drawn(app.pilot)
-            assert "▶ LIVE" in app.title and "msg 60/60" in app.title
+            assert "● live" in app.title and "60 of 60" in drawn(app.pilot)
 
     @pytest.mark.slow
     async def test_from_the_start(self, path: Path) -> None:
@@ -41,23 +41,23 @@ class TestBeginning:
             assert "Answer 1." in drawn(app.pilot)
             assert "❚❚ paused" in app.title
             await app.write(QUESTION)
-            assert "❚❚ paused +1" in app.title
+            assert "❚❚ paused, 1 new" in app.title
 
     @pytest.mark.slow
     async def test_a_missing_file_is_waited_for(self, path: Path) -> None:
         async with live(path) as app:
-            assert "◌ waiting for the file" in app.title
+            assert "waiting for the file" in app.title
             assert "  waiting for the file" in app.conversation
             assert "Where is the umbrella shop?" in await app.write(HEAD + QUESTION)
-            assert "▶ LIVE" in app.title
+            assert "● live" in app.title
 
     async def test_a_missing_file_on_a_small_screen(self, path: Path) -> None:
         async with live(path, size=SMALL) as app:
-            assert "◌ waiting for the file" in app.title
+            assert "waiting for the file" in app.title
 
     async def test_an_empty_file(self, path: Path) -> None:
         async with live(path, "") as app:
-            assert "▶ LIVE" in app.title
+            assert "● live" in app.title
             assert "Where is the umbrella shop?" in await app.write(HEAD + QUESTION)
 
     async def test_a_place_on_the_command_line_is_shown(self, path: Path) -> None:
@@ -109,8 +109,9 @@ class TestGrowth:
         async with live(path, chat(1), options=DEBUG) as app:
             for number in range(4, 9):
                 app.append(QUESTION)
-                await app.until(lambda number=number: f"msg {number}/{number}" in app.title)  # type: ignore[misc]
-                assert any(f" {number} U Where is" in line for line in drawn(app.pilot).splitlines())
+                await app.until(lambda number=number: f"{number} of {number}" in drawn(app.pilot))  # type: ignore[misc]
+                outline = [line[:30] for line in drawn(app.pilot).splitlines()]
+                assert sum("Where is" in line for line in outline) == number - 2
 
     async def test_the_title_counts_what_is_drawn_and_not_what_is_read(self, path: Path) -> None:
         async with live(path, chat(1)) as app:
@@ -118,7 +119,7 @@ class TestGrowth:
             app.append(QUESTION)
             await app.until(lambda: app.main.session.document.message_count == 4)
             app.main.redraw(Changed.TITLE)
-            assert "/3" in app.title
+            assert "of 3" in drawn(app.pilot)
 
     async def test_a_notice_is_cleared_by_the_next_key(self, path: Path) -> None:
         async with live(path, chat(1)) as app:
@@ -134,7 +135,7 @@ class TestGrowth:
             await app.pilot.resize_terminal(*size)
             shown = await app.rest()
             assert "Answer 20." in shown
-            assert "▶ LIVE" in app.title or size == (40, 12)
+            assert "● live" in app.title or size == (40, 12)
             assert "near" in await app.write(ANSWER + "near")
 
     @pytest.mark.slow
@@ -144,14 +145,14 @@ class TestGrowth:
             assert "❚❚ paused" in app.title
             app.main.stick._last_size = None  # a change of size that no redraw has seen
             await app.press("G")
-            assert "▶ LIVE" in app.title
+            assert "● live" in app.title
 
     @pytest.mark.slow
     async def test_another_view_keeps_the_end(self, path: Path) -> None:
         async with live(path, chat(20)) as app:
             for key in ("d", "T", "i", "a", "vertical_line", "p", "d"):
                 assert "Answer 20." in await app.press(key)
-                assert "▶ LIVE" in app.title
+                assert "● live" in app.title
 
     @pytest.mark.slow
     async def test_thoughts_in_their_pane_grow_too(self, path: Path) -> None:
@@ -171,7 +172,7 @@ class TestYielding:
             before = app.conversation
             await app.write((ANSWER + "More.<|return|>\n") * 3)
             assert app.conversation == before
-            assert "❚❚ paused +3" in app.title
+            assert "❚❚ paused, 3 new" in app.title
 
     async def test_to_the_wheel(self, path: Path) -> None:
         async with live(path, chat(20)) as app:
@@ -186,7 +187,7 @@ class TestYielding:
             await app.press("b", "b")
             await app.write(ANSWER + "Near the market.")
             shown = await app.press(key)
-            assert "Near the market." in shown and "▶ LIVE" in app.title
+            assert "Near the market." in shown and "● live" in app.title
             assert "And far." in await app.write(" And far.")
 
     @pytest.mark.slow
@@ -196,7 +197,7 @@ class TestYielding:
             await app.press(keys[0])
             assert "❚❚ paused" in app.title
             await app.press(keys[1])
-            assert "▶ LIVE" in app.title
+            assert "● live" in app.title
 
     @pytest.mark.slow
     async def test_on_a_small_screen(self, path: Path) -> None:
@@ -204,14 +205,14 @@ class TestYielding:
             await app.press("k")
             assert "❚❚ paused" in app.title
             await app.write(QUESTION)
-            assert "❚❚ +1" in app.title
+            assert "❚❚ paused, 1 new" in app.title
 
     @pytest.mark.slow
     async def test_a_strict_audience_learns_only_of_shown_messages(self, path: Path) -> None:
         async with live(path, chat(20), options=replace(FOLLOW, strict=True)) as app:
             await app.press("k")
             await app.write(THOUGHT * 3 + QUESTION)
-            assert "❚❚ paused +1" in app.title
+            assert "❚❚ paused, 1 new" in app.title
 
 
 class TestFreezing:
@@ -219,13 +220,13 @@ class TestFreezing:
     async def test_nothing_is_drawn_until_it_ends(self, path: Path) -> None:
         async with live(path, chat(2)) as app:
             before = await app.press("=")
-            assert "■ frozen" in app.title
+            assert "❄ frozen" in app.title
             app.append(QUESTION * 2 + "<|start|>assistant<|message|>Broken")
             await app.until(lambda: app.main.session.document.message_count == 9)
             await app.rest()
             assert drawn(app.pilot) == before
             shown = await app.press("=")
-            assert "Broken" in shown and "▶ LIVE" in app.title
+            assert "Broken" in shown and "● live" in app.title
 
     async def test_a_restart_during_a_freeze_is_drawn_afterwards(self, path: Path) -> None:
         async with live(path, chat(2)) as app:
@@ -234,7 +235,7 @@ class TestFreezing:
             await app.until(lambda: app.main.session.document.message_count == 1)
             assert drawn(app.pilot) == before
             shown = await app.press("=")
-            assert "Answer" not in shown and "msg 1/1" in app.title
+            assert "Answer" not in shown and "1 of 1" in drawn(app.pilot)
 
 
 class TestWords:
@@ -243,24 +244,24 @@ class TestWords:
         async with live(path, HEAD + QUESTION + ANSWER + "So", options=replace(FOLLOW, stall_after=0.5)) as app:
             assert re.search(r"◌ stalled \d+ s ", await app.shows("◌ stalled"))
             await app.write(" far")
-            assert "▶ LIVE" in app.title
+            assert "● live" in app.title
 
     @pytest.mark.slow
     async def test_a_file_at_rest_is_not_stalled(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         async with live(path, chat(1), options=replace(FOLLOW, stall_after=0.1)) as app:
             monkeypatch.setattr("viewer.document.live.LiveDocument.quiet_for", 60.0)
             await app.write(QUESTION)
-            assert "▶ LIVE" in app.title
+            assert "● live" in app.title
 
     async def test_gone_and_back(self, path: Path) -> None:
         async with live(path, chat(1)) as app:
             path.unlink()
-            await app.shows("◌ waiting for the file")
+            await app.shows("waiting for the file")
             assert "Answer 1." in drawn(app.pilot)
             assert said(app.pilot) == "The file was removed; waiting for it to reappear."
             path.write_text(HEAD + QUESTION + ANSWER + "Anew", "utf-8")
             assert "Answer 1." not in await app.shows("Anew")
-            assert "▶ LIVE" in app.title
+            assert "● live" in app.title
 
     async def test_a_directory_in_its_place(self, tmp_path: Path) -> None:
         folder = tmp_path / "run"
@@ -286,9 +287,8 @@ class TestWords:
     @pytest.mark.slow
     async def test_the_outline_marks_what_grows(self, path: Path) -> None:
         async with live(path, HEAD + QUESTION + ANSWER + "So far", options=DEBUG) as app:
-            line = next(line for line in drawn(app.pilot).splitlines() if "2 F So far" in line)
-            assert line[:28].rstrip().endswith("▌")
-            assert "turn 1              live" in drawn(app.pilot)
+            line = next(line for line in drawn(app.pilot).splitlines() if "● So far" in line)
+            assert line[:29].rstrip().endswith("live")
 
 
 class TestFindings:
@@ -298,7 +298,7 @@ class TestFindings:
             assert "✖" not in app.title
             shown = await app.write("<|start|>assistant<|channel|>anaylsis<|message|>Hm<|end|>\n")
             assert "✖ 1" in app.title or "⚠ 1" in app.title
-            assert "#4" in shown.split("PROBLEMS")[1]
+            assert "#4" in shown.split("4 Problems")[1]
 
     @pytest.mark.slow
     async def test_a_call_past_its_deadline(self, path: Path) -> None:
@@ -352,7 +352,7 @@ class TestBeginningAnew:
             await app.until(lambda: app.main.session.document.message_count == new.count("<|start|>"))
             shown = await app.rest()
             assert "Reply" in shown and "Answer" not in shown
-            assert "[DEBUG]" in app.title and "[ ]analysis" in shown and "▶ LIVE" in app.title
+            assert "[DEBUG]" in app.title and "[ ]analysis" in shown and "● live" in app.title
             assert app.main.search.searcher is not None
             assert len(app.main.search.searcher.matches) == new.count("umbrella")
 
@@ -417,11 +417,11 @@ class TestSwitching:
             shown = await app.press("F")
             assert "❚❚ paused" in app.title
             assert (app.conversation, app.main.navigator.focused_number, app.main.session.marks) == before
-            assert "OUTLINE" in shown and "PROBLEMS" in shown and "/answer" in shown
+            assert "Outline" in shown and "Problems" in shown and "/answer" in shown
             await app.write(QUESTION)
-            assert "❚❚ paused +1" in app.title
+            assert "❚❚ paused, 1 new" in app.title
             await app.press("F")
-            assert "▶ LIVE" in app.title
+            assert "● live" in app.title
 
     async def test_an_open_message_is_no_longer_an_error(self, path: Path) -> None:
         path.write_text(HEAD + QUESTION + ANSWER + "So", "utf-8")
@@ -434,12 +434,12 @@ class TestSwitching:
     async def test_off_and_on(self, path: Path) -> None:
         async with live(path, chat(1)) as app:
             shown = await app.press("F")
-            assert "LIVE" not in app.title and said(app.pilot) == "Stopped following. Press F to resume."
+            assert "live" not in app.title and said(app.pilot) == "Stopped following. Press F to resume."
             app.append(QUESTION)
             await app.rest()
             assert drawn(app.pilot).count("umbrella") == shown.count("umbrella")
             await app.press("F")
-            assert "▶ LIVE" in await app.shows("msg 4/4")
+            assert "● live" in await app.shows("4 of 4")
 
     async def test_a_compressed_file_is_not_followed(self, tmp_path: Path) -> None:
         import gzip

@@ -40,7 +40,7 @@ class TestPipes:
     async def test_it_is_shown_while_it_grows_and_then_has_ended(self, pipe: IO[bytes]) -> None:
         async with running("-", options=FOLLOW) as pilot:
             pipe.write((HEAD + QUESTION + ANSWER + "It is").encode())
-            assert "▶ LIVE" in await shows(pilot, "It is▌")
+            assert "● live" in await shows(pilot, "It is▌")
             pipe.write(b" near.<|return|>\n")
             await shows(pilot, "It is near.")
             pipe.close()
@@ -57,7 +57,7 @@ class TestPipes:
             await shows(pilot, "Answer 1.")
             await shows(pilot, "❚❚ paused")
             await press(pilot, "F")
-            assert "▶ LIVE" in drawn(pilot) and "Answer 20." in drawn(pilot)
+            assert "● live" in drawn(pilot) and "Answer 20." in drawn(pilot)
             await press(pilot, "F")
             assert "❚❚ paused" in drawn(pilot)
 
@@ -109,7 +109,7 @@ class TestFolders:
     @pytest.mark.slow
     async def test_the_newest_is_followed_and_the_others_are_in_the_list(self, runs: Path) -> None:
         async with running(runs, options=FOLLOW) as pilot:
-            assert "▶ LIVE" in await shows(pilot, "This is new.▌")
+            assert "● live" in await shows(pilot, "This is new.▌")
             with (runs / "new.ocml").open("a") as file:
                 file.write(" It grows.")
             await shows(pilot, "It grows.▌")

@@ -26,7 +26,7 @@ from viewer.document.projection import Projection
 from viewer.render.style import StyleRole
 from viewer.render.width import cells
 from viewer.tui.panes.inspector import Inspector
-from viewer.tui.panes.inspector_lines import Inspected, Tab, entries, head_lines, tab_at
+from viewer.tui.panes.inspector_lines import Inspected, Tab, entries, tab_at, tab_lines
 from viewer.tui.panes.raw_lines import LONGEST_RAW, raw_lines, token_lines
 
 
@@ -40,91 +40,81 @@ def tab_of(number: int, tab: Tab, width: int = 34, *, sheet: bool = False) -> li
     return texts(entry.line for entry in found)
 
 
-def test_the_head_of_a_pane() -> None:
-    assert texts(head_lines(11, Tab.HEADER, 34, STYLE, sheet=False)) == [
-        " INSPECT  #11            [1/5 ▸]",
-        " Header Raw Tokens Links Problems",
-        " ───────────────────────────────",
+def test_the_tabs_have_a_heavy_rule_below_the_active_one() -> None:
+    assert texts(tab_lines(list(Tab), Tab.HEADER, 38, STYLE)) == [
+        " Header  Raw  Links  Problems",
+        " ━━━━━━ ─────────────────────────────",
     ]
+    assert texts(tab_lines(list(Tab), Tab.RAW, 38, STYLE))[1] == " ─────── ━━━ ────────────────────────"
 
 
-def test_the_head_of_a_sheet() -> None:
-    assert texts(head_lines(11, Tab.RAW, 80, STYLE, sheet=True)) == [
-        "── #11  Header [Raw] Tokens Links Problems ─────────── tab: next  esc: close ──"
-    ]
+def test_empty_tabs_are_not_shown() -> None:
+    projection = tour().project(DEBUG)
+    assert inspected(projection, 3).tabs == [Tab.HEADER, Tab.RAW]
+    assert inspected(projection, 6).tabs == [Tab.HEADER, Tab.RAW, Tab.LINKS]
+    assert inspected(projection, 12).tabs == list(Tab)
+    assert inspected(projection, 1).tabs == [Tab.HEADER]
 
 
 def test_a_click_on_a_tab() -> None:
-    assert [tab_at(11, Tab.HEADER, x, 1, sheet=False) for x in (0, 1, 8, 12, 26)] == [
-        None,
-        Tab.HEADER,
-        Tab.RAW,
-        Tab.TOKENS,
-        Tab.PROBLEMS,
-    ]
-    assert tab_at(11, Tab.HEADER, 9, 0, sheet=True) is Tab.HEADER
-    assert tab_at(11, Tab.HEADER, 9, 0, sheet=False) is None
+    assert [tab_at(list(Tab), x) for x in (0, 1, 8, 9, 14, 21, 40)] == [
+        None, Tab.HEADER, None, Tab.RAW, Tab.LINKS, Tab.PROBLEMS, None,
+    ]  # fmt: skip
 
 
 def test_header_in_a_pane() -> None:
-    assert tab_of(15, Tab.HEADER) == [
+    assert tab_of(15, Tab.HEADER, 38) == [
+        "",
         " role       tool",
         " name       functions.get_weather",
-        " call_id    wx3   ↑14",
-        " to         assistant",
         " channel    commentary",
+        " to         assistant",
         " type       constrain json",
-        " safe view  Hidden: the role is",
-        "            not shown to users",
+        " call       wx3  → call #14",
+        " state      ✓ ok",
+        " visible    Hidden: the role is not",
+        "            shown to users",
+        " size       53 B",
         " bytes      3905–4078",
-        " lines      89–89",
-        " ending     end",
-        "",
-        " CALL GRAPH",
-        " wx1    #6 ───► #9   ok",
-        " rain1  #7 ───► #8   ok",
-        " wx2    #12 ──► #13  ✖ failed",
-        "▸wx3    #14 ──► #15  ok",
-        " web1   #19 ──► #20  ok",
-        " t1     #21 ──► #22  ✖ timeout",
-        " t2     #24 ──► #25  ok",
-        " —      #29 ┄┄► #30  ok (order)",
+        " line       89",
+        " ending     <|end|>",
     ]
 
 
 def test_header_in_a_sheet() -> None:
-    assert tab_of(13, Tab.HEADER, 80, sheet=True) == [
-        " role tool   name functions.get_weather   call_id wx2   ↑12   to assistant",
-        " channel commentary   type constrain json",
-        " safe view Hidden: the role is not shown to users   bytes 3557–3751",
-        " lines 87–87   ending end",
-        " graph  rain1 #7─►#8 ok  wx2 #12─►#13 ✖ failed  wx3 #14─►#15 ok",
+    assert tab_of(12, Tab.HEADER, 78, sheet=True) == [
+        " role     assistant                     channel  commentary",
+        " to       functions.get_weather         type     constrain json",
+        " call     wx2  → reply #13              state    ✖ failed",
+        " visible  Hidden: the channel is not s… size     38 B",
+        " bytes    3406–3555                     line     86",
+        " ending   <|call|>",
     ]
 
 
 def test_an_inferred_partner_is_dotted() -> None:
-    assert " call_id    —   ┄↑29" in tab_of(30, Tab.HEADER)
+    assert " call       —  ┄ call #29" in tab_of(30, Tab.HEADER)
 
 
 def test_a_shown_message_says_why() -> None:
-    assert " safe view  Visible: user message" in tab_of(3, Tab.HEADER)
+    assert " visible    Visible: user message" in tab_of(3, Tab.HEADER)
 
 
 def test_a_message_that_the_toggles_hide_shows_no_byte() -> None:
     expected = [
         " role       system",
-        " safe view  Hidden: the role is",
+        " visible    Hidden: the role is",
         "            not shown to users",
         "",
         " This message's channel is off.",
     ]
-    for tab in (Tab.HEADER, Tab.RAW, Tab.TOKENS, Tab.LINKS):
+    for tab in (Tab.HEADER, Tab.RAW, Tab.LINKS):
         assert tab_of(1, tab) == expected
 
 
 def test_raw_marks_control_tokens() -> None:
     found = entries(inspected(tour().project(DEBUG), 15), Tab.RAW, 34, STYLE, sheet=False)
-    assert texts(entry.line for entry in found) == [
+    assert texts(entry.line for entry in found[:6]) == [
         " <|start|>tool name=functions.get",
         " _weather call_id=wx3 to=assistan",
         " t<|channel|>commentary<|constrai",
@@ -239,14 +229,13 @@ async def test_tabs_and_links_can_be_clicked() -> None:
     async with app.run_test(size=(40, 30)) as pilot:
         pane.show(projection, 15)
         await pilot.pause()
-        await pilot.click(pane.list, offset=(5, 2))
+        row = next(row for row, entry in enumerate(pane._entries) if entry.follows == 14)
+        await pilot.click(pane.list, offset=(5, row), times=2)
         assert [getattr(event, "number", None) for event in app.heard] == [14]
-        await pilot.click(pane.head, offset=(9, 1))
+        await pilot.click(pane.head, offset=(9, 0))
         await pilot.pause()
-        assert '{"temperature"' in screen(app).replace("\n", "").replace(" ", "")
-        pane.next_tab(-1)
-        await pilot.pause()
-        assert "[1/5 ▸]" in screen(app)
+        assert pane.active_tab is Tab.RAW
+        assert "<|start|>tool name=functions" in screen(app)
         pane.clear()
         await pilot.pause()
         assert "weather" not in screen(app)
@@ -259,15 +248,17 @@ async def test_the_safe_view_has_no_inspector() -> None:
     async with app.run_test(size=(40, 30)) as pilot:
         pane.show(tour().project(SAFE), 3)
         await pilot.pause()
-        assert screen(app).split() == ["INSPECT", "no", "message", "selected"]
+        assert "3 Inspector" in screen(app)
+        assert pane._entries == []
 
 
 @pytest.mark.slow
 async def test_the_inspector_is_a_sheet_below_the_transcript() -> None:
     pane = Inspector(PAINTER, STYLE)
     app = OnePane(pane)
-    async with app.run_test(size=(80, 6)) as pilot:
+    async with app.run_test(size=(80, 9)) as pilot:
         pane.show(tour().project(DEBUG), 13)
         await pilot.pause()
-        assert "── #13  [Header] Raw Tokens Links Problems ──" in screen(app)
-        assert "graph  rain1 #7─►#8 ok" in screen(app)
+        assert "3 Inspector #13" in screen(app)
+        assert " Header  Raw  Links  Problems" in screen(app)
+        assert " role     tool " in screen(app)

@@ -24,8 +24,10 @@ from viewer.tui.host import PromptKind
 
 PIECE = 16
 LEAST = 6
-PANES = ("C", "r", "r", "vertical_line", "vertical_line", "tab", "tab", "tab", "tab")
-DEBUG_TOUR = ("d", "s", "j", "G", "g", *PANES, "e", "l", "asterisk", "z", "z", "z", "M", "M")
+DEBUG_TOUR = (
+    "d", "s", "j", "G", "g", "C", "j", "H", "j", "r", "r", "i", ">", ">", "vertical_line", "vertical_line",
+    "tab", "tab", "tab", "tab", "escape", "e", "p", "j", "escape", "l", "asterisk", "z", "z", "z", "M", "M",
+)  # fmt: skip
 QUICK = {"tour.ocml", "broken/E-PERM-VISIBILITY-cot-in-final.ocml"}
 
 
@@ -114,7 +116,7 @@ class Looked:
         await self._copies()
 
     async def _panes(self) -> None:
-        for key in ("T", "p", "e", "w", "enter"):
+        for key in ("T", "p", "j", "H", "j", "escape", "e", "w", "enter"):
             await press(self.pilot, key)
             self.at(drawn(self.pilot) + said(self.pilot), f"after {key}")
         self.at(reachable_text(self.pilot.app), "the outline and the problems")

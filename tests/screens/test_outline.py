@@ -1,4 +1,4 @@
-"""Outline: folding turns, one line per message, call brackets, marks; nothing hidden in the safe view."""
+"""Outline: turns that fold, one line per message or call, problems; nothing hidden in the safe view."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from viewer.document.document import Document, open_document
 from viewer.document.projection import Projection
 from viewer.document.values import ShownMessage
 from viewer.model.visibility import Audience
-from viewer.render.style import Style, StyleRole
+from viewer.render.style import Style
 from viewer.tui.panes.outline import Outline
 from viewer.tui.panes.outline_lines import OutlineLines
 from viewer.tui.panes.outline_table import OutlineKind
@@ -46,65 +46,56 @@ def all_lines(lines: OutlineLines, width: int = 30) -> list[str]:
 
 def test_the_tour_in_the_debug_view() -> None:
     lines = all_lines(outline(tour().project(DEBUG)))
-    assert lines[:17] == [
-        " ▾ turn 1",
-        "   1 S system             (h)",
-        "   2 D developer          (h)",
-        "   3 U What's the weather … *",
-        "   4 A analysis         178 B",
-        "   5 C plan (preamble)      *",
-        " ┌ 6 C→get_weather        wx1",
-        " ├ 7 C→get_rain_chance  rain1",
-        " ├ 8 T get_rain_chance  rain1",
-        " └ 9 T get_weather        wx1",
-        "  10 F It's **20 °C and su… *",
-        " ▾ turn 2",
-        "  11 U And Osaka?           *",
-        "✖┌12 C→get_weather        wx2",
-        "⚠└13 T get_weather        wx2",
-        " ┌14 C→get_weather        wx3",
-        "✖└15 T get_weather        wx3",
+    assert lines[:10] == [
+        " ▾ 1 What's the weather in T…",
+        "     ∴ thought          178 B",
+        "     ¶ plan              seen",
+        "     ƒ get_weather          ✓",
+        "     ƒ get_rain_chance      ✓",
+        "     ● It's **20 °C and… seen",
+        " ▾ 2 And Osaka?           ✖ 2",
+        "     ƒ get_weather          ✖",
+        "     ƒ get_weather          ✖",
+        "     ● Osaka is 23 °C w… seen",
     ]
-    assert lines[32:35] == [
-        "⚠┌29 C→book_table       no id",
-        "⚠└30 T book_table    inferred",
-        "  31 F Your table at **千…  *",
+
+
+def test_the_cursor_has_a_bar() -> None:
+    lines = outline(tour().project(DEBUG))
+    assert texts([lines.line(0, 30, is_cursor=True), lines.line(7, 30, is_cursor=True)]) == [
+        "▌▾ 1 What's the weather in T…",
+        "   ▌ ƒ get_weather          ✖",
     ]
 
 
 def test_the_tour_in_the_safe_view() -> None:
-    lines = all_lines(outline(tour().project(SAFE)))
-    assert lines[:10] == [
-        " ▾ turn 1",
-        "     ┄ 2",
-        "   3 U What's the weather in…",
-        "     ┄ 1",
-        "   5 C plan (preamble)",
-        "     ┄ 4",
-        "  10 F It's **20 °C and sunn…",
-        " ▾ turn 2",
-        "  11 U And Osaka?",
-        "✖    ┄ 4",
+    assert all_lines(outline(tour().project(SAFE)))[:8] == [
+        " ▾ 1 What's the weather in T…",
+        "     ┄ 2 hidden messages",
+        "     ┄ 1 hidden message",
+        "     ¶ plan",
+        "     ┄ 4 hidden messages",
+        "     ● It's **20 °C and sunn…",
+        " ▾ 2 And Osaka?           ✖ 2",
+        "     ┄ 4 hidden messages    ✖",
     ]
 
 
 def test_a_strict_end_user_learns_of_nothing_hidden() -> None:
     lines = all_lines(outline(tour().project(STRICT)))
-    assert lines[:6] == [
-        " ▾ turn 1",
-        "   1 U What's the weather in…",
-        "   2 C plan (preamble)",
-        "   3 F It's **20 °C and sunn…",
-        " ▾ turn 2",
-        "   4 U And Osaka?",
+    assert lines[:4] == [
+        " ▾ 1 What's the weather in T…",
+        "     ¶ plan",
+        "     ● It's **20 °C and sunn…",
+        " ▾ 2 And Osaka?",
     ]
-    assert lines[-1].startswith("✖ 11 F Take the")
+    assert lines[-2] == " ▾ 5 Great! How do I get… ✖ 1"
 
 
 @pytest.mark.parametrize("audience", [SAFE, STRICT])
 def test_the_safe_outline_says_nothing_of_hidden_messages(audience: Audience, tmp_path: Path) -> None:
     lines = "\n".join(all_lines(outline(read(tmp_path, CALLS).project(audience)), 60))
-    for hidden in ("SECRET", "analysis", "functions", "f ", "┌", "(h)"):
+    for hidden in ("SECRET", "thought", "functions", "ƒ"):
         assert hidden not in lines
 
 
@@ -112,7 +103,7 @@ def test_the_safe_outline_says_nothing_of_hidden_messages(audience: Audience, tm
 def test_no_hidden_body_of_any_sample_begins_a_safe_line(sample: Path) -> None:
     document = open_document(str(sample))
     everything, safe = document.project(ALL), document.project(SAFE)
-    lines = "\n".join(all_lines(outline(safe), 80))
+    lines = "\n".join(all_lines(outline(safe), 80)).replace("hidden message", "")
     seen = " ".join(item.body for item in safe.items() if isinstance(item, ShownMessage))
     for number in range(1, document.message_count + 1):
         body = " ".join(everything.beginning(number, 12).split())
@@ -120,51 +111,42 @@ def test_no_hidden_body_of_any_sample_begins_a_safe_line(sample: Path) -> None:
             assert body not in lines
 
 
-def test_a_folded_turn_is_one_line_with_its_worst_mark() -> None:
+def test_a_folded_turn_is_one_line() -> None:
     lines = outline(tour().project(DEBUG))
     lines.table.toggle(1)
-    assert all_lines(lines)[10:13] == ["  10 F It's **20 °C and su… *", "✖▸ turn 2 · 6", " ▾ turn 3"]
+    assert [line.split()[0] for line in all_lines(lines)[5:9]] == ["●", "▸", "▾", "∴"]
     assert lines.table.at(lines.table.row_of(13)).kind is OutlineKind.TURN
     lines.table.fold_all(True)
-    assert all_lines(lines) == [" ▸ turn 1 · 10", "✖▸ turn 2 · 6", "✖▸ turn 3 · 10", "⚠▸ turn 4 · 5", "✖▸ turn 5 · 2"]
+    assert [line[:4] for line in all_lines(lines)] == [f" ▸ {turn}" for turn in range(1, 6)]
     lines.table.fold_all(False)
-    assert len(lines.table) == 38
+    assert len(lines.table) == 23
 
 
-def test_every_message_has_its_row() -> None:
-    lines = outline(tour().project(ALL))
-    for number in range(1, 34):
+def test_every_message_leads_to_a_row_of_its_turn() -> None:
+    projection = tour().project(ALL)
+    lines = outline(projection)
+    for number in range(3, 34):
         row = lines.table.at(lines.table.row_of(number))
-        assert (row.kind, row.number) == (OutlineKind.MESSAGE, number)
+        assert lines.table.turn(row.group) == projection.headline(number).turn
+    assert lines.table.row_of(9) == lines.table.row_of(8) or lines.table.at(lines.table.row_of(9)).number <= 9
+    assert lines.table.at(lines.table.row_of(12)).number == 12
+    assert lines.table.at(lines.table.row_of(13)).number == 12, "a reply is on the row of its call"
 
 
 def test_without_unicode() -> None:
     lines = all_lines(outline(tour().project(DEBUG), PLAIN))
-    assert lines[0] == " v turn 1"
-    assert lines[6] == " + 6 C>get_weather        wx1"
+    assert lines[3] == "     f get_weather         ok"
     assert all(line.isascii() for line in lines)
 
 
 def test_the_open_message_grows_while_it_is_followed() -> None:
-    lines = outline(tour().project(DEBUG), live=True)
-    assert all_lines(lines)[-3:] == [
-        " ▾ turn 5                live",
-        "  32 U Great! How do I get… *",
-        "✖ 33 F Take the **Midosuji… ▌",
-    ]
-
-
-def test_the_partner_of_the_focus_stands_out() -> None:
-    lines = outline(tour().project(DEBUG))
-    lines.focus_on(15)
-    line = lines.line(lines.table.row_of(14), 30)
-    assert (line[2].text, line[2].look) == ("14", StyleRole.PARTNER)
+    assert all_lines(outline(tour().project(DEBUG), live=True))[-1] == "     ● Take the **Midos… live"
 
 
 def test_hostile_names_and_texts_are_sanitized(tmp_path: Path) -> None:
     text = "version: 2.2\n<|start|>user<|message|>\x1b]0;x\x07\n\u202e[@click=app.quit]x<|end|>\n"
     lines = all_lines(outline(read(tmp_path, text).project(DEBUG)), 60)
-    assert lines[1].split() == ["⚠", "1", "U", "␛]0;x␇", "⇠[@click=app.quit]x", "*"]
+    assert lines[0].split() == ["▾", "1", "␛]0;x␇", "⇠[@click=app.quit]x", "⚠", "3"]
 
 
 def test_the_outline_grows_with_the_document() -> None:
@@ -197,24 +179,28 @@ def test_a_hundred_thousand_messages_are_fast(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_a_click_chooses_a_message_and_folds_a_turn() -> None:
+async def test_a_click_moves_the_cursor_and_a_double_click_chooses() -> None:
     projection = tour().project(DEBUG)
     pane = Outline(PAINTER, STYLE)
     app = OnePane(pane)
     async with app.run_test(size=(30, 20)) as pilot:
         pane.show(projection, projection.rows(), 3)
         await pilot.pause()
-        assert " OUTLINE" in screen(app)
-        await pilot.click(pane.list, offset=(8, 4))
-        assert [getattr(event, "number", None) for event in app.heard] == [4]
-        await pilot.click(pane.list, offset=(3, 0))
+        assert "╭─ 1 Outline ─" in screen(app)
+        await pilot.click(pane.list, offset=(8, 1))
         await pilot.pause()
-        assert " ▸ turn 1 · 10" in screen(app)
-        assert "analysis         178 B" not in screen(app)
+        assert [getattr(event, "number", None) for event in app.heard] == [4]
+        await pilot.click(pane.list, offset=(8, 1), times=2)
+        await pilot.pause()
+        assert isinstance(app.heard[-1], Outline.Chosen)
+        pane.list.fold(True)
+        await pilot.pause()
+        assert "▌▸ 1 What's" in screen(app)
+        assert "178 B" not in screen(app)
         pane.focus_on(33)
         await pilot.pause()
-        assert "33 F Take the" in screen(app)
+        assert "● Take the" in screen(app)
         pane.clear()
         await pilot.pause()
-        assert "turn" not in screen(app)
+        assert "What's" not in screen(app)
         assert pane._lines is None

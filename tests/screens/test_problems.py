@@ -14,8 +14,8 @@ from viewer.model.visibility import Audience
 from viewer.render.style import Style
 from viewer.render.width import cells
 from viewer.tui.app import ViewerApp, ViewOptions
-from viewer.tui.panes.problem_lines import Pending, ProblemLines
-from viewer.tui.panes.problems import Problems
+from viewer.tui.bottom.problem_lines import Pending, ProblemLines
+from viewer.tui.bottom.problems import Problems
 
 
 def listed(audience: Audience, pending: Pending | None = None, style: Style = STYLE) -> ProblemLines:
@@ -24,47 +24,63 @@ def listed(audience: Audience, pending: Pending | None = None, style: Style = ST
 
 
 def all_lines(lines: ProblemLines, width: int) -> list[str]:
-    return texts([lines.head(width), *(lines.line(row, width) for row in range(len(lines)))])
+    return texts(lines.line(row, width) for row in range(len(lines)))
 
 
 def test_the_tour_in_the_debug_view() -> None:
-    assert all_lines(listed(DEBUG, Pending(33, 1400)), 120) == [
-        " PROBLEMS  4 errors · 3 warnings · 1 pending".ljust(101) + "sorted by position",
-        " ✖ 86:134   #12  E-CALL-SCHEMA                The value is not allowed for the argument.",
-        " ⚠ 87:121   #13  W-TOOL-FAILED                The tool reported a failure.",
-        " ✖ 89:161   #15  E-BODY-CONSTRAINT-VIOLATION  Invalid JSON.",
-        " ✖ 101:149  #22  E-TOOL-TIMEOUT               The reply reports a timeout.",
-        " ⚠ 132:43   #29  W-CALL-ID-MISSING            "
-        "The call has no `call_id`. Its reply was matched by tool and order.",
-        " ⚠ 133:53   #30  W-CALL-ID-MISSING            "
-        "The reply has no `call_id`. Its call was matched by tool and order.",
-        " ✖ 141:144  #33  E-STREAM-TRUNCATED           The input ended inside a message body.",
-        " … EOF      #33  open message                 "
-        "Becomes E-STREAM-TRUNCATED if the input ends here (last byte 1.4 s ago).",
+    lines = listed(DEBUG, Pending(33, 1400))
+    assert all_lines(lines, 118) == [
+        " ✖ #12  The value is not allowed for the argument                 86:134   E-CALL-SCHEMA/not-in-enum",
+        " ⚠ #13  The tool reported a failure                               87:121   W-TOOL-FAILED",
+        " ✖ #15  Invalid JSON                                              89:161   "
+        "E-BODY-CONSTRAINT-VIOLATION/json-malformed",
+        " ✖ #22  The reply reports a timeout                               101:149  E-TOOL-TIMEOUT/reported",
+        " ⚠ #29  The call has no `call_id`                                 132:43   W-CALL-ID-MISSING/call",
+        " ⚠ #30  The reply has no `call_id`                                133:53   W-CALL-ID-MISSING/reply",
+        " ✖ #33  The input ended inside a message body                     141:144  E-STREAM-TRUNCATED/body",
+        " … #33  Becomes E-STREAM-TRUNCATED if the input ends here (last…",
     ]
+    assert lines.counts == "4 errors · 3 warnings · 1 pending"
 
 
-def test_the_end_user_gets_code_number_and_a_safe_sentence() -> None:
-    lines = all_lines(listed(SAFE, Pending(33, 1400)), 120)
-    assert lines[1] == (" ✖ #12  E-CALL-SCHEMA                A background step was given invalid input.")
-    assert lines[-1] == " …      open message                 The transcript is still being written."
+def test_on_a_narrow_screen_the_place_is_at_the_right_edge() -> None:
+    assert all_lines(listed(DEBUG), 78)[0] == (
+        " ✖ #12  The value is not allowed for the argument                      86:134"
+    )
+
+
+def test_the_row_at_the_cursor_opens_with_its_source_and_advice() -> None:
+    projection = tour().project(DEBUG)
+    lines = ProblemLines(problems_of(projection), STYLE, safe=False, projection=projection)
+    shown = texts(lines.details(2, 118, "enter Go  ? Explain"))
+    assert shown[0] == '        {"ok":true,"content":{"temperature":23,"rain":light}}'
+    assert shown[1].strip("~") == " " * shown[0].index("light")
+    assert shown[-1].endswith("enter Go  ? Explain")
+    assert all(cells(line) <= 118 for line in shown)
+    assert lines.details(2, 78, "") == []
+    safe = tour().project(SAFE)
+    assert ProblemLines(problems_of(safe), STYLE, safe=True, projection=safe).details(0, 118, "") == []
+
+
+def test_the_end_user_gets_number_a_safe_sentence_and_code() -> None:
+    lines = all_lines(listed(SAFE, Pending(33, 1400)), 118)
+    assert lines[0].split("  ")[:2] == [" ✖ #12", "A background step was given invalid input."]
+    assert lines[0].endswith(" E-CALL-SCHEMA")
+    assert lines[-1].split("  ")[-1] == "The transcript is still being written."
     assert not any(":" in line or "1.4" in line for line in lines)
 
 
 def test_a_strict_end_user_gets_only_problems_of_shown_messages() -> None:
-    lines = all_lines(listed(STRICT), 80)
-    assert lines[1:] == [" ✖ #11 E-STREAM-TRUNCATED The transcript is incomplete."]
+    assert all_lines(listed(STRICT), 80) == [" ✖ #11  The transcript is incomplete."]
 
 
-def test_an_incomplete_check_never_says_none() -> None:
+def test_an_incomplete_check_never_says_that_there_are_none() -> None:
     nothing = diagnostic_view([])
-    lines = ProblemLines(nothing, STYLE, safe=True, checking=True)
-    assert text_of(lines.head(80)).split("  ")[1] == "checking…"
-    assert text_of(lines.one_line(0, 80)) == " checking…"
-    assert "4 errors · 3 warnings · checking…" in text_of(
-        ProblemLines(listed(DEBUG).problems, STYLE, safe=False, checking=True).head(120)
+    assert ProblemLines(nothing, STYLE, safe=True, checking=True).counts == "checking…"
+    assert ProblemLines(listed(DEBUG).problems, STYLE, safe=False, checking=True).counts == (
+        "4 errors · 3 warnings · checking…"
     )
-    assert "none" in text_of(ProblemLines(nothing, STYLE, safe=True).head(80))
+    assert ProblemLines(nothing, STYLE, safe=True).counts == "no problems"
 
 
 @pytest.mark.slow
@@ -76,24 +92,11 @@ async def test_the_list_says_checking_until_everything_is_checked(tmp_path: Path
         seen = set()
         await pilot.press("p")
         while not view(pilot).session.document.is_complete:
-            seen.add("none" in drawn(pilot))
+            seen.add("no problems" in drawn(pilot))
             await asyncio.sleep(0)
         await settled(pilot)
-        assert "PROBLEMS  none" in drawn(pilot)
+        assert "no problems" in drawn(pilot)
     assert True not in seen
-
-
-def test_one_line() -> None:
-    lines = listed(DEBUG)
-    assert text_of(lines.one_line(2, 80)) == (" ✖ 3/7  89:161 #15 E-BODY-CONSTRAINT-VIOLATION Invalid JSON.")
-    assert cells(text_of(lines.one_line(2, 80))) <= 80
-    assert text_of(ProblemLines(diagnostic_view([]), STYLE, safe=True).one_line(0, 80)) == " no problems"
-
-
-def test_no_problems() -> None:
-    lines = ProblemLines(diagnostic_view([]), STYLE, safe=False)
-    assert text_of(lines.head(80)).startswith(" PROBLEMS  none")
-    assert len(lines) == 0
 
 
 def test_lines_fit_and_have_ascii_forms() -> None:
@@ -103,7 +106,7 @@ def test_lines_fit_and_have_ascii_forms() -> None:
             assert text_of(listed(DEBUG, Pending(33), PLAIN).line(row, width)).isascii()
 
 
-async def test_a_click_chooses_and_the_cursor_stays_on_its_problem() -> None:
+async def test_a_click_moves_the_cursor_and_the_cursor_stays_on_its_problem() -> None:
     problems = tour().project(DEBUG).diagnostics()
     pane = Problems(PAINTER, STYLE)
     app = OnePane(pane)
@@ -111,12 +114,12 @@ async def test_a_click_chooses_and_the_cursor_stays_on_its_problem() -> None:
         pane.show(diagnostic_view(problems[1:]), safe=False)
         await pilot.pause()
         await pilot.click(pane.list, offset=(8, 1))
+        await pilot.pause()
         assert [(getattr(e, "number", None), getattr(e, "diagnostic", None)) for e in app.heard] == [(15, problems[2])]
         pane.show(diagnostic_view(problems), safe=False)
         assert pane.chosen_problem == problems[2]
-        assert text_of(pane.one_line(100)).startswith(" ✖ 3/7  89:161 #15")
-        pane.move(1)
-        pane.choose()
+        pane.list.go_to(pane.list.cursor + 1)
+        pane.list.choose()
         await pilot.pause()
         assert getattr(app.heard[-1], "number", None) == 22
         pane.clear()

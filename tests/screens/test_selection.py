@@ -10,6 +10,7 @@ from textual.pilot import Pilot
 from textual.selection import SELECT_ALL, Selection
 
 from tests.support.running import SMALL, drawn, press, running, settled, type_in, view
+from viewer.tui.panes.panel import Panel
 from viewer.tui.transcript.transcript import LINES_A_ROW
 
 WORDS = "Seven wise weavers wove wonderful woollen waistcoats, while whistling winds whirled wildly westwards again."
@@ -131,7 +132,7 @@ def _wheel(*, down: bool) -> type:
 
 @pytest.mark.slow
 async def test_a_click_unfolds_and_a_click_on_a_link_goes_to_the_other_end() -> None:
-    async with running(keys=["d", "s"]) as pilot:
+    async with running(keys=["d", "s", "T", "T"]) as pilot:
         await type_in(pilot, ":", "1")
         await pilot.click(offset=place_of(pilot, "§ developer"))
         await settled(pilot)
@@ -166,15 +167,19 @@ async def test_a_click_in_the_minimap_jumps() -> None:
 @pytest.mark.slow
 async def test_clicks_on_lists_and_keys_act() -> None:
     async with running(keys=["d"]) as pilot:
-        await pilot.click(offset=place_of(pilot, "16 F Osaka"))
+        await pilot.click(offset=place_of(pilot, "● Osaka is 23"))
         await settled(pilot)
         assert view(pilot).navigator.focused_number == 16
-        await pilot.click(offset=place_of(pilot, "E-TOOL-TIMEOUT"))
+        assert view(pilot).panes.focused is Panel.OUTLINE
+        await press(pilot, "p")
+        await pilot.click(offset=place_of(pilot, "The reply reports a timeout"))
         await settled(pilot)
         assert view(pilot).navigator.focused_number == 22
-        await pilot.click(offset=place_of(pilot, "[x]analysis"))
+        assert view(pilot).panes.focused is Panel.BOTTOM
+        await pilot.click(offset=place_of(pilot, "Timeline"))
         await settled(pilot)
-        assert "[ ]analysis" in drawn(pilot)
+        assert "by order" in drawn(pilot)
+        await press(pilot, "escape")
         await pilot.click(offset=place_of(pilot, "d Safe"))
         await settled(pilot)
         assert "[SAFE]" in drawn(pilot)

@@ -23,7 +23,7 @@ MINE = Settings(
         "leave": "Q",
         "help": "f2",
         "bottom": "f6",
-        "goto": "f7",
+        "command": "f7",
         "palette": "f8",
         "previous_message": "ctrl+p",
         "copy_or_quit": "f9",
@@ -45,7 +45,7 @@ class TestKeysOfOnesOwn:
             assert not view(pilot).session.display.debug
             assert not isinstance(pilot.app.screen, HelpScreen)
             await type_in(pilot, "ctrl+f", "osaka")
-            assert "/osaka  1/2" in drawn(pilot)
+            assert "1 of 2" in drawn(pilot)
             await type_in(pilot, "f7", "26")
             assert view(pilot).navigator.focused_number == 26
             await press(pilot, "ctrl+p")
@@ -92,10 +92,10 @@ class TestKeysOfOnesOwn:
             await until(lambda: "Search  ctrl+f" in drawn(pilot))
 
     @pytest.mark.slow
-    async def test_are_on_the_sheet_of_the_inspector(self) -> None:
-        options = with_settings(Settings(keymap={"next_tab": "f3", "clear": "f4"}))
-        async with running(size=(80, 24), options=options, keys=("d", "J", "i")) as pilot:
-            assert "F3: next  F4: close" in drawn(pilot)
+    async def test_are_named_in_the_list_of_problems(self) -> None:
+        options = with_settings(Settings(keymap={"open": "f3"}))
+        async with running(options=options, keys=("d", "p")) as pilot:
+            assert "F3 Go  ? Explain" in drawn(pilot)
 
     @pytest.mark.slow
     async def test_are_named_next_to_the_count_of_problems(self) -> None:
@@ -110,23 +110,23 @@ class TestPanes:
         async with running(options=with_settings(settings), keys=("d",)) as pilot:
             main = view(pilot)
             assert not main.widgets.outline.display
-            assert main.widgets.inspector.size.width == 49
-            assert main.widgets.problems.styles.height is not None
-            assert main.widgets.problems.styles.height.value == 9
+            assert not main.widgets.inspector.display, "the view opens it from 140 columns"
+            await press(pilot, "i")
+            assert main.widgets.inspector.outer_size.width == 50
+            assert main.widgets.bottom.outer_size.height == 9
             await pilot.resize_terminal(80, 24)
             await settled(pilot)
-            await press(pilot, "i")
-            assert main.widgets.inspector.size.width == 80
+            assert main.widgets.inspector.outer_size.width == 80
             await pilot.resize_terminal(120, 40)
             await settled(pilot)
-            assert main.widgets.inspector.size.width == 49
+            assert main.widgets.inspector.outer_size.width == 50
 
     @pytest.mark.slow
     async def test_closed_panes_open_with_their_keys(self) -> None:
         closed = Settings(outline=Pane(False), inspector=Pane(False), problems=Pane(False))
-        async with running(options=with_settings(closed), keys=("d", "T", "i", "p")) as pilot:
+        async with running(size=(160, 48), options=with_settings(closed), keys=("d", "T", "i", "p")) as pilot:
             main = view(pilot)
-            assert main.widgets.outline.display and main.widgets.inspector.display and main.widgets.problems.display
+            assert main.widgets.outline.display and main.widgets.inspector.display and main.widgets.bottom.display
 
     @pytest.mark.slow
     async def test_nothing_opens_in_the_safe_view(self) -> None:

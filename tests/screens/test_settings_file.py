@@ -15,7 +15,7 @@ ALL_OF_IT = """\
 # mine
 theme: light
 keymap:
-  search: ctrl+f
+  search: ctrl+g
   partner: ["%", f2]
   fold: "comma"
 layout:
@@ -43,7 +43,7 @@ def test_every_setting_can_be_set(tmp_path: Path) -> None:
     settings = read(ALL_OF_IT, tmp_path)
     assert settings.problems_found == ()
     assert settings.theme == "light"
-    assert settings.keymap == {"search": "ctrl+f", "partner": "%, f2", "fold": "comma"}
+    assert settings.keymap == {"search": "ctrl+g", "partner": "%, f2", "fold": "comma"}
     assert (settings.outline, settings.inspector, settings.problems) == (Pane(False), Pane(True, 40), Pane(True))
     assert (settings.wrap, settings.markdown, settings.stall_after) == (96, False, 2.5)
     assert settings.lines["keymap.partner"] == 5

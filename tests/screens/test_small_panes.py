@@ -7,25 +7,27 @@ import pytest
 from tests.support.panes import DEBUG, PAINTER, SAFE, STYLE, OnePane, screen, tour
 from tests.support.views import problems_of
 from viewer.model.visibility import Audience
-from viewer.tui.panes.calls import Calls
+from viewer.tui.bottom.calls import Calls
+from viewer.tui.bottom.problems import Problems
+from viewer.tui.bottom.timeline import Timeline
 from viewer.tui.panes.inspector import Inspector
 from viewer.tui.panes.outline import Outline
-from viewer.tui.panes.problems import Problems
-from viewer.tui.panes.strip_widget import MessageStrip
 
 
 @pytest.mark.share(quick=12, test=2)
 @pytest.mark.parametrize("size", [(5, 2), (20, 5), (500, 200)])
 @pytest.mark.parametrize("audience", [SAFE, DEBUG], ids=["safe", "debug"])
-@pytest.mark.parametrize("kind", [Outline, Inspector, Problems, Calls, MessageStrip])
+@pytest.mark.parametrize("kind", [Outline, Inspector, Problems, Calls, Timeline])
 async def test_a_pane_of_any_size_is_drawn(kind: type, audience: Audience, size: tuple[int, int]) -> None:
     projection = tour().project(audience)
     pane = kind(PAINTER, STYLE)
     app = OnePane(pane)
     async with app.run_test(size=size) as pilot:
         match pane:
-            case Outline() | MessageStrip():
+            case Outline():
                 pane.show(projection, projection.rows(), 17)
+            case Timeline():
+                pane.show(projection, projection.rows(), projection.calls(), 17)
             case Inspector():
                 pane.show(projection, 17)
             case Problems():

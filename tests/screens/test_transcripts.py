@@ -208,7 +208,7 @@ class TestInTheViewer:
     @pytest.mark.slow
     async def test_outline_filter_and_search_work_across_transcripts(self, lab: Path) -> None:
         async with running(lab, size=ROOMY, keys=["T"]) as pilot:
-            assert "transcript 2, turn 1" in drawn(pilot)
+            assert "transcript 2 · " in drawn(pilot)
             await type_in(pilot, "&", "Yes, 5")
             assert [line[:17] for line in boundaries(drawn(pilot))] == ["transcript 5 of 6"]
 
@@ -252,7 +252,7 @@ class TestPlaces:
     @pytest.mark.slow
     async def test_the_outline_names_the_first_one_too(self, tmp_path: Path) -> None:
         async with running(written(tmp_path, 3), size=ROOMY, keys=["T"]) as pilot:
-            assert "transcript 1, turn 1" in drawn(pilot)
+            assert "transcript 1 · Hello." in drawn(pilot)
 
     @pytest.mark.slow
     async def test_a_long_name_leaves_room_for_the_number_in_the_title(self, tmp_path: Path) -> None:

@@ -86,4 +86,6 @@ class OnePane(App[None]):
     def on_outline_chosen(self, event: Message) -> None:
         self.heard.append(event)
 
-    on_inspector_followed = on_problems_chosen = on_calls_chosen = on_message_strip_chosen = on_outline_chosen
+    on_outline_followed = on_inspector_followed = on_outline_chosen
+    on_problems_chosen = on_problems_followed = on_calls_chosen = on_calls_followed = on_outline_chosen
+    on_timeline_chosen = on_timeline_followed = on_outline_chosen

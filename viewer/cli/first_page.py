@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from colorsys import rgb_to_hls
 from contextlib import contextmanager, suppress
 from itertools import chain, islice
+from pathlib import PurePath
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -33,7 +34,7 @@ from viewer.render.page import BlockMaker, EmptyFacts, empty_sentences
 from viewer.render.strip_controls import strip_controls
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.render.theme import Look, Theme, load_theme
-from viewer.render.title import ROOMY, TitleFacts, title_parts
+from viewer.render.title import TitleFacts, title_parts
 from viewer.render.width import cells, cut
 from viewer.signals import handled_signals
 from viewer.sources.head import head_of
@@ -117,14 +118,11 @@ def _lines(
     """The lines of the screen except the last ones. With `is_whole`, nothing follows the part that was read; `notes`
     are below the view."""
     width, height = size
-    is_roomy = width >= ROOMY
-    border: Line = (Part(trusted(style.signs.rule * width), StyleRole.RULE),)
-    title = tuple(each.part for each in title_parts(TitleFacts(name), width, style))
-    top = [title, *([border] if is_roomy else [])]
-    room = height - len(top) - (3 if is_roomy else 2)
+    title = tuple(each.part for each in title_parts(TitleFacts(PurePath(name).name or name), width, style))
+    room = height - 3
     view = islice(chain(view_lines(projection, width, style, settings, is_whole), notes), room)
     body = [_fitting(line, width, style) for line in view]
-    return [*top, *body, *[()] * (room - len(body)), border]
+    return [title, *body, *[()] * (room - len(body))]
 
 
 def view_lines(projection: Projection, width: int, style: Style, settings: Settings, is_whole: bool) -> Iterator[Line]:

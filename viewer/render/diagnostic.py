@@ -85,17 +85,8 @@ def _times(count: int, style: Style) -> str:
 
 def source_lines(finding: Finding, source: tuple[str, int, int], width: int, style: Style) -> Iterator[Line]:
     """The source line of a diagnostic with carets under its position; only if everything is revealed."""
-    text, first, last = source
     number = str(finding.line)
-    room = max(width - len(number) - 3, 20)
-    dots = trusted(style.signs.ellipsis)
-    before, here = _before(text[max(0, first - room) : first], room, first > room, dots, style)
-    marked, length, fits = _beginning(text[first:last], room - here, style)
-    after, _, fits = _beginning(text[last:], room - here - length, style) if fits else ("", 0, False)
-    shown = SafeText(before + marked + after)
-    if not fits:
-        shown = SafeText(cut(shown, room - cells(dots), trusted("")) + dots)
-    carets = max(1, min(length, room - here))
+    shown, here, carets = excerpt(source, max(width - len(number) - 3, 20), style)
     severity = finding.diagnostic.rule.severity.value
     bar = "|" if style.ascii else "│"
     yield Part(trusted(f"{number} {bar} "), StyleRole.RULE), Part(shown)
@@ -103,6 +94,19 @@ def source_lines(finding: Finding, source: tuple[str, int, int], width: int, sty
         Part(trusted(f"{' ' * len(number)} {bar} "), StyleRole.RULE),
         Part(trusted(" " * here + "^" + "~" * (carets - 1)), _LOOKS[severity]),
     )
+
+
+def excerpt(source: tuple[str, int, int], room: int, style: Style) -> tuple[SafeText, int, int]:
+    """A source line cut to a room around its marked characters, the cells before them, and their cells."""
+    text, first, last = source
+    dots = trusted(style.signs.ellipsis)
+    before, here = _before(text[max(0, first - room) : first], room, first > room, dots, style)
+    marked, length, fits = _beginning(text[first:last], room - here, style)
+    after, _, fits = _beginning(text[last:], room - here - length, style) if fits else ("", 0, False)
+    shown = SafeText(before + marked + after)
+    if not fits:
+        shown = SafeText(cut(shown, room - cells(dots), trusted("")) + dots)
+    return shown, here, max(1, min(length, room - here))
 
 
 def counts_line(errors: int, warnings: int, messages: int, style: Style) -> Line:

@@ -32,7 +32,7 @@ _LOOKS = {
     "C": StyleRole.COMMENTARY,
     UNSEEN: StyleRole.QUIET,
 }
-_STOPS = {"end": "<|end|>", "return": "<|return|>", "call": "<|call|>"}
+STOPS = {"end": "<|end|>", "return": "<|return|>", "call": "<|call|>"}
 _STYLES = {
     (ascii, wrapped): Style(ascii=ascii, wrapped=wrapped) for ascii in (False, True) for wrapped in (False, True)
 }
@@ -134,7 +134,7 @@ class MessageHead(Struct, frozen=True):
 
     def stop(self, other: str = "ending {}") -> str:
         """The stop token, or another ending in these words."""
-        return _STOPS.get(self.ending) or (self.ending if self.cancelled else other.format(self.ending))
+        return STOPS.get(self.ending) or (self.ending if self.cancelled else other.format(self.ending))
 
 
 def head_of(message: ShownMessage, audience: Audience, calls: Sequence[ShownCall] = ()) -> MessageHead:

@@ -70,6 +70,7 @@ class StyleRole(Enum):
     """The visible part, on the scroll bar."""
     TITLE = "title"
     SAFE_BADGE = "safe-badge"
+    BRIEF_BADGE = "brief-badge"
     DEBUG_BADGE = "debug-badge"
     FOOTER_KEY = "footer-key"
     FOOTER_TEXT = "footer-text"
@@ -173,7 +174,18 @@ ASCII = Glyphs(
 
 
 _ASCII_WORDS = str.maketrans(
-    {"§": "section ", "…": "...", "–": "-", "—": "-", "·": "-", "×": "x", "°": " deg", "→": "->"}
+    {
+        "§": "section ",
+        "…": "...",
+        "–": "-",
+        "—": "-",
+        "·": "-",
+        "×": "x",
+        "°": " deg",
+        "→": "->",
+        "↑": "up",
+        "↓": "down",
+    }
 )
 
 

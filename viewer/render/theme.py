@@ -66,6 +66,7 @@ DERIVED = {
     StyleRole.CODE_NUMBER: Derived(StyleRole.JSON_NUMBER, on_code=True),
     StyleRole.CODE_WORD: Derived(StyleRole.JSON_WORD, on_code=True),
     StyleRole.CODE_NOTE: Derived(StyleRole.QUIET, {"italic": True}, on_code=True),
+    StyleRole.BRIEF_BADGE: Derived(StyleRole.WARNING),
 }
 """The roles that themes may leave out."""
 _KEYS = ("title", "dark", "like", "colors", "looks")

@@ -1,4 +1,4 @@
-"""Title lines: of the view, with `TitleFacts` and the badge SAFE or DEBUG, and of each transcript; rules."""
+"""Title lines: of the view, with `TitleFacts` and the badge of its level, and of each transcript; rules."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from msgspec import Struct
 
 from viewer.document.values import Boundary
 from viewer.formats import FORMATS
-from viewer.render.number_format import counted
+from viewer.render.number_format import byte_size, counted
 from viewer.render.sanitize import SafeText, sanitize_line
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.render.width import cells, cut, wrap
 
+BADGES = {True: "[DEBUG]", False: "[SAFE]"}
+"""The level on screens that are not the main one, by whether they reveal."""
 TITLE_WIDTH = 60
 """Columns of the title of a transcript."""
-BADGES = {True: " [DEBUG]", False: "  [SAFE]"}
 ROOMY = 100
 """From this width on there is room for more words."""
 LEAST_NAME = 8
-"""The minimum number of columns for the name next to the number of the transcript."""
-_SHORT_FORMATS = {"OpenChatML": "OCM", "JSON": "JSON", "interchange": "", "event": "", "stream": ""}
+"""The minimum number of columns for the name of the file."""
 
 
 class FollowState(Enum):
     """The follow state of the view."""
 
     STILL = "still"
-    FOLLOWING = "LIVE"
+    LIVE = "live"
     PAUSED = "paused"
     FROZEN = "frozen"
     WAITING = "waiting"
@@ -40,12 +40,12 @@ class FollowState(Enum):
 
 
 _UNICODE_STATES = {
-    FollowState.FOLLOWING: "▶", FollowState.PAUSED: "❚❚", FollowState.FROZEN: "■",
-    FollowState.WAITING: "◌", FollowState.STALLED: "◌", FollowState.ENDED: "■",
+    FollowState.LIVE: "●", FollowState.PAUSED: "❚❚", FollowState.FROZEN: "❄",
+    FollowState.WAITING: "", FollowState.STALLED: "◌", FollowState.ENDED: "■",
 }  # fmt: skip
 _ASCII_STATES = {
-    FollowState.FOLLOWING: ">", FollowState.PAUSED: "||", FollowState.FROZEN: "=",
-    FollowState.WAITING: "~", FollowState.STALLED: "~", FollowState.ENDED: "=",
+    FollowState.LIVE: "*", FollowState.PAUSED: "||", FollowState.FROZEN: "=",
+    FollowState.WAITING: "", FollowState.STALLED: "~", FollowState.ENDED: "=",
 }  # fmt: skip
 
 
@@ -57,24 +57,34 @@ class TitleFacts(Struct, frozen=True, gc=False):
     format: str = ""
     """The title of the format, such as `OpenChatML 2.2`."""
     model: str = ""
-    turns: int | None = None
-    debug: bool = False
+    level: str = "safe"
+    """How much the view reveals: `safe`, `brief` or `debug`."""
     follow: FollowState = FollowState.STILL
-    behind: int = 0
-    """Messages that arrived while it was paused."""
-    errors: int = 0
-    warnings: int = 0
-    message: int | None = None
-    messages: int = 0
-    percent: int | None = None
-    busy: str = ""
-    """Work in progress, such as `indexing 41 %`; shown instead of the follow state."""
     words: str = ""
-    """The follow state in more words, such as `stalled 12 s`, if there is room."""
+    """The follow state in words; empty for its name."""
+    busy: str = ""
+    """Work in progress, such as `reading 41 %`; shown instead of the format."""
+    is_reading: bool = False
+    """True if the position is not known yet."""
     agent: int = 0
     """The number of the sub-agent whose transcript is open; 0 for the whole transcript."""
     transcript: tuple[int, int] | None = None
     """The number of the transcript and the count, if there are several."""
+    turn: tuple[int, int] | None = None
+    """The turn of the cursor and the last turn."""
+    errors: int = 0
+    """Problems are named in the debug view only."""
+    warnings: int = 0
+    calls: int = 0
+    failed: int = 0
+    tokens: int = 0
+    size: int = 0
+    """The bytes of the input; 0 if they are not shown."""
+
+    @property
+    def debug(self) -> bool:
+        """True if the view is the debug view."""
+        return self.level == "debug"
 
 
 class TitlePart(Struct, frozen=True):
@@ -84,23 +94,14 @@ class TitlePart(Struct, frozen=True):
     action: str = ""
 
 
+LEAST_FREE = 16
+"""Free cells that facts of lower rank leave between both ends of the title line."""
+_LEVELS = {"safe": StyleRole.SAFE_BADGE, "brief": StyleRole.BRIEF_BADGE, "debug": StyleRole.DEBUG_BADGE}
+
+
 def title_parts(facts: TitleFacts, width: int, style: Style) -> list[TitlePart]:
-    """The title line: name and format, the badge always in the same column, and the state at the right edge."""
-    return _TitleLine(facts, width, style).spots()
-
-
-def badge_room() -> int:
-    """Cells of the widest badge."""
-    return len(BADGES[True])
-
-
-def state_room(width: int) -> int:
-    """Cells to the right of the badge."""
-    if width >= ROOMY:
-        return 46
-    if width >= 70:
-        return 27
-    return max(min(width - 34, 20), 0)
+    """The title line: the name and facts at the left edge, and at the right edge the position and the level."""
+    return _TitleLine(facts, width, style).parts()
 
 
 def rule(words: SafeText, aside: SafeText, width: int, style: Style, *, heavy: bool = False) -> Line:
@@ -163,103 +164,127 @@ def outline(value: object, depth: int) -> Iterator[str]:
 
 
 class _TitleLine:
-    """The parts of one title line."""
+    """The parts of one title line. Facts are added by rank as long as there is room."""
 
     def __init__(self, facts: TitleFacts, width: int, style: Style) -> None:
-        self.facts = facts
-        self.printing = style
+        self._facts = facts
         self._width = width
+        self._style = style
+        self._left: dict[str, list[TitlePart]] = {}
+        self._right: dict[str, list[TitlePart]] = {}
+        self._free = 0
 
-    def spots(self) -> list[TitlePart]:
-        """Name and format, the badge, and the state at the right edge."""
-        width = self._width
-        room = state_room(width)
-        state = self._state(width >= ROOMY, room)
-        badge = self._badge()
-        left = self._left(width, max(width - room - badge_room() - 1, 0))
-        return [*left, *badge, *state, _part(" ")]
+    def parts(self) -> list[TitlePart]:
+        """The whole line. The level is in its last cells at every width."""
+        facts, style = self._facts, self._style
+        badge = _part(f"[{facts.level.upper()}]", _LEVELS[facts.level])
+        ending = [badge, _part(" ")] if self._width > cells(badge.part.text) else [badge]
+        self._free = self._width - _width_of(ending)
+        if self._free < 2:
+            return ending
+        state = self._state()
+        path = f" {'>' if style.ascii else '›'} sub-agent {facts.agent}" if facts.agent else ""
+        whole = style.name(facts.name)
+        reserved = cells(path) + 2 + sum(_width_of(part) + 2 for part in (state, self._turn(), self._transcript()))
+        room = max(self._free - reserved - 2, min(cells(whole), LEAST_NAME, self._free - 2), 0)
+        name = cut(whole, room, trusted(style.signs.ellipsis))
+        self._add_left("name", _part(" "), _part(name, StyleRole.TITLE), _part(path, StyleRole.TITLE))
+        self._free -= 1
+        self._add_right("state", state, 1)
+        self._add_right("turn", self._turn(), 1)
+        self._add_right("transcript", self._transcript(), 1)
+        self._add_right("problems", self._problems(), 1)
+        self._add_left("format", *self._about(facts.busy or facts.format, "  "), keeps=1)
+        self._add_right("calls", self._calls(), 2)
+        if not facts.busy:
+            self._add_left("model", *self._about(facts.model, self._dot, is_name=True), keeps=LEAST_FREE)
+        if facts.failed and "calls" in self._right:
+            self._add_right("failed", [_part(f", {facts.failed:,} failed", StyleRole.ERROR)], LEAST_FREE, gap=0)
+        self._add_right("size", [_part(byte_size(facts.size), StyleRole.QUIET)] if facts.size else [], LEAST_FREE)
+        tokens = [_part(f"{facts.tokens:,} tokens", StyleRole.QUIET)] if facts.tokens else []
+        self._add_right("tokens", tokens, LEAST_FREE)
+        if facts.turn and facts.turn[1] > 1 and not facts.transcript and not facts.busy:
+            self._add_left("turns", *self._about(f"{facts.turn[1]} turns", self._dot), keeps=LEAST_FREE)
+        return [*self._joined_left(), *self._filling(), *self._joined_right(), *ending]
 
-    def _badge(self) -> list[TitlePart]:
-        words = BADGES[self.facts.debug]
-        shown = words.lstrip()
-        look = StyleRole.DEBUG_BADGE if self.facts.debug else StyleRole.SAFE_BADGE
-        return [_part(words[: len(words) - len(shown)]), _part(shown, look)]
+    @property
+    def _dot(self) -> str:
+        return f" {self._style.signs.dot} "
 
-    def _left(self, width: int, room: int) -> list[TitlePart]:
-        """The name and the format, exactly as wide as the room."""
-        ellipsis = trusted(self.printing.signs.ellipsis)
-        gap = "   " if width >= ROOMY else "  "
-        kept = len(gap) + len(self._where()) + 2 if self.facts.transcript else 1
-        path = f" {'>' if self.printing.ascii else '›'} sub-agent {self.facts.agent}" if self.facts.agent else ""
-        kept += len(path)
-        whole = self.printing.name(self.facts.name)
-        name = cut(whole, max(room - 1 - kept, min(cells(whole), LEAST_NAME), 0), ellipsis)
-        spots = [_part(" "), _part(name + path, StyleRole.TITLE), _part(gap)]
-        about = self._about(width >= ROOMY)
-        left = room - _width_of(spots)
-        if left >= min(cells(about), 8):
-            spots.append(_part(cut(about, left, ellipsis), StyleRole.QUIET))
-        filled = trusted("".join(each.part.text for each in spots))
-        return _apart(spots, [], room) if cells(filled) <= room else [_part(filled[:room], StyleRole.TITLE)]
+    def _about(self, words: str, before: str, *, is_name: bool = False) -> list[TitlePart]:
+        if not words:
+            return []
+        look = StyleRole.PENDING if words == self._facts.busy else StyleRole.QUIET
+        shown = self._style.name(words) if is_name else self._style.words(words)
+        return [_part(before, StyleRole.QUIET), TitlePart(Part(shown, look))]
 
-    def _where(self) -> str:
-        transcript = self.facts.transcript
-        return f"transcript {transcript[0]} of {transcript[1]}" if transcript else ""
+    def _add_left(self, name: str, *parts: TitlePart, keeps: int = 0) -> None:
+        size = _width_of(parts)
+        if size and self._free - size >= keeps:
+            self._left[name] = list(parts)
+            self._free -= size
 
-    def _about(self, roomy: bool) -> SafeText:
-        """`OpenChatML 2.2 · gpt-oss-120b · 3 turns`, or `OCM 2.2`."""
-        facts = self.facts
-        where = self._where()
-        if not roomy:
-            words = (_SHORT_FORMATS.get(word, word) for word in facts.format.split())
-            return self.printing.words(where or " ".join(filter(None, words)))
-        said = [trusted(where), self.printing.words(facts.format), self.printing.name(facts.model)]
-        if facts.turns is not None and not where:
-            said.append(trusted(f"{facts.turns} turn{'' if facts.turns == 1 else 's'}"))
-        return trusted(f" {self.printing.signs.dot} ".join(filter(None, said)))
+    def _add_right(self, name: str, parts: list[TitlePart], keeps: int, gap: int = 2) -> None:
+        size = _width_of(parts) + gap
+        if parts and self._free - size >= keeps:
+            self._right[name] = parts
+            self._free -= size
 
-    def _state(self, roomy: bool, room: int) -> list[TitlePart]:
-        """The follow state next to the badge, the rest at the right edge; if there is no room, percent goes first."""
-        gap = "  " if roomy else " "
-        blocks = [self._follow(roomy), self._counts(roomy), self._place(roomy), self._percent(roomy)]
-        shorter = [(3, []), (0, self._follow(False, short=True)), (0, []), (2, []), (1, [])]
-        for index, block in shorter:
-            shown = [block for block in blocks if block]
-            if sum(map(_width_of, shown)) + len(gap) * len(shown) <= room:
-                break
-            blocks[index] = block
-        state, *others = ([_part(gap), *block] if block else [] for block in blocks)
-        return _apart(state, [each for other in others for each in other], room)
+    def _joined_left(self) -> list[TitlePart]:
+        order = ("name", "format", "model", "turns")
+        return [part for name in order for part in self._left.get(name, ())]
 
-    def _follow(self, roomy: bool, *, short: bool = False) -> list[TitlePart]:
-        facts = self.facts
-        if facts.busy:
-            return [_part(self.printing.words(facts.busy), StyleRole.PENDING)]
+    def _joined_right(self) -> list[TitlePart]:
+        order = ("problems", "calls", "failed", "tokens", "size", "state", "transcript", "turn")
+        shown = [name for name in order if name in self._right]
+        parts: list[TitlePart] = []
+        for place, name in enumerate(shown):
+            parts += self._right[name]
+            follows = shown[place + 1] if place + 1 < len(shown) else ""
+            parts += [] if follows == "failed" else [_part("  ")]
+        return parts
+
+    def _filling(self) -> list[TitlePart]:
+        """The free cells: slashes in the debug view, so that it is recognized from afar."""
+        free = self._free + 1
+        if not self._facts.debug or free < 3:
+            return [_part(" " * free)]
+        stroke = "/" if self._style.ascii else "╱"
+        return [_part(" "), _part(stroke * (free - 2), StyleRole.RULE), _part(" ")]
+
+    def _state(self) -> list[TitlePart]:
+        facts = self._facts
+        if facts.is_reading:
+            return [_part(self._style.signs.ellipsis, StyleRole.PENDING)]
         if facts.follow is FollowState.STILL:
             return []
-        mark = (_ASCII_STATES if self.printing.ascii else _UNICODE_STATES)[facts.follow]
-        behind = f" +{facts.behind:,}" if facts.behind else ""
-        is_clear = facts.follow is FollowState.PAUSED and behind and not roomy
-        word = "" if is_clear else f" {facts.follow.value if short else facts.words or facts.follow.value}"
-        return [_part(self.printing.words(f"{mark}{word}{behind}"), _LOOKS[facts.follow], "follow")]
+        mark = (_ASCII_STATES if self._style.ascii else _UNICODE_STATES)[facts.follow]
+        words = self._style.words(" ".join(filter(None, (mark, facts.words or facts.follow.value))))
+        return [TitlePart(Part(words, _LOOKS[facts.follow]), "follow")]
 
-    def _counts(self, roomy: bool) -> list[TitlePart]:
-        signs, between = self.printing.signs, " " if roomy else ""
-        counts = []
-        if self.facts.errors:
-            counts.append(_part(f"{signs.error}{between}{self.facts.errors}", StyleRole.ERROR, "next_error"))
-        if self.facts.warnings:
-            counts.append(_part(f"{signs.warning}{between}{self.facts.warnings}", StyleRole.WARNING, "next_warning"))
-        return counts[:1] + [each for count in counts[1:] for each in (_part(" "), count)]
-
-    def _place(self, roomy: bool) -> list[TitlePart]:
-        facts = self.facts
-        if facts.message is None:
+    def _turn(self) -> list[TitlePart]:
+        facts = self._facts
+        if facts.turn is None or facts.is_reading:
             return []
-        return [_part(f"{'msg ' if roomy else ''}{facts.message}/{facts.messages}", StyleRole.STRONG, "goto")]
+        here, last = facts.turn
+        return [_part(f"turn {here}/{last}" if facts.debug else f"turn {here} of {last}", StyleRole.STRONG, "command")]
 
-    def _percent(self, roomy: bool) -> list[TitlePart]:
-        return [] if self.facts.percent is None or not roomy else [_part(f"{self.facts.percent}%", StyleRole.QUIET)]
+    def _transcript(self) -> list[TitlePart]:
+        which = self._facts.transcript
+        return [_part(f"transcript {which[0]} of {which[1]}", StyleRole.QUIET, "transcripts")] if which else []
+
+    def _problems(self) -> list[TitlePart]:
+        facts, signs = self._facts, self._style.signs
+        if not facts.debug:
+            return []
+        found = [(signs.error, facts.errors, StyleRole.ERROR, "next_error")]
+        found += [(signs.warning, facts.warnings, StyleRole.WARNING, "next_warning")]
+        parts = [_part(f"{sign} {count:,}", look, action) for sign, count, look, action in found if count]
+        return parts[:1] + [each for part in parts[1:] for each in (_part(" "), part)]
+
+    def _calls(self) -> list[TitlePart]:
+        calls = self._facts.calls
+        return [_part(counted(calls, "call"), StyleRole.QUIET, "calls")] if calls and self._facts.debug else []
 
 
 def _part(text: str, look: StyleRole = StyleRole.PLAIN, action: str = "") -> TitlePart:
@@ -270,13 +295,8 @@ def _width_of(parts: Iterable[TitlePart]) -> int:
     return sum(cells(each.part.text) for each in parts)
 
 
-def _apart(left: list[TitlePart], right: list[TitlePart], width: int) -> list[TitlePart]:
-    gap = max(width - _width_of(left) - _width_of(right), 0)
-    return [*left, _part(" " * gap), *right]
-
-
 _LOOKS = {
-    FollowState.FOLLOWING: StyleRole.OK,
+    FollowState.LIVE: StyleRole.OK,
     FollowState.PAUSED: StyleRole.WARNING,
     FollowState.FROZEN: StyleRole.WARNING,
     FollowState.WAITING: StyleRole.PENDING,

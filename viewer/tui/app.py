@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 import time
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from pathlib import PurePath
 from types import TracebackType
 from typing import TYPE_CHECKING, ClassVar
@@ -33,7 +35,7 @@ from viewer.tui.display_state import ALL_CHANNELS, FIRST_CHANNELS, DisplayState
 from viewer.tui.host import as_sentence
 from viewer.tui.keys import by_id
 from viewer.tui.main.follow_worker import FollowOptions
-from viewer.tui.main.messages import DocumentRead, FileWanted, LeaveWanted, ThemeWanted, ViewRestarted
+from viewer.tui.main.messages import DocumentRead, FileWanted, LeaveWanted, OpenWanted, ThemeWanted, ViewRestarted
 from viewer.tui.main.screen import MainScreen
 from viewer.tui.palette import command_provider
 from viewer.tui.settings.settings import Settings, theme_in_force
@@ -267,6 +269,20 @@ class ViewerApp(App[int], inherit_bindings=False):
     def on_file_wanted(self, event: FileWanted) -> None:
         self._open((self._place + event.step) % len(self.paths))
 
+    def on_open_wanted(self, event: OpenWanted) -> None:
+        """Open a named file; the others stay open."""
+        path = os.path.expanduser(event.name)  # noqa: PTH111 (no error without a home)
+        known = list(self.paths)
+        if path not in known:
+            self.paths = [*known, path]
+        place = self._place
+        self._open(self.paths.index(path))
+        if self._place == place and path not in known:
+            self.paths = known  # it could not be opened
+            return
+        for screen in self._screens.values():
+            screen.program.set_files(self.paths)
+
     def on_leave_wanted(self, event: LeaveWanted) -> None:
         self.leave_document()
 
@@ -295,8 +311,16 @@ class ViewerApp(App[int], inherit_bindings=False):
             self.push_screen(Palette(id="--command-palette"))
 
     def on_theme_wanted(self, event: ThemeWanted) -> None:
-        """Show the list of themes. Without a choice, the earlier theme returns."""
+        """Use a theme, or show the list of themes. Without a choice, the earlier theme returns."""
         from viewer.tui.dialogs.themes import ThemeScreen
+
+        if event.name:
+            if event.name in self.themes.names:
+                self.themes.choose(event.name)
+            else:
+                near = get_close_matches(event.name, self.themes.names, 1)
+                self.remark(f"Unknown theme: {event.name}." + (f" Did you mean {near[0]}?" if near else ""))
+            return
 
         themes, printing = self.themes, Style(color=True, ascii=self.screen.has_class("-ascii"))
         self.push_screen(ThemeScreen(themes.painter, themes.names, themes.wanted, printing), themes.choose)

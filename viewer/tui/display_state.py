@@ -24,6 +24,11 @@ class DisplayState(Struct, frozen=True):
     raw: bool = False
 
     @property
+    def level(self) -> str:
+        """How much the view reveals: `safe` or `debug`."""
+        return "debug" if self.debug else "safe"
+
+    @property
     def audience(self) -> Audience:
         """The audience of this view."""
         if not self.debug:

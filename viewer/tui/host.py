@@ -7,7 +7,9 @@ from enum import Enum
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from viewer.document.values import ShownDiagnostic
     from viewer.tui.cursor import Cursor
+    from viewer.tui.panes.inspector_lines import Tab
     from viewer.tui.session import Changed
 
 ScreenPlace = tuple[int, int]
@@ -33,8 +35,9 @@ class PromptKind(Enum):
 
     SEARCH = "/"
     FILTER = "&"
-    GOTO = ":"
+    COMMAND = ":"
     EXPORT = "export to "
+    LIST = "find "
 
 
 class Task(Protocol):
@@ -69,7 +72,15 @@ class PromptLine(Protocol):
         ...
 
     def note(self, words: str) -> None:
-        """Show a note after the text."""
+        """Show a note next to the search."""
+        ...
+
+    def hint(self, words: str) -> None:
+        """Show a hint at the right edge while it asks."""
+        ...
+
+    def complete(self, text: str) -> None:
+        """Replace the text while it asks."""
         ...
 
     def close(self) -> None:
@@ -167,6 +178,47 @@ class Viewport(Protocol):
         ...
 
 
+class ListView(Protocol):
+    """The list of a pane."""
+
+    cursor: int
+    """The row of the cursor; -1 without one."""
+
+    @property
+    def count(self) -> int:
+        """The number of rows."""
+        ...
+
+    @property
+    def page(self) -> int:
+        """The number of visible lines."""
+        ...
+
+    def go_to(self, row: int) -> None:
+        """Put the cursor on a row, and report it."""
+        ...
+
+    def choose(self) -> None:
+        """Choose the row under the cursor."""
+        ...
+
+    def fold(self, folded: bool) -> None:
+        """Fold or unfold the row under the cursor, or pan."""
+        ...
+
+    def zoom(self, step: int) -> None:
+        """Zoom in (1) or out (-1), if the list can."""
+        ...
+
+    def sort(self) -> None:
+        """Sort by the next column, if the list can."""
+        ...
+
+    def text(self, row: int) -> str:
+        """The text of a row, for a search in the list."""
+        ...
+
+
 class Host(Protocol):
     """The screen, as controllers see it."""
 
@@ -196,16 +248,36 @@ class Host(Protocol):
         ...
 
     @property
-    def is_tall(self) -> bool:
-        """True if the list of problems fits below the conversation."""
+    def size(self) -> tuple[int, int]:
+        """Columns and lines of the screen."""
+        ...
+
+    @property
+    def inspector_tabs(self) -> list[Tab]:
+        """The tabs of the inspector that are not empty."""
+        ...
+
+    @property
+    def chosen_problem(self) -> ShownDiagnostic | None:
+        """The problem under the cursor of the list of problems."""
+        ...
+
+    @property
+    def chosen_tool(self) -> str:
+        """The tool of the call under the cursor of the list of calls; empty if there is none."""
+        ...
+
+    @property
+    def list(self) -> ListView | None:
+        """The list that has the focus; None in the transcript."""
         ...
 
     def key_of(self, id: str) -> str:
         """The printed key of an action."""
         ...
 
-    def notify(self, sentence: str, kind: Notice = Notice.NOTE) -> None:
-        """Show one sentence for a few seconds."""
+    def notify(self, sentence: str, kind: Notice = Notice.NOTE, aside: str = "") -> None:
+        """Show one sentence until the next key; `aside` takes the place of the position."""
         ...
 
     def clear_notice(self) -> None:

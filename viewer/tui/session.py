@@ -90,6 +90,7 @@ class Session:
         self._reusable_rows: Sequence[Rows] = ()
         """The rows of the view before this one. Operators switch back and forth, and computing the rows of millions of
         messages takes time. Rows are numbers, no text."""
+        self._counted_steps: tuple[object, int] = (None, 0)
         self._build_view()
 
     def _build_view(self) -> None:
@@ -108,6 +109,17 @@ class Session:
     def rows_of_pane(self, pane: Pane) -> Rows:
         """The rows of one of several panes next to each other."""
         return self.projection.rows(pane, only=self._agent_messages if self.agent else None)
+
+    @property
+    def hidden_steps(self) -> int:
+        """The number of hidden messages with errors or warnings. It is counted once per state of rows and problems."""
+        rows, diagnostics = self.rows, self.diagnostics
+        state = len(rows), rows.reach, len(diagnostics)
+        if self._counted_steps[0] != (rows, state):
+            numbers = {*diagnostics.numbers("error"), *diagnostics.numbers("warning")} if len(rows) else set()
+            count = sum(rows.kind(rows.row_of(number)) is RowKind.HIDDEN for number in numbers)
+            self._counted_steps = (rows, state), count
+        return self._counted_steps[1]
 
     @property
     def message_total(self) -> int:

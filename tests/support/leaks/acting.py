@@ -65,7 +65,10 @@ EVERYWHERE = [
     Act("yank", ("y",)),
     Act("select all"),
     Act("copy"),
-    *(Act("key", (key,)) for key in ("i", "C", "r", "vertical_line", "tab", "v")),
+    *(
+        Act("key", (key,))
+        for key in ("i", "C", "H", "greater_than_sign", "r", "vertical_line", "tab", "j", "v", "escape")
+    ),
     Act("click", (20, 6, 3)),
     Act("drag", (10, 5, 60, 12)),
     Act("copy"),

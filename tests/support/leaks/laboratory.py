@@ -216,14 +216,13 @@ def surface_of(widget: Widget) -> str:
 
 NAMES = {
     "TitleBar": "title",
-    "Toggles": "toggles",
     "Outline": "outline",
     "Transcript": "transcript",
     "Inspector": "inspector",
     "Problems": "problems",
     "Calls": "calls",
-    "MessageStrip": "letter strip",
-    "ProblemLine": "problem line",
+    "Timeline": "timeline",
+    "CompletionBox": "completion",
     "Prompt": "prompt",
     "StatusLine": "status",
     "KeyFooter": "footer",

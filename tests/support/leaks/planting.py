@@ -24,19 +24,17 @@ from viewer.render.page import BlockMaker
 from viewer.render.style import Part, trusted
 from viewer.tui import palette as commands
 from viewer.tui.app import ViewerApp
+from viewer.tui.bars.completion import CompletionBox
 from viewer.tui.bars.footer import KeyFooter
-from viewer.tui.bars.problem_line import ProblemLine
 from viewer.tui.bars.prompt import Prompt
 from viewer.tui.bars.status import StatusLine
 from viewer.tui.bars.title import TitleBar
-from viewer.tui.bars.toggles import Toggles
+from viewer.tui.bottom.problem_lines import ProblemLines
 from viewer.tui.dialogs import files, help
 from viewer.tui.main import copy as copying
 from viewer.tui.main.presenter import Presenter
 from viewer.tui.main.screen_host import ScreenHost
 from viewer.tui.panes.line_list import LineList
-from viewer.tui.panes.problem_lines import ProblemLines
-from viewer.tui.panes.strip_widget import MessageStrip
 from viewer.tui.session import Changed
 from viewer.tui.terminal import clipboard
 from viewer.tui.transcript.minimap import Minimap
@@ -136,13 +134,12 @@ SURFACES = [
         _instead(Minimap, "piece", lambda code, leak: lambda self, y, *_: Part(trusted(leak[y % len(leak)]))),
     ),
     Surface("title", _instead(TitleBar, "show", lambda code, leak: lambda self, f: code(self, replace(f, model=leak)))),
-    Surface("toggles", _drawn(Toggles)),
     Surface("outline", _drawn(LineList, "Outline"), [_KEY_T]),
     Surface("problems", _instead(ProblemLines, "line", lambda code, leak: lambda *_: (Part(trusted(leak)),)), [_KEY_P]),
-    Surface("problem line", _drawn(ProblemLine), _RESIZED),
-    Surface("letter strip", _drawn(MessageStrip), _RESIZED),
     Surface("inspector", _drawn(LineList, "Inspector"), _RESIZED),
-    Surface("calls", _drawn(LineList, "Calls"), _RESIZED),
+    Surface("calls", _drawn(LineList, "Calls"), [_KEY_P, *_RESIZED]),
+    Surface("timeline", _drawn(LineList, "Timeline"), [Act("key", ("H",))]),
+    Surface("completion", _drawn(CompletionBox), _RESIZED),
     Surface("analysis pane", _drawn(Transcript, id="pane-analysis"), _RESIZED),
     Surface("commentary pane", _drawn(Transcript, id="pane-commentary"), _RESIZED),
     Surface("footer", _drawn(KeyFooter), _RESIZED),

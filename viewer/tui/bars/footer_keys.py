@@ -1,8 +1,9 @@
-"""Keys of the footer in each view, with their importance."""
+"""Keys of the footer in each view and pane, the most important ones first."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from enum import Enum
 
 from msgspec import Struct
 
@@ -14,9 +15,10 @@ class FooterKey(Struct, frozen=True):
 
     ids: tuple[str, ...]
     label: str
-    importance: int
-    """The lowest is removed first."""
-    between: str = " "
+    least: int = 0
+    """The narrowest screen that has it."""
+    most: int = 10_000
+    """The widest one."""
 
 
 class FooterItem(Struct, frozen=True):
@@ -25,71 +27,84 @@ class FooterItem(Struct, frozen=True):
     keys: tuple[tuple[str, str], ...]
     """Each printed key, and the id of its action."""
     label: str
-    importance: int
-    between: str
 
 
-_QUIT = FooterKey(("leave",), "Quit", 9)
+class FooterView(Enum):
+    """What the keys act on."""
+
+    SAFE = "safe"
+    BRIEF = "brief"
+    DEBUG = "debug"
+    LIST = "list"
+    CALLS = "calls"
+    TIMELINE = "timeline"
+
 
 _SAFE = (
-    _QUIT,
-    FooterKey(("search",), "Find", 7),
-    FooterKey(("next_match", "previous_match"), "Match", 2),
-    FooterKey(("next_error", "previous_error"), "Error", 5),
-    FooterKey(("next_message", "previous_message"), "Message", 4),
-    FooterKey(("follow",), "Follow", 3),
-    FooterKey(("debug",), "Debug view", 8),
+    FooterKey(("search",), "Find"),
+    FooterKey(("next_match",), "Next"),
+    FooterKey(("filter",), "Filter", 100),
+    FooterKey(("next_error",), "Problem"),
+    FooterKey(("brief",), "Brief"),
+    FooterKey(("markdown",), "Source", 100),
+    FooterKey(("debug",), "Debug"),
+    FooterKey(("yank",), "Copy"),
+    FooterKey(("follow",), "Follow", 100),
 )
-_SAFE_SHORT = (
-    _QUIT,
-    FooterKey(("search",), "Find", 7),
-    FooterKey(("next_error",), "Err", 5),
-    FooterKey(("next_message", "previous_message"), "Msg", 4, "/"),
-    FooterKey(("follow",), "Follow", 3),
-    FooterKey(("debug",), "Debug", 8),
-)
+_BRIEF = tuple(FooterKey(each.ids, "Safe", each.least) if each.ids == ("brief",) else each for each in _SAFE)
 _DEBUG = (
-    _QUIT,
-    FooterKey(("debug",), "Safe", 8),
-    FooterKey(("analysis",), "Analysis", 6),
-    FooterKey(("commentary",), "Comm", 6),
-    FooterKey(("tools",), "Tools", 6),
-    FooterKey(("system",), "Sys", 6),
-    FooterKey(("next_in_call", "previous_in_call"), "Call", 4),
-    FooterKey(("next_error", "previous_error"), "Error", 5),
-    FooterKey(("raw",), "Raw", 3),
-    FooterKey(("yank",), "Copy", 2),
-    FooterKey(("follow",), "Follow", 1),
+    FooterKey(("debug",), "Safe"),
+    FooterKey(("analysis", "commentary", "tools", "system"), "Show", 0, 119),
+    FooterKey(("analysis",), "Thoughts", 120),
+    FooterKey(("commentary",), "Commentary", 120),
+    FooterKey(("tools",), "Tools", 120),
+    FooterKey(("system",), "System", 120),
+    FooterKey(("search",), "Find", 100),
+    FooterKey(("filter",), "Filter", 120),
+    FooterKey(("next_error",), "Problem"),
+    FooterKey(("open",), "Open", 0, 119),
+    FooterKey(("inspector",), "Inspect", 0, 159),
+    FooterKey(("problems",), "List", 100, 119),
+    FooterKey(("next_in_call",), "Call", 160),
+    FooterKey(("raw",), "Raw", 160),
+    FooterKey(("yank",), "Copy", 160),
+    FooterKey(("follow",), "Follow", 160),
+    FooterKey(("next_pane",), "Pane", 160),
 )
-_DEBUG_SHORT = (
-    _QUIT,
-    FooterKey(("debug",), "Safe", 8),
-    FooterKey(("analysis", "commentary", "tools", "system"), "Chan", 6),
-    FooterKey(("next_in_call",), "Call", 4),
-    FooterKey(("next_error",), "Err", 5),
-    FooterKey(("raw",), "Raw", 3),
-    FooterKey(("yank",), "Copy", 2),
+_LIST = (
+    FooterKey(("open",), "Go"),
+    FooterKey(("search",), "Find"),
+    FooterKey(("clear",), "Transcript"),
+    FooterKey(("next_tab",), "Tab"),
+    FooterKey(("next_pane",), "Pane"),
 )
-_ALWAYS = (FooterKey(("palette",), "Commands", 1), FooterKey(("help",), "Help", 9))
-_ALWAYS_SHORT = (FooterKey(("palette",), "Cmds", 1), FooterKey(("help",), "Help", 9))
+_CALLS = (_LIST[0], FooterKey(("system",), "Sort"), *_LIST[1:])
+_TIMELINE = (_LIST[0], FooterKey(("zoom_in", "zoom_out"), "Zoom"), FooterKey(("fold", "unfold"), "Pan"), *_LIST[2:])
+_ALWAYS = (FooterKey(("palette",), "Commands"), FooterKey(("help",), "Help"))
 
-FOOTERS = {(False, True): _SAFE, (False, False): _SAFE_SHORT, (True, True): _DEBUG, (True, False): _DEBUG_SHORT}
-"""By debug view, and by width."""
+FOOTERS = {
+    FooterView.SAFE: _SAFE,
+    FooterView.BRIEF: _BRIEF,
+    FooterView.DEBUG: _DEBUG,
+    FooterView.LIST: _LIST,
+    FooterView.CALLS: _CALLS,
+    FooterView.TIMELINE: _TIMELINE,
+}
 
 
-def footer_actions(debug: bool, roomy: bool = True, actions: Sequence[Action] = ACTIONS) -> tuple[FooterItem, ...]:
-    """The items of the footer, in order."""
-    return tuple(_items(FOOTERS[debug, roomy], actions))
+def footer_actions(view: FooterView, width: int, actions: Sequence[Action] = ACTIONS) -> list[FooterItem]:
+    """The items of the footer in a view of this width, in order."""
+    return list(_items((key for key in FOOTERS[view] if key.least <= width <= key.most), actions))
 
 
-def footer_always(roomy: bool = True, actions: Sequence[Action] = ACTIONS) -> tuple[FooterItem, ...]:
+def footer_always(actions: Sequence[Action] = ACTIONS) -> list[FooterItem]:
     """The items at the right end of the footer in every view."""
-    return tuple(_items(_ALWAYS if roomy else _ALWAYS_SHORT, actions))
+    return list(_items(_ALWAYS, actions))
 
 
 def _items(offers: Iterable[FooterKey], actions: Sequence[Action]) -> Iterable[FooterItem]:
-    shown = {action.id: action.shown_key.replace("ctrl+", "^") for action in actions}
+    shown = {action.id: action.shown_key for action in actions}
     for offer in offers:
-        keys = tuple((shown[id], id) for id in offer.ids if shown[id])
+        keys = tuple((shown[id], id) for id in offer.ids if shown.get(id))
         if keys:
-            yield FooterItem(keys, offer.label, offer.importance, offer.between)
+            yield FooterItem(keys, offer.label)

@@ -1,8 +1,8 @@
-"""Prompt line for `/`, `&`, `:` and `x`; between two questions it shows the last search."""
+"""Prompt line for `/`, `&`, `:` and `x`, with a hint at its right edge; it replaces the status row while it asks."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from os.path import commonprefix
 from typing import ClassVar
 
@@ -16,8 +16,17 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from viewer.render.sanitize import sanitize, sanitize_line
+from viewer.render.style import Style
 from viewer.tui.host import PromptKind
 
+HINTS = {
+    PromptKind.SEARCH: "text, or //regex · enter find · ↑ history · esc cancel",
+    PromptKind.FILTER: "tab complete · enter apply · ↑ history · esc cancel",
+    PromptKind.COMMAND: "tab complete · enter run · esc cancel",
+    PromptKind.EXPORT: "↑ ↓ other formats · enter export · esc cancel",
+    PromptKind.LIST: "enter find in this list · esc cancel",
+}
+"""What the keys do while it asks."""
 MOST_REMEMBERED = 50
 """The number of earlier texts of each kind that the up and down keys recall."""
 
@@ -48,24 +57,21 @@ class SafeInput(Input, can_focus=False):
 
 
 class Prompt(Horizontal):
-    """Hidden (class `-closed`), asking (`-asking`), or showing the last search (`-resting`)."""
+    """Hidden (class `-closed`) or asking (`-asking`). `rest` receives the search to show while it does not ask."""
 
     DEFAULT_CSS = """
     Prompt { height: 1; width: 1fr; }
     Prompt.-closed { display: none; }
     Prompt > #prompt-sign { width: auto; padding: 0 0 0 1; text-style: bold; }
-    Prompt > #prompt-rest { width: auto; max-width: 80%; height: 1; text-wrap: nowrap; }
     Prompt > #prompt-note { width: auto; padding: 0 1 0 2; }
     Prompt > SafeInput { width: 1fr; height: 1; border: none; padding: 0; background: transparent; }
     Prompt > SafeInput:focus { border: none; background-tint: transparent 0%; }
-    Prompt.-resting > SafeInput { display: none; }
-    Prompt.-asking > #prompt-rest { display: none; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "cancel", show=False),
         Binding("up", "recall(-1)", show=False),
         Binding("down", "recall(1)", show=False),
-        Binding("tab", "complete", show=False),
+        Binding("tab", "complete", show=False, priority=True),
     ]
 
     class Submitted(Message):
@@ -84,6 +90,14 @@ class Prompt(Horizontal):
             self.kind = kind
             self.text = text
 
+    class CompletionWanted(Message):
+        """The text is to be completed."""
+
+        def __init__(self, kind: PromptKind, text: str) -> None:
+            super().__init__()
+            self.kind = kind
+            self.text = text
+
     class Cancelled(Message):
         """The question was cancelled with escape."""
 
@@ -91,19 +105,28 @@ class Prompt(Horizontal):
             super().__init__()
             self.kind = kind
 
-    def __init__(self, *, id: str | None = "prompt") -> None:
+    def __init__(
+        self,
+        rest: Callable[[str, str], None] | None = None,
+        printing: Style | None = None,
+        *,
+        id: str | None = "prompt",
+    ) -> None:
         super().__init__(id=id, classes="-closed")
+        self._printing = printing or Style()
         self.kind = PromptKind.SEARCH
+        self._show_rest = rest or (lambda text, note: None)
+        self._resting = ""
+        """The search that is shown while it does not ask, with its sign."""
         self._remembered: dict[PromptKind, list[str]] = {kind: [] for kind in PromptKind}
         self._begun = ""
         """The initial text; the down key returns to it."""
         self._place = 0
 
     def compose(self) -> ComposeResult:
-        """The sign, the input or the last search, and a note."""
+        """The sign, the input, and a hint."""
         yield Static(Content(""), id="prompt-sign", markup=False)
         yield SafeInput(compact=True, select_on_focus=False)
-        yield Static(Content(""), id="prompt-rest", markup=False)
         yield Static(Content(""), id="prompt-note", markup=False)
 
     @property
@@ -120,12 +143,14 @@ class Prompt(Horizontal):
         self._place = len(self._remembered[kind])
         with self.prevent(Input.Changed):
             self._put(text)
+        self.hint(HINTS[kind])
+        self._make_room()
         self._input.focus()
 
     def rest(self, kind: PromptKind, text: str, note: str = "") -> None:
-        """Show a search with a note such as `2/3`, without asking."""
-        self._become("-resting", kind)
-        self._show("#prompt-rest", text)
+        """Show a search with a note such as `2 of 3`, without asking."""
+        self._become("-closed", kind)
+        self._resting = f"{kind.value}{text}"
         self.note(note)
 
     def take_key(self, event: events.Key) -> bool:
@@ -141,15 +166,31 @@ class Prompt(Horizontal):
         return True
 
     def note(self, words: str) -> None:
-        """Show a note after the text: `2/3`, `no matches`, `searching 41 %`."""
-        self._show("#prompt-note", words)
+        """Show a note next to the resting search: `2 of 3`, `no matches`, `searching 41 %`."""
+        if self._resting:
+            self._show_rest(self._resting, words)
+
+    def hint(self, words: str) -> None:
+        """Show a hint at the right edge while it asks."""
+        self._show("#prompt-note", self._printing.words(words))
+
+    def _make_room(self) -> None:
+        """Hide the hint while the text needs its cells."""
+        hint = self.query_one("#prompt-note", Static)
+        used = len(self.kind.value) + len(self._input.value) + len(str(hint.visual)) + 5
+        hint.display = used <= self.app.size.width
 
     def close(self) -> None:
         """Hide the prompt, and forget its text."""
+        self._hide()
+        if self._resting:
+            self._resting = ""
+            self._show_rest("", "")
+
+    def _hide(self) -> None:
         self._become("-closed", self.kind)
         with self.prevent(Input.Changed):
             self._put("")
-        self._show("#prompt-rest", "")
 
     def forget(self) -> None:
         """Forget the texts of earlier searches: they may quote hidden text."""
@@ -159,18 +200,14 @@ class Prompt(Horizontal):
 
     def action_cancel(self) -> None:
         """Hide the prompt, and report it."""
-        self.close()
+        self._hide()
         self.post_message(self.Cancelled(self.kind))
 
-    def action_recall(self, step: int) -> None:
-        """Recall an earlier text of this kind."""
-        earlier = self._remembered[self.kind]
-        self._place = max(0, min(self._place + step, len(earlier)))
-        self._put(earlier[self._place] if self._place < len(earlier) else self._begun)
-
     def action_complete(self) -> None:
-        """Complete the last term of a filter, as far as its candidates agree; a note names them."""
+        """Complete the last term of a filter, as far as its candidates agree; a hint names them. Of other
+        texts, ask for a completion."""
         if self.kind is not PromptKind.FILTER:
+            self.post_message(self.CompletionWanted(self.kind, self._input.value))
             return
         from viewer.document.filter.grammar import completions  # the first page needs no filter
 
@@ -178,12 +215,24 @@ class Prompt(Horizontal):
         if found:
             self._put(commonprefix(found))  # noqa: RUF071 (these are no paths)
         last = (text.rpartition(" ")[2] for text in found[:MOST_OFFERED])
-        self.note("  ".join(last) if len(found) > 1 else "")
+        self.hint("  ".join(last) if len(found) > 1 else HINTS[self.kind])
+
+    def complete(self, text: str) -> None:
+        """Replace the text while it asks."""
+        if self.is_asking:
+            self._put(text)
+
+    def action_recall(self, step: int) -> None:
+        """Recall an earlier text of this kind."""
+        earlier = self._remembered[self.kind]
+        self._place = max(0, min(self._place + step, len(earlier)))
+        self._put(earlier[self._place] if self._place < len(earlier) else self._begun)
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
         if self.is_asking:
+            self._make_room()
             self.post_message(self.Changed(self.kind, event.value))
 
     @on(Input.Submitted)
@@ -192,7 +241,7 @@ class Prompt(Horizontal):
         text, earlier = event.value, self._remembered[self.kind]
         if text:
             earlier[:] = [*(other for other in earlier if other != text), text][-MOST_REMEMBERED:]
-        self.close()
+        self._hide()
         self.post_message(self.Submitted(self.kind, text))
 
     @property
@@ -204,11 +253,10 @@ class Prompt(Horizontal):
 
     def _become(self, state: str, kind: PromptKind) -> None:
         self.kind = kind
-        for other in ("-closed", "-asking", "-resting"):
+        for other in ("-closed", "-asking"):
             self.set_class(other == state, other)
         self._input.set_focusable(state == "-asking")
         self._show("#prompt-sign", kind.value)
-        self.note("")
 
     def _show(self, selector: str, words: str) -> None:
         self.query_one(selector, Static).update(Content(sanitize_line(words)))

@@ -1,23 +1,17 @@
-"""Status line: names the view and what it hides, and shows notices for a few seconds."""
+"""Status row: the problem at the cursor, the search or the filter, and the position; notices until the next key."""
 
 from __future__ import annotations
 
-from textual.timer import Timer
+from msgspec.structs import replace
 
 from viewer.render.sanitize import SafeText, sanitize_line
 from viewer.render.style import Style, StyleRole, trusted
-from viewer.render.width import cells, cut
-from viewer.tui.bars.bar import Bar, Spot, spot
-from viewer.tui.host import Notice
+from viewer.tui.bars.bar import Bar, Spot
+from viewer.tui.bars.status_lines import StatusFacts, notice_line, status_line
+from viewer.tui.host import Notice, PromptKind
 from viewer.tui.terminal.paint import Painter
 
-SAFE_SENTENCE = "SAFE view: only what the end user saw."
-SAFE_HIDES = "  Hidden: analysis, commentary, tools, system, developer."
-DEBUG_SENTENCE = "DEBUG view: includes hidden messages. Copies, exports and screenshots are marked DEBUG."
-SECONDS = 4.0
-"""How long a notice stays."""
 LONGEST_NOTICE = 400
-
 
 _LOOKS = {
     Notice.DONE: StyleRole.OK,
@@ -28,53 +22,66 @@ _LOOKS = {
 
 
 class StatusLine(Bar):
-    """A sentence about the view. With a notice it has the class `-notice`, so that a narrow layout can show it."""
+    """One row. A notice replaces its facts until it is cleared."""
 
-    def __init__(self, painter: Painter, printing: Style | None = None, *, id: str | None = "status") -> None:
+    def __init__(
+        self,
+        painter: Painter,
+        printing: Style | None = None,
+        *,
+        filter_keys: str = "& edit · esc clear",
+        id: str | None = "status",
+    ) -> None:
         super().__init__(painter, printing, id=id)
-        self._sentence = SAFE_SENTENCE + SAFE_HIDES
-        self._debug = False
-        self._source = ""
+        self.facts = StatusFacts()
+        self._filter_keys = filter_keys
+        self._search = self._search_note = ""
+        """The search or the filter with its sign, and its count."""
         self._kind = Notice.NOTE
+        self._aside = ""
         self.notice: SafeText = trusted("")
         """The current notice, or empty."""
-        self._timer: Timer | None = None
 
-    def show(self, debug: bool, strict: bool = False, source: str = "") -> None:
-        """Name the view; `source` adds where the text comes from (`spooled from a pipe`)."""
-        self._debug = debug
-        self._sentence = DEBUG_SENTENCE if debug else SAFE_SENTENCE + ("" if strict else SAFE_HIDES)
-        self._source = source
-        self.set_class(debug, "-debug")
-        self.refresh()
+    def show(self, facts: StatusFacts) -> None:
+        """Show other facts."""
+        if facts != self.facts:
+            self.facts = facts
+            self.refresh()
 
-    def show_notice(self, sentence: str, kind: Notice = Notice.NOTE, seconds: float = SECONDS) -> None:
-        """Show a notice for a while; it replaces an earlier one."""
-        self.clear_notice()
-        self._kind = kind
+    def show_search(self, text: str, note: str) -> None:
+        """Show a search or a filter, with its sign, and a note such as `2 of 3`; empty for none."""
+        if (text, note) != (self._search, self._search_note):
+            self._search, self._search_note = text, note
+            self.refresh()
+
+    def show_notice(self, sentence: str, kind: Notice = Notice.NOTE, aside: str = "") -> None:
+        """Show a notice; it replaces an earlier one. `aside` takes the place of the position."""
+        self._kind, self._aside = kind, aside
         self.notice = self.printing.spell(sanitize_line(sentence, LONGEST_NOTICE))
-        self.add_class("-notice")
-        self._timer = self.set_timer(seconds, self.clear_notice)
         self.refresh()
 
     def clear_notice(self) -> None:
         """Remove the notice."""
-        if self._timer:
-            self._timer.stop()
-        self._timer = None
         self.notice = trusted("")
-        self.remove_class("-notice")
         self.refresh()
 
     def spots(self, width: int) -> list[Spot]:
-        """The notice, or the sentence."""
-        ellipsis = trusted(self.printing.signs.ellipsis)
+        """The notice, or the facts."""
+        facts = self._with_search()
         if self.notice:
-            return [spot(" "), spot(cut(self.notice, max(width - 2, 0), ellipsis), _LOOKS[self._kind])]
-        source = f"  [{self.printing.name(self._source)}]" if self._source else ""
-        words = self.printing.words(self._sentence + source)
-        if source and cells(words) > width - 2:
-            words = self.printing.words(self._sentence.partition("  ")[0].partition(". ")[0] + source)
-        name, colon, rest = cut(words, max(width - 2, 0), ellipsis).partition(":")
-        strong = StyleRole.WARNING if self._debug else StyleRole.OK
-        return [spot(" "), spot(name + colon, strong), spot(rest, StyleRole.QUIET)]
+            aside = self._aside or facts.place
+            line = notice_line(self.notice, _LOOKS[self._kind], aside, width, self.printing)
+        else:
+            line = status_line(facts, width, self.printing)
+        action = "problems" if self.facts.problem and not self.notice else ""
+        return [Spot(part, action if part.text.strip() else "") for part in line]
+
+    def _with_search(self) -> StatusFacts:
+        """The facts with the search or the filter; its count takes the place of the position."""
+        text, note = self._search, self._search_note
+        if not text:
+            return self.facts
+        if text.startswith(PromptKind.FILTER.value):
+            words = f"{text[1:]} · {note}" if note else text[1:]
+            return replace(self.facts, filter=words, filter_keys=self._filter_keys)
+        return replace(self.facts, search=text, place=note)

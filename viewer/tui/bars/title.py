@@ -9,7 +9,7 @@ from viewer.tui.terminal.paint import Painter
 
 
 class TitleBar(Bar):
-    """One line; the badge ends in the same column whatever surrounds it."""
+    """One line; its last cells are the badge of the level, whatever surrounds it."""
 
     def __init__(self, painter: Painter, printing: Style | None = None, *, id: str | None = "title") -> None:
         super().__init__(painter, printing, id=id)

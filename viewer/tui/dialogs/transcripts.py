@@ -14,7 +14,6 @@ from viewer.render.blocks.block import RowProblems
 from viewer.render.number_format import counted
 from viewer.render.sanitize import SafeText
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
-from viewer.render.title import BADGES
 from viewer.tui.dialogs.dismiss_once import DismissOnce
 from viewer.tui.dialogs.file_lines import padded
 from viewer.tui.panes.columns import fitted, spread
@@ -101,7 +100,7 @@ class TranscriptsScreen(DismissOnce[int | None]):
 
     def _title(self, width: int) -> list[Line]:
         badge = Part(
-            trusted(BADGES[not self._projection.audience.is_safe].strip() + " "),
+            trusted("[SAFE] " if self._projection.audience.is_safe else "[DEBUG] "),
             StyleRole.SAFE_BADGE if self._projection.audience.is_safe else StyleRole.DEBUG_BADGE,
         )
         count = Part(trusted(f"  {counted(len(self._rows.shown_transcripts), 'transcript')}"), StyleRole.QUIET)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from viewer.tui.host import Host, Notice
 from viewer.tui.keys import after_yank
 from viewer.tui.main.navigator import Navigator
-from viewer.tui.session import Changed, Session
+from viewer.tui.session import Session
 from viewer.tui.terminal.clipboard import What, copy_of
 
 
@@ -19,14 +19,18 @@ class CopyController:
         self._navigator = navigator
 
     def yank(self) -> None:
-        """Wait for the key that chooses what to copy."""
+        """Copy the text; in the debug view, wait for the key that chooses what to copy."""
+        if not self._session.display.debug:
+            self.copy_text()
+            return
         self.pending_yank = True
-        self._host.redraw(Changed.KEYS)
+        choices = "  ".join(f"{key} {each.label.removeprefix('Copy ')}" for key, each in after_yank().items())
+        cancel = self._host.key_of("clear")
+        self._host.notify(f"{self._host.key_of('yank')} copies: {choices}", aside=f"{cancel} cancels")
 
     def finish_yank(self, key: str) -> str | None:
         """The id of the action that the key chooses."""
         self.pending_yank = False
-        self._host.redraw(Changed.KEYS)
         action = after_yank().get(key)
         if action is None and key != "escape":
             self._host.notify(f"Press {self._host.key_of('yank')}, then one of: {' '.join(after_yank())}.")

@@ -42,12 +42,17 @@ class ExportController:
         names = [default_name(self._session.document.name, audience, exporter) for exporter in EXPORTERS.values()]
         first = default_name(self._session.document.name, audience, FIRST)
         self._host.prompt.ask(PromptKind.EXPORT, first, [name for name in names if name != first])
-        self._host.prompt.note("up, down: other formats")
 
     def repeat_question(self) -> None:
         """After a change of the view, offer the names of the present view in an open question."""
         if self._host.prompt.is_asking and self._host.prompt.kind is PromptKind.EXPORT:
             self.ask()
+
+    def export_as(self, typed: str) -> None:
+        """Write the present view to the named file without a question."""
+        self._replaces = ""
+        self._asked_for = self._session.display.audience
+        self.export_to(typed)
 
     def export_to(self, typed: str) -> None:
         """Write the view to the named file."""
@@ -116,7 +121,7 @@ class ExportController:
             return
         self._replaces = typed
         self._host.prompt.ask(PromptKind.EXPORT, typed, [])
-        self._host.prompt.note("already exists: enter replaces the file, esc cancels")
+        self._host.prompt.hint("already exists: enter replaces the file, esc cancels")
 
     def stop(self) -> bool:
         """Stop an export; True if one was running."""

@@ -1,4 +1,4 @@
-"""Follow state machine: one table of (state, signal) pairs in four regions; the titles (following, paused, stalled)."""
+"""Follow state machine: one table of (state, signal) pairs in four regions; the titles (live, paused, stalled)."""
 
 from __future__ import annotations
 
@@ -191,8 +191,6 @@ class FollowTitle(Struct, frozen=True, gc=False):
     state: FollowState
     words: str = ""
     """Replaces the name of the state."""
-    behind: int = 0
-    """The number of messages that arrived while the view was paused."""
     busy: str = ""
     """Work in progress; replaces the state."""
 
@@ -206,23 +204,28 @@ def follow_title(
     behind: int = 0,
     stalled_for: float = 0.0,
     stalled_after: float = 10.0,
+    number: int = 0,
 ) -> FollowTitle:
-    """One state: the first that applies. `is_live`: the document on the screen can grow."""
+    """One state: the first that applies. `is_live`: the document on the screen can grow; `number`: its last message."""
+    new = f", {behind:,} new" if behind > 0 else ""
+    is_reading = status.reading not in (Reading.OFF, Reading.ENDED)
+    if is_reading and status.source is not SourceCondition.OK:
+        return FollowTitle(FollowState.WAITING, SOURCE_WORDS[status.source])
+    if is_reading and status.reading is Reading.LIVE and stalled_for > stalled_after:
+        where = f" in #{number}" if number else ""
+        return FollowTitle(FollowState.STALLED, f"stalled {_length(stalled_for)}{where}")
     if status.frozen:
-        return FollowTitle(FollowState.FROZEN)
-    if status.reading in (Reading.OFF, Reading.ENDED):
+        return FollowTitle(FollowState.FROZEN, f"frozen{new}")
+    if not is_reading:
         if is_live:
             return FollowTitle(FollowState.ENDED if is_complete else FollowState.STILL)
-        return FollowTitle(FollowState.STILL, busy="" if is_complete else f"reading {progress:.0%}")
-    if status.source is not SourceCondition.OK:
-        return FollowTitle(FollowState.WAITING, SOURCE_WORDS[status.source])
+        return FollowTitle(FollowState.STILL, busy="" if is_complete else f"reading {100 * progress:.0f} %")
     if status.reading is Reading.CATCHING_UP:
-        return FollowTitle(FollowState.STILL, busy=f"reading {progress:.0%}")
+        return FollowTitle(FollowState.STILL, busy=f"reading {100 * progress:.0f} %")
     if status.place is EndPlace.AWAY:
-        return FollowTitle(FollowState.PAUSED, behind=max(0, behind))
-    if stalled_for > stalled_after:
-        return FollowTitle(FollowState.STALLED, f"stalled {_length(stalled_for)}")
-    return FollowTitle(FollowState.FOLLOWING)
+        return FollowTitle(FollowState.PAUSED, f"paused{new}")
+    where = f"  #{number}" if number else ""
+    return FollowTitle(FollowState.LIVE, f"live{where}")
 
 
 SOURCE_WORDS = {

@@ -13,6 +13,7 @@ from msgspec import Struct
 from viewer.document.document import WORTH_SCANNING
 from viewer.document.live import LiveChange, LiveDocument
 from viewer.sources.changes import SourceCondition, SourceState
+from viewer.tui.bottom.problem_lines import Pending
 from viewer.tui.host import Host, Notice, as_sentence
 from viewer.tui.main.filter import FilterController
 from viewer.tui.main.follow import (
@@ -30,7 +31,6 @@ from viewer.tui.main.read_worker import ReadWorker
 from viewer.tui.main.search import SearchController
 from viewer.tui.main.stick_to_end import StickToEnd
 from viewer.tui.main.throttle import FrameLimiter
-from viewer.tui.panes.problem_lines import Pending
 from viewer.tui.session import Changed, Session
 
 LEAST, MOST = 4 * 1024, 1024 * 1024
@@ -225,10 +225,19 @@ class FollowWorker:
             is_live=isinstance(document, LiveDocument),
             is_complete=document.is_complete,
             progress=(self.live or document).progress,
-            behind=self._session.message_total - self._stick.left_at,
+            behind=self._behind,
             stalled_for=self.live.stalled_for if self.live else 0.0,
             stalled_after=self._options.stalled_after,
+            number=self._session.message_total,
         )
+
+    @property
+    def _behind(self) -> int:
+        """The number of messages that arrived since the view left the end, or since it was frozen."""
+        session = self._session
+        if not self._machine.status.frozen:
+            return session.message_total - self._stick.left_at
+        return 0 if self.live is None or session.display.strict else self.live.message_count - session.rows.reach
 
     # The background task.
 

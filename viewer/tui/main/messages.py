@@ -18,7 +18,19 @@ class LeaveWanted(Message):
 
 
 class ThemeWanted(Message):
-    """Show the list of themes."""
+    """Use a theme; without a name, show the list of themes."""
+
+    def __init__(self, name: str = "") -> None:
+        super().__init__()
+        self.name = name
+
+
+class OpenWanted(Message):
+    """Open another file."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
 
 
 class FileWanted(Message):

@@ -7,14 +7,15 @@ from viewer.document.values import ShownDiagnostic
 from viewer.render.blocks.block import RowProblems
 from viewer.tui.cursor import NOWHERE, Cursor, cursor_at
 from viewer.tui.go_to import Place, Target, parse, resolve, row_of_transcript
-from viewer.tui.host import Host, PromptKind, ScreenPlace
+from viewer.tui.host import Host, ScreenPlace
+from viewer.tui.jump_list import JumpList, JumpPlace
 from viewer.tui.main.stick_to_end import StickToEnd, last_message
 from viewer.tui.marks import next_mark, previous_mark
 from viewer.tui.session import Changed, Session
 
 MOST_REPEATED = 1_000_000
 """A larger count before a key is reduced to this one."""
-LONGEST_COUNT = 12
+LONGEST_COUNT = 4
 """Digits of a count."""
 
 Standing = tuple[Cursor, ScreenPlace]
@@ -33,6 +34,53 @@ class Navigator:
         self._host = host
         self._stick = stick
         self._end: Standing = _NOT_AT_END
+        self._jumps = JumpList()
+
+    # Jumps.
+
+    def leave_place(self) -> None:
+        """Remember the present place, which a jump is about to leave."""
+        place = self._place
+        if place is not None:
+            self._jumps.leave(place)
+
+    def jump_back(self) -> None:
+        """Go back to the place that the last jump left."""
+        place = self._place
+        self._return_to(self._jumps.back(place) if place is not None else None, "No earlier place.")
+
+    def jump_forward(self) -> None:
+        """Go forward again."""
+        place = self._place
+        self._return_to(self._jumps.forward(place) if place is not None else None, "No later place.")
+
+    def forget_places(self, level: str = "") -> None:
+        """Forget the places of a level, or all."""
+        if level:
+            self._jumps.forget(level)
+        else:
+            self._jumps.clear()
+
+    @property
+    def _place(self) -> JumpPlace | None:
+        rows, viewport = self._session.rows, self._host.viewport
+        if not len(rows):
+            return None
+        row, line = viewport.place
+        return JumpPlace(self.cursor, cursor_at(rows, min(row, len(rows) - 1)), line, self._session.display.level)
+
+    def _return_to(self, place: JumpPlace | None, otherwise: str) -> None:
+        if place is None:
+            self._host.notify(otherwise)
+            return
+        rows, viewport = self._session.rows, self._host.viewport
+        top = place.top.row(rows)
+        viewport.put_cursor(self.cursor_in_view(place.cursor))
+        if top is not None and place.top.is_at(rows, top):
+            viewport.go_to_row(top, place.line)
+            viewport.put_cursor(self.cursor_in_view(place.cursor))
+        viewport.go_to_cursor(viewport.cursor) if viewport.line_of_cursor is None else None
+        self._host.redraw(Changed.FOCUS)
 
     # The cursor.
 
@@ -69,6 +117,7 @@ class Navigator:
 
     def show_message(self, number: int) -> None:
         """Go to a message, to the row that folds it, or to the nearest one that is shown."""
+        self.leave_place()
         row = self._session.rows.row_holding(number)
         if row is not None and self._session.folded_at(row):
             self.focus_row(row, number)
@@ -84,12 +133,29 @@ class Navigator:
     def show_problem(self, number: int | None, problem: ShownDiagnostic | None) -> None:
         """Go to the message of a problem that was chosen in the list; without a problem, to the open message."""
         if number:
-            row = self._session.rows.row_holding(number)
-            if row is None:
-                self.show_message(number)
-            else:
-                self.show_row(row, number)
+            self.leave_place()
+            self._show_holder(number)
         self.selected_problem = problem
+        self._host.redraw(Changed.TITLE)
+
+    def follow_list(self, number: int) -> None:
+        """Show a message or the row that hides it, because the cursor of a list is on it. This is no jump."""
+        self._show_holder(number)
+
+    def follow_problem(self, number: int | None, problem: ShownDiagnostic | None) -> None:
+        """The same for a problem, which the status row then shows."""
+        self.selected_problem = problem
+        if number:
+            self._show_holder(number)
+        self._host.redraw(Changed.TITLE)
+
+    def _show_holder(self, number: int) -> None:
+        row = self._session.rows.row_holding(number)
+        if row is None:
+            self.focus_message(self._session.nearest_shown(number))
+            self._host.redraw(Changed.FOCUS)
+        else:
+            self.show_row(row, number)
 
     def select_problem(self, problem: ShownDiagnostic | None) -> None:
         """Remember a problem for the key that opens, or forget it."""
@@ -110,16 +176,27 @@ class Navigator:
     # The count.
 
     def type_digit(self, digit: str) -> bool:
-        """Add a digit to the count; False if the count is full."""
-        if len(self.count) >= LONGEST_COUNT:
+        """Add a digit to the count, and show the keys that take it; a full count ignores it. False for a leading 0."""
+        if digit == "0" and not self.count:
             return False
-        self.count += digit
-        self._host.notify(f"{self.count}{self._host.key_of('bottom')} goes to message {self.count}.")
+        if len(self.count) < LONGEST_COUNT:
+            self.count += digit
+        key = self._host.key_of
+        lines, messages = f"{key('line_down')} {key('line_up')}", f"{key('next_message')} {key('previous_message')}"
+        words = f"{lines} lines · {messages} messages · {key('bottom')} message · {key('next_pane')} pane"
+        self._host.notify(f"{self.count}  {words}", aside=f"{key('clear')} cancels")
         return True
 
     def forget_count(self) -> None:
         """Forget the digits."""
         self.count = ""
+
+    def typed_count(self) -> int | None:
+        """The count, None without digits; the digits are forgotten."""
+        typed, self.count = self.count, ""
+        if typed:
+            self._host.clear_notice()
+        return int(typed) if typed else None
 
     def take_count(self) -> int:
         """The count, 1 without digits; the digits are forgotten."""
@@ -161,6 +238,7 @@ class Navigator:
     def top(self) -> None:
         """Go to the beginning."""
         self.forget_count()
+        self.leave_place()
         self._host.viewport.go_to_row(0)
         self._host.viewport.put_cursor(self._host.viewport.first_visible())
         self._host.redraw(Changed.FOCUS)
@@ -175,6 +253,7 @@ class Navigator:
 
     def go_to_end(self) -> None:
         """Show the end with the cursor on the last message. While more is read, that end is not final."""
+        self.leave_place()
         self._host.viewport.put_cursor(Cursor(last_message(self._session.rows)))
         self._host.viewport.go_to_end()
         self._stick.go_to_end()
@@ -221,6 +300,7 @@ class Navigator:
                 break
             target = here
         if target is not None:
+            self.leave_place()
             self.focus_message(self._session.rows.value(target), above=0)
             self._host.redraw(Changed.FOCUS)
 
@@ -272,6 +352,7 @@ class Navigator:
                 break
             target = here = now.stop if step > 0 else rows.rows_of_transcript(rows.transcript(now.start - 1)).start
         if target is not None:
+            self.leave_place()
             self._show_transcript(target)
         else:
             which = ("next", "last") if step > 0 else ("previous", "first")
@@ -290,12 +371,9 @@ class Navigator:
 
     # Typed places.
 
-    def ask_place(self) -> None:
-        """Ask for a place."""
-        self._host.prompt.ask(PromptKind.GOTO)
-
     def go_to(self, typed: str) -> None:
         """Go to a typed place."""
+        self.leave_place()
         target = parse(typed)
         rows, here = self._session.rows, self.cursor_row or 0
         if isinstance(target, Target) and target.place is Place.TRANSCRIPT and len(rows):
@@ -342,6 +420,7 @@ class Navigator:
                 return
             is_wrapped = is_wrapped or (found - row) * step <= 0
             row = found
+        self.leave_place()
         problem = self.selected_problem = next(one for one in problems.of(row) if one.severity == severity)
         is_message = rows.kind(row) is RowKind.MESSAGE
         revealed = self._session.reveal(rows.value(row)) if is_message else Changed.NOTHING
@@ -375,6 +454,7 @@ class Navigator:
         if not (others if wrap else beyond):
             self._host.notify("This call has no other message." if ends else "No call here.")
             return
+        self.leave_place()
         places = (beyond or others)[:: 1 if step > 0 else -1]
         self.focus_message(places[min(count, len(places)) - 1])
         self._host.redraw(Changed.FOCUS)
@@ -402,6 +482,7 @@ class Navigator:
                 return
             is_wrapped = is_wrapped or (found - number) * step <= 0
             number = found
+        self.leave_place()
         self.focus_message(number)
         self._host.redraw(Changed.FOCUS)
         if is_wrapped:

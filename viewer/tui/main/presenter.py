@@ -6,24 +6,25 @@ import asyncio
 from collections.abc import Sequence
 from functools import partial
 
+from textual.css.scalar import Scalar
 from textual.screen import Screen
+from textual.widget import Widget
 
 from viewer.document.rows import Rows
 from viewer.model.visibility import Pane
 from viewer.render.blocks.block import BlockFacts, RowProblems
 from viewer.render.layout import LayoutRequest, Layouts, lay_out_body
 from viewer.render.page import BlockMaker
-from viewer.render.style import Style, Styled, StyleRole
+from viewer.render.style import Style, Styled, StyleRole, trusted
+from viewer.tui.bars.status_lines import StatusFacts
+from viewer.tui.control.panes import PaneController
 from viewer.tui.host import Host
-from viewer.tui.keys import after_yank
-from viewer.tui.main.captions import empty_notes, title_facts, toggle_facts
-from viewer.tui.main.copy import CopyController
+from viewer.tui.main.captions import empty_notes, footer_view, status_facts, title_facts
 from viewer.tui.main.follow_worker import FollowWorker
 from viewer.tui.main.navigator import Navigator, Standing
 from viewer.tui.main.search import SearchController
-from viewer.tui.main.view import ViewController
 from viewer.tui.main.widgets import Widgets
-from viewer.tui.panes.strip import letters_around, strip_line
+from viewer.tui.panes.panel import BottomTab, Panel
 from viewer.tui.session import Changed, Session
 from viewer.tui.settings.settings import Settings
 from viewer.tui.terminal.paint import forget_widths
@@ -46,10 +47,9 @@ class Presenter:
         printing: Style,
         *,
         navigator: Navigator,
-        view: ViewController,
         search: SearchController,
-        copy: CopyController,
         follow: FollowWorker,
+        panes: PaneController,
     ) -> None:
         self.drawn_standing: Standing | None = None
         """The cursor and the place at the last redraw of the focus."""
@@ -60,10 +60,9 @@ class Presenter:
         self._settings = settings
         self._printing = printing
         self._navigator = navigator
-        self._view = view
         self._search = search
-        self._copy = copy
         self._follow = follow
+        self._panes = panes
         self._layouts: Layouts | None = None
         self._facts = BlockFacts()
 
@@ -73,12 +72,8 @@ class Presenter:
             self._layouts = None
         if Changed.LAYOUT in changed:
             self._draw_layout()
-        if Changed.STATUS in changed:
-            self._screen.set_class(self._session.display.debug, "-debug")
         self._draw_transcript(changed)
         self._draw_lists(changed)
-        if Changed.STATUS in changed:
-            self._draw_status()
         if Changed.KEYS in changed:
             self._draw_keys()
         if Changed.FOCUS in changed:
@@ -91,12 +86,13 @@ class Presenter:
         widgets = self._widgets
         for pane in (widgets.transcript, *widgets.sides):
             pane.clear()
-        for panel in (widgets.inspector, widgets.outline, widgets.problems, widgets.calls, widgets.strip):
+        bottom = widgets.bottom
+        for panel in (widgets.inspector, widgets.outline, bottom.problems, bottom.calls, bottom.timeline):
             panel.clear()
         self._facts, self._layouts = BlockFacts(), None
         widgets.prompt.forget()
         widgets.status.clear_notice()
-        widgets.problem_line.show(())
+        widgets.status.show(StatusFacts())
         forget_widths()
         self._host.call_after_refresh(forget_widths)
 
@@ -135,7 +131,6 @@ class Presenter:
         self._draw_minimap()
         transcript.show(self._make_blocks(transcript.size.width, rows))
         for widget, pane in zip(self._widgets.sides, _SIDE_PANES, strict=True):
-            widget.display = has_sides
             if has_sides:
                 widget.show(self._make_blocks(widget.size.width, session.rows_of_pane(pane)))
             else:
@@ -200,31 +195,55 @@ class Presenter:
     # The panes.
 
     def _draw_layout(self) -> None:
-        for panel, widget in self._widgets.panels.items():
-            widget.display = panel in self._view.open_panes
+        """Show the visible panes in their sizes, and give one of them the focus."""
+        panes, widgets, host = self._panes, self._widgets, self._host
+        visible, roomy = panes.visible, host.is_roomy
+        debug = self._session.display.debug
+        is_alone = len(visible) == 1 and Panel.TRANSCRIPT in visible and not (debug and roomy)
+        widgets.conversation.show_border(has_border=roomy and (debug or not is_alone))
+        for panel, frame in widgets.frames.items():
+            _set_display(frame, panel in visible)
+            frame.mark_focus(panel is panes.focused)
+        for panel in (Panel.OUTLINE, Panel.INSPECTOR):
+            _set_size(widgets.frames[panel], width=panes.width_of(panel) if roomy else None)
+        widgets.bottom.open_tab(panes.tab, has_calls=debug)
+        is_sheet = not roomy and Panel.TRANSCRIPT in visible
+        rows = panes.bottom_rows
+        _set_size(widgets.bottom, height=rows if roomy or is_sheet else None)
+        _set_size(widgets.inspector, width=panes.width_of(Panel.INSPECTOR) if roomy else None,
+                  height=rows if is_sheet else None)  # fmt: skip
+        if not widgets.prompt.is_asking:
+            self._screen.set_focus(widgets.target_of(panes.focused))
 
     def _draw_lists(self, changed: Changed) -> None:
         session, widgets, follow = self._session, self._widgets, self._follow
+        bottom = widgets.bottom
         focus = self._navigator.cursor.number if changed & (Changed.LISTS | Changed.CALLS) else 0
         if Changed.LISTS in changed:
             self._draw_outline(focus, has_grown=Changed.GROWN in changed)
         if Changed.PROBLEMS in changed:
-            widgets.problems.show(
+            bottom.problems.show(
                 session.diagnostics,
                 safe=not session.display.debug,
                 pending=follow.pending_message,
                 checking=not session.document.is_checked,
+                projection=session.projection,
             )
         if Changed.PENDING in changed:
-            widgets.problems.show_pending(follow.pending_message)
+            bottom.problems.show_pending(follow.pending_message)
         if Changed.SELECTION in changed and self._navigator.selected_problem is not None:
-            widgets.problems.select(self._navigator.selected_problem)
+            bottom.problems.select(self._navigator.selected_problem)
         if Changed.CALLS in changed:
-            widgets.calls.show(session.calls, focus)
-        if Changed.LISTS in changed:
-            widgets.strip.show(session.projection, session.rows, focus)
+            bottom.calls.show(session.calls, focus, session.projection, faulty=session.diagnostics.faulty)
+        if changed & (Changed.LISTS | Changed.CALLS):
+            if bottom.display and bottom.tab is BottomTab.TIMELINE:
+                bottom.timeline.show(session.projection, session.rows, session.calls, focus)
+            else:
+                bottom.timeline.clear()
         if Changed.TAB in changed:
-            widgets.inspector.open_tab(self._view.inspector_tab)
+            widgets.inspector.open_tab(self._panes.inspector_tab)
+        if changed & (Changed.LISTS | Changed.CALLS | Changed.PROBLEMS):
+            bottom.draw_tabs()
 
     def _draw_outline(self, focus: int, *, has_grown: bool) -> None:
         """A closed outline is empty, because making one takes time."""
@@ -239,25 +258,20 @@ class Presenter:
 
     # The bars.
 
-    def _draw_status(self) -> None:
-        display = self._session.display
-        self._widgets.status.show(display.debug, display.strict, self._session.document.note)
-
     def _draw_keys(self) -> None:
-        footer = self._widgets.footer
-        footer.show(self._session.display.debug)
-        if self._copy.pending_yank:
-            choices = [(key, each.label.removeprefix("Copy "), each.id) for key, each in after_yank().items()]
-            footer.show_prefix("copy", choices)
+        self._widgets.footer.show(footer_view(self._session, self._panes))
 
     def _draw_title(self) -> None:
         session, widgets = self._session, self._widgets
-        cursor, width = self._navigator.cursor, self._screen.size.width
-        widgets.title.show(title_facts(session, cursor, self._follow.title))
-        room = width // 2 - 4
-        letters = letters_around(session.projection, session.rows, cursor.number, room, self._printing)
-        widgets.problem_line.show(widgets.problems.one_line(width))
-        widgets.toggles.show(toggle_facts(session, strip_line(letters, cursor.number, titled=False)))
+        cursor = self._navigator.cursor
+        facts = title_facts(session, cursor, self._follow.title)
+        widgets.title.show(facts)
+        where = f"turn {facts.turn[0]} of {facts.turn[1]}" if facts.turn is not None else ""
+        has_side = session.display.side_panes
+        widgets.conversation.caption(trusted("Conversation" if has_side else "Transcript"), trusted(where))
+        chosen = self._navigator.selected_problem
+        keys = self._host.key_of("next_error"), self._host.key_of("open")
+        widgets.status.show(status_facts(session, cursor, chosen, keys))
 
     # The focus.
 
@@ -270,13 +284,28 @@ class Presenter:
         self.drawn_standing = self._navigator.standing
         widgets.transcript.show_partners(session.partners(number))
         widgets.outline.focus_on(here)
-        widgets.strip.focus_on(here)
-        widgets.calls.focus_on(here)
+        widgets.bottom.problems.focus_on(here)
+        widgets.bottom.calls.focus_on(here)
+        widgets.bottom.timeline.focus_on(here)
+        widgets.bottom.draw_tabs()
         if session.display.debug and widgets.inspector.display and number:
             calls, problems = session.calls, session.diagnostics
-            widgets.inspector.show(session.projection, number, calls=calls, problems=problems)
+            size = session.document.size
+            widgets.inspector.show(session.projection, number, calls=calls, problems=problems, size=size)
         for pane in widgets.sides:
             if pane.display and here:
                 pane.align(cursor, widgets.transcript.line_of_cursor)
             if self._follow.is_sticky:
                 pane.stick_to_end()
+
+
+def _set_display(widget: Widget, is_shown: bool) -> None:
+    if widget.display != is_shown:
+        widget.display = is_shown
+
+
+def _set_size(widget: Widget, *, width: int | None = None, height: int | None = None) -> None:
+    """Set the size of a pane if it differs; each change causes a layout."""
+    wanted = (Scalar.from_number(width) if width else None), (Scalar.from_number(height) if height else None)
+    if (widget.styles.inline.width, widget.styles.inline.height) != wanted:
+        widget.styles.width, widget.styles.height = wanted

@@ -9,11 +9,13 @@ from textual.screen import Screen
 
 from viewer.render.blocks.block import RowProblems
 from viewer.render.style import Style
+from viewer.tui.control.panes import PaneController
 from viewer.tui.host import Host, Notice
 from viewer.tui.keys import Action
-from viewer.tui.main.messages import FileWanted, LeaveWanted, ThemeWanted
+from viewer.tui.main.messages import FileWanted, LeaveWanted, OpenWanted, ThemeWanted
 from viewer.tui.main.navigator import Navigator
 from viewer.tui.main.view import ViewController
+from viewer.tui.panes.panel import Panel
 from viewer.tui.session import Session
 from viewer.tui.terminal.paint import Painter
 
@@ -31,6 +33,7 @@ class ProgramController:
         screen: Screen[None],
         navigator: Navigator,
         view: ViewController,
+        panes: PaneController,
         *,
         files: Sequence[str],
         painter: Painter,
@@ -43,6 +46,7 @@ class ProgramController:
         self._screen = screen
         self._navigator = navigator
         self._view = view
+        self._panes = panes
         self._painter = painter
         self._printing = printing
         self._actions = actions
@@ -162,6 +166,17 @@ class ProgramController:
     def open_themes(self) -> None:
         self._screen.post_message(ThemeWanted())
 
+    def use_theme(self, name: str) -> None:
+        self._screen.post_message(ThemeWanted(name))
+
+    def open_file(self, name: str) -> None:
+        """Open another file, which joins the files of `[` and `]`."""
+        self._screen.app.post_message(OpenWanted(name))
+
+    def quit(self) -> None:
+        """End the program."""
+        self._screen.app.exit()
+
     def open_palette(self) -> None:
         self._screen.app.action_command_palette()
 
@@ -192,6 +207,8 @@ class ProgramController:
         self._host.notify(f"Press {self._host.key_of('copy_or_quit')} again to quit.")
 
     def leave(self) -> None:
-        """Close the top, or leave the document."""
-        if not self._view.close_top():
+        """Close a pane, end a search or a filter, or leave the document."""
+        if self._panes.focused is not Panel.TRANSCRIPT and self._panes.close_opened():
+            return
+        if not self._view.close_top() and not self._panes.close_opened():
             self._screen.post_message(LeaveWanted())

@@ -11,8 +11,17 @@ from textual.screen import Screen
 
 from viewer.document.document import Document
 from viewer.render.style import Style
+from viewer.render.theme import theme_names
 from viewer.tui.bars.bar import ActionChosen
 from viewer.tui.bars.prompt import Prompt
+from viewer.tui.bottom.calls import Calls
+from viewer.tui.bottom.pane import BottomPane
+from viewer.tui.bottom.problems import Problems
+from viewer.tui.bottom.timeline import Timeline
+from viewer.tui.control.commands import CommandController
+from viewer.tui.control.lists import ListController
+from viewer.tui.control.panes import PaneController
+from viewer.tui.control.sizes import PaneSizes
 from viewer.tui.display_state import DisplayState
 from viewer.tui.host import PromptKind
 from viewer.tui.keys import COUNTED, DEBUG_ONLY, bindings, by_id
@@ -23,7 +32,6 @@ from viewer.tui.main.follow import FollowMachine
 from viewer.tui.main.follow_worker import FollowOptions, FollowWorker
 from viewer.tui.main.messages import DocumentRead
 from viewer.tui.main.navigator import Navigator
-from viewer.tui.main.pane_sizes import PaneSizes
 from viewer.tui.main.presenter import Presenter
 from viewer.tui.main.program import ProgramController
 from viewer.tui.main.read_worker import CHECK_SECONDS, ReadWorker
@@ -32,17 +40,16 @@ from viewer.tui.main.search import SearchController
 from viewer.tui.main.stick_to_end import StickToEnd
 from viewer.tui.main.view import ViewController
 from viewer.tui.main.widgets import Widgets
-from viewer.tui.panes.calls import Calls
+from viewer.tui.panes.frame import Frame
 from viewer.tui.panes.inspector import Inspector
 from viewer.tui.panes.outline import Outline
-from viewer.tui.panes.problems import Problems
-from viewer.tui.panes.strip_widget import MessageStrip
+from viewer.tui.panes.panel import Panel
 from viewer.tui.session import VIEW, Changed, Session
 from viewer.tui.settings.settings import Settings
 from viewer.tui.terminal.paint import Painter
 from viewer.tui.transcript.transcript import Transcript
 
-_PREFIXES = ("goto", "search", "filter", "yank", "export")
+_PREFIXES = ("command", "search", "filter", "yank", "export")
 _LATE = Changed.FOCUS | Changed.TITLE
 """Drawn after the view has settled at its end."""
 
@@ -51,6 +58,7 @@ class MainScreen(Screen[None]):
     """One document on the screen."""
 
     ESCAPE_TO_MINIMIZE = False
+    AUTO_FOCUS = ""
 
     def __init__(
         self,
@@ -79,14 +87,15 @@ class MainScreen(Screen[None]):
         self.filter = FilterController(session, host, self.search)
         self.copy = CopyController(session, host, self.navigator)
         self.export = ExportController(session, host)
+        self.panes = PaneController(session, host, settings, self.navigator, self.stick)
         self.view = ViewController(
-            session, host, settings, self.navigator, self.search, self.filter, self.export, self.stick
+            session, host, settings, self.navigator, self.panes, self.search, self.filter, self.export, self.stick
         )
         self.reader = ReadWorker(session, host, self.navigator, self.search, self.filter, machine, start_at)
         options = following or FollowOptions()
         self.follow = FollowWorker(session, host, self.search, self.filter, self.reader, self.stick, machine, options)
         self.program = ProgramController(
-            *(session, host, self, self.navigator, self.view),
+            *(session, host, self, self.navigator, self.view, self.panes),
             files=files,
             painter=painter,
             printing=self.printing,
@@ -95,14 +104,20 @@ class MainScreen(Screen[None]):
         self.presenter = Presenter(
             *(session, self.widgets, self, host, settings, self.printing),
             navigator=self.navigator,
-            view=self.view,
             search=self.search,
-            copy=self.copy,
             follow=self.follow,
+            panes=self.panes,
         )
+        self.commands = CommandController(
+            *(session, host, self.navigator, self.view, self.filter, self.export, self.program),
+            actions=self.actions,
+            themes=lambda: theme_names(settings.theme_folders),
+            run_action=self.action_do,
+        )
+        self.lists = ListController(host, self.navigator, self.panes, self.program)
         self._lists_transcripts = not start_at and not options.follow
         document.withhold_rewritten(self.reader.handle_rewrite)
-        self._sizes = PaneSizes(self.widgets, settings)
+        self._sizes = PaneSizes(self.widgets, self.panes)
         self._prefixes = {key: id for id in _PREFIXES for key in by_id(id, self.actions).keys}
         self._bindings.key_to_bindings.update(BindingsMap(bindings(self.actions)).key_to_bindings)
 
@@ -112,9 +127,8 @@ class MainScreen(Screen[None]):
     def on_mount(self) -> None:
         self.set_class(self.printing.ascii, "-ascii")
         self.widgets.transcript.focus()
-        self._set_size_classes()
-        self._sizes.reset(is_roomy=self.host.is_roomy)
-        self.view.lay_out()
+        self.set_class(not self.host.is_roomy, "-narrow")
+        self.panes.lay_out()
         self.redraw(VIEW)
         self.host.start()
         self.follow.start()
@@ -136,31 +150,25 @@ class MainScreen(Screen[None]):
     # Size.
 
     def on_resize(self, event: events.Resize) -> None:
-        was_roomy = self.has_class("-roomy")
-        self.view.hold_line()
-        self._set_size_classes()
-        if was_roomy != self.host.is_roomy:
-            self._sizes.reset(is_roomy=self.host.is_roomy)
-            self.view.lay_out()
-        self.call_after_refresh(self.view.fit_to_size)
-
-    def _set_size_classes(self) -> None:
-        self.set_class(self.host.is_roomy, "-roomy")
+        self.panes.hold_line()
         self.set_class(not self.host.is_roomy, "-narrow")
+        self.redraw(Changed.LAYOUT | Changed.LISTS | Changed.KEYS)
+        self.call_after_refresh(self.panes.fit_to_size)
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        if self._sizes.grab(event, is_roomy=self.host.is_roomy):
+        if self._sizes.grab(event):
             self.capture_mouse()
             event.stop()
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
-        if self._sizes.drag(event, self.size, is_roomy=self.host.is_roomy):
+        if self._sizes.drag(event, self.size):
+            self.redraw(Changed.LAYOUT)
             event.stop()
 
     def on_mouse_up(self, event: events.MouseUp) -> None:
         if self._sizes.release():
             self.release_mouse()
-            self.call_after_refresh(self.view.fit)
+            self.call_after_refresh(self.panes.fit)
             event.stop()
 
     # Keys.
@@ -168,8 +176,7 @@ class MainScreen(Screen[None]):
     def on_key(self, event: events.Key) -> None:
         """Handle prefixes at once, so that the next keys reach their prompt: `y`, `:`, `/`, `&`, digits."""
         if self._handle_key(event):
-            event.stop()
-            event.prevent_default()
+            event.stop().prevent_default()
 
     def _handle_key(self, event: events.Key) -> bool:
         if self.widgets.prompt.is_asking:
@@ -191,12 +198,13 @@ class MainScreen(Screen[None]):
         return prefix is not None
 
     def action_do(self, id: str) -> None:
-        """Call the target of an action, the only dispatcher."""
+        """Call the target of an action, the only dispatcher; in a list it may be another one."""
         action = by_id(id, self.actions)
-        if action.debug_only and not self.session.display.debug:
+        in_list = bool(action.in_list) and self.panes.focused not in (Panel.TRANSCRIPT, Panel.SIDE)
+        if action.debug_only and not in_list and not self.session.display.debug:
             self.host.notify(DEBUG_ONLY)
             return
-        owner, _, method = action.target.partition(".")
+        owner, _, method = (action.in_list if in_list else action.target).partition(".")
         getattr(getattr(self, owner), method)()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -211,15 +219,13 @@ class MainScreen(Screen[None]):
     # Messages of widgets.
 
     def on_prompt_submitted(self, event: Prompt.Submitted) -> None:
-        self.widgets.transcript.focus()
+        self.widgets.completion.show([])
+        self.redraw(Changed.LAYOUT)
         match event.kind:
-            case PromptKind.GOTO:
-                self.widgets.prompt.close()
-                name, _, path = event.text.strip().partition(" ")
-                if name == "diff" and path:
-                    self.program.compare(path.strip())
-                else:
-                    self.navigator.go_to(event.text)
+            case PromptKind.COMMAND:
+                self.commands.run(event.text)
+            case PromptKind.LIST:
+                self.lists.find(event.text)
             case PromptKind.EXPORT:
                 self.export.export_to(event.text)
             case PromptKind.SEARCH:
@@ -232,7 +238,20 @@ class MainScreen(Screen[None]):
                 self.filter.filter_for(event.text)
 
     def on_prompt_cancelled(self, event: Prompt.Cancelled) -> None:
-        self.widgets.transcript.focus()
+        self.widgets.completion.show([])
+        self.redraw(Changed.LAYOUT)
+
+    def on_prompt_changed(self, event: Prompt.Changed) -> None:
+        self.widgets.completion.show(self.commands.offers(event.text, event.kind))
+
+    def on_prompt_completion_wanted(self, event: Prompt.CompletionWanted) -> None:
+        for offer in self.commands.offers(event.text, event.kind)[:1]:
+            self.widgets.prompt.complete(offer.text)
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        frame = next((each for each in event.widget.ancestors_with_self if isinstance(each, Frame)), None)
+        if frame is not None and event.widget is self.focused:
+            self.panes.note_focus(frame.panel)
 
     def on_transcript_moved(self, event: Transcript.Moved) -> None:
         if event.transcript is self.widgets.transcript:
@@ -249,23 +268,33 @@ class MainScreen(Screen[None]):
         else:
             self.navigator.show_message(event.number)
 
-    def on_outline_chosen(self, event: Outline.Chosen) -> None:
-        self.navigator.show_message(event.number)
-
-    def on_inspector_followed(self, event: Inspector.Followed) -> None:
-        self.navigator.show_message(event.number)
-
     def on_inspector_tab_opened(self, event: Inspector.TabOpened) -> None:
-        self.view.select_tab(event.tab)
+        self.panes.select_tab(event.tab)
 
-    def on_calls_chosen(self, event: Calls.Chosen) -> None:
-        self.navigator.show_message(event.number)
+    def on_bottom_pane_tab_opened(self, event: BottomPane.TabOpened) -> None:
+        self.panes.select_bottom_tab(event.tab)
+        self.panes.focus(Panel.BOTTOM)
 
-    def on_message_strip_chosen(self, event: MessageStrip.Chosen) -> None:
-        self.navigator.show_message(event.number)
+    def on_outline_followed(self, event: Outline.Followed | Calls.Followed | Timeline.Followed) -> None:
+        self.navigator.follow_list(event.number)
+
+    on_calls_followed = on_timeline_followed = on_outline_followed
+
+    def on_outline_chosen(self, event: Outline.Chosen | Calls.Chosen | Timeline.Chosen | Inspector.Followed) -> None:
+        self._go_to(event.number)
+
+    on_calls_chosen = on_timeline_chosen = on_inspector_followed = on_outline_chosen
+
+    def on_problems_followed(self, event: Problems.Followed) -> None:
+        self.navigator.follow_problem(event.number, event.diagnostic)
 
     def on_problems_chosen(self, event: Problems.Chosen) -> None:
+        self.panes.focus(Panel.TRANSCRIPT)
         self.navigator.show_problem(event.number, event.diagnostic)
+
+    def _go_to(self, number: int) -> None:
+        self.panes.focus(Panel.TRANSCRIPT)
+        self.navigator.show_message(number)
 
     async def on_action_chosen(self, event: ActionChosen) -> None:
         await self.run_action(f"do('{event.action}')")

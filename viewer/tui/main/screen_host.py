@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING
 
 from textual.worker import Worker
 
+from viewer.document.values import ShownDiagnostic
 from viewer.tui.bars.prompt import Prompt
 from viewer.tui.host import Notice, Task
 from viewer.tui.keys import DEBUG_ONLY, Action, by_id, debug_only
 from viewer.tui.main.messages import DocumentRead, ViewRestarted
 from viewer.tui.main.widgets import Widgets
+from viewer.tui.panes.inspector_lines import Tab
+from viewer.tui.panes.line_list import LineList
 from viewer.tui.session import Changed
 from viewer.tui.terminal.clipboard import copy, forget
 from viewer.tui.transcript.transcript import Transcript
@@ -25,8 +28,8 @@ ROUNDS_PER_KEY = 30
 """Rounds of the event loop between the arrival of a key and its handler: each hand-over takes one round."""
 TYPING_SECONDS = 0.1
 """After a key, another one is expected for this long."""
-ROOMY_WIDTH, TALL_HEIGHT = 100, 30
-"""Sizes from which on panes fit next to each other, and below each other."""
+ROOMY_WIDTH = 100
+"""The width from which on panes fit next to each other."""
 
 
 class ScreenHost:
@@ -52,7 +55,7 @@ class ScreenHost:
 
     @property
     def is_whole(self) -> bool:
-        return len(self.screen.children) >= self._child_count
+        return len(self.screen.children) >= self._child_count and self._widgets.prompt.is_attached
 
     @property
     def is_current(self) -> bool:
@@ -63,14 +66,31 @@ class ScreenHost:
         return self.screen.size.width >= ROOMY_WIDTH
 
     @property
-    def is_tall(self) -> bool:
-        return self.screen.size.height >= TALL_HEIGHT
+    def size(self) -> tuple[int, int]:
+        return self.screen.size.width, self.screen.size.height
+
+    @property
+    def inspector_tabs(self) -> list[Tab]:
+        return self._widgets.inspector.tabs
+
+    @property
+    def chosen_problem(self) -> ShownDiagnostic | None:
+        return self._widgets.bottom.problems.chosen_problem
+
+    @property
+    def chosen_tool(self) -> str:
+        return self._widgets.bottom.calls.chosen_tool
+
+    @property
+    def list(self) -> LineList | None:
+        return self._widgets.list_of(self.screen.panes.focused)
 
     def key_of(self, id: str) -> str:
         return by_id(id, self._actions).shown_key
 
-    def notify(self, sentence: str, kind: Notice = Notice.NOTE) -> None:
-        self._widgets.status.show_notice(debug_only(self._actions) if sentence == DEBUG_ONLY else sentence, kind)
+    def notify(self, sentence: str, kind: Notice = Notice.NOTE, aside: str = "") -> None:
+        words = debug_only(self._actions) if sentence == DEBUG_ONLY else sentence
+        self._widgets.status.show_notice(words, kind, aside)
 
     def clear_notice(self) -> None:
         if self.is_whole and self._widgets.status.notice:

@@ -77,6 +77,7 @@ class SearchController:
         if rows.kind(match.row) is RowKind.MESSAGE:
             self._session.reveal(rows.value(match.row), ALL_NODES)
         self._host.redraw(Changed.BLOCKS)
+        self._navigator.leave_place()
         self._navigator.focus_row(match.row)
         self._host.viewport.show_offset(match.start)
         self._host.redraw(Changed.FOCUS)
@@ -223,7 +224,7 @@ class SearchController:
         total = self.searcher.matches.total
         place = self.searcher.index_of(self.current_match) if self.current_match else None
         words = _count_of_matches(total) if total else "no matches"
-        self._host.prompt.note(f"{place + 1}/{total}" if place is not None else words)
+        self._host.prompt.note(f"{place + 1:,} of {total:,}" if place is not None else words)
 
 
 def _count_of_matches(count: int) -> str:

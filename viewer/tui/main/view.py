@@ -1,17 +1,13 @@
-"""View controller: safe or debug view, channels, raw bytes, open panes, and folds."""
+"""View controller: safe or debug view, channels, raw bytes, and folds."""
 
 from __future__ import annotations
-
-from enum import Enum
-from functools import partial
 
 from msgspec.structs import replace
 
 from viewer.document.rows import RowKind
-from viewer.document.values import ShownDiagnostic
 from viewer.model.visibility import Reveal
 from viewer.render.blocks.json_rows import ALL_NODES
-from viewer.rules import RULES
+from viewer.tui.control.panes import PaneController
 from viewer.tui.display_state import DisplayState
 from viewer.tui.host import Host
 from viewer.tui.main.export import ExportController
@@ -19,22 +15,12 @@ from viewer.tui.main.filter import FilterController
 from viewer.tui.main.navigator import Navigator
 from viewer.tui.main.search import SearchController
 from viewer.tui.main.stick_to_end import StickToEnd
-from viewer.tui.panes.inspector_lines import Tab
 from viewer.tui.session import Changed, Session
 from viewer.tui.settings.settings import Settings
 
 
-class Panel(Enum):
-    """A pane that opens and closes."""
-
-    OUTLINE = "outline"
-    INSPECTOR = "inspector"
-    PROBLEMS = "problems"
-    CALLS = "calls"
-
-
 class ViewController:
-    """Owns which panes are open, and the tab of the inspector."""
+    """Changes the display and the folds; it has no state."""
 
     def __init__(
         self,
@@ -42,23 +28,21 @@ class ViewController:
         host: Host,
         settings: Settings,
         navigator: Navigator,
+        panes: PaneController,
         search: SearchController,
         filter: FilterController,
         export: ExportController,
         stick: StickToEnd,
     ) -> None:
-        self.open_panes: frozenset[Panel] = frozenset()
-        self.inspector_tab = Tab.HEADER
         self._session = session
         self._host = host
         self._settings = settings
+        self._panes = panes
         self._navigator = navigator
         self._search = search
         self._filter = filter
         self._export = export
         self._stick = stick
-        self._held_line: int | None = None
-        """The screen line of the focused message before a change of size."""
 
     # The audience.
 
@@ -66,34 +50,25 @@ class ViewController:
         """Switch between the safe view and the debug view."""
         display = self._session.display
         if display.debug:
-            self.open_panes -= {Panel.OUTLINE}  # an open outline would be made for the safe view first
-            self._host.redraw(Changed.LAYOUT)
+            self._panes.lay_out_safe()  # an open outline would be made for the safe view first
         self.apply(display.closed() if display.debug else display.opened())
-        self.lay_out()
+        self._panes.lay_out()
 
     def toggle_analysis(self) -> None:
-        self._toggle(Reveal.ANALYSIS)
+        self._toggle(Reveal.ANALYSIS, "Thoughts")
 
     def toggle_commentary(self) -> None:
-        self._toggle(Reveal.COMMENTARY)
+        self._toggle(Reveal.COMMENTARY, "Commentary")
 
     def toggle_tools(self) -> None:
-        self._toggle(Reveal.TOOL)
+        self._toggle(Reveal.TOOL, "Tools")
 
     def toggle_system(self) -> None:
-        self._toggle(Reveal.SYSTEM)
+        self._toggle(Reveal.SYSTEM, "System and developer")
 
-    def _toggle(self, channel: Reveal) -> None:
+    def _toggle(self, channel: Reveal, name: str) -> None:
         self.apply(self._session.display.toggled(channel))
-
-    def toggle_side_panes(self) -> None:
-        """Show reasoning inline, or in panes next to the conversation."""
-        display = self._session.display
-        if not self._host.is_roomy and not display.side_panes:
-            self._host.notify("Side panes need 100 columns.")
-            return
-        self.apply(replace(display, side_panes=not display.side_panes))
-        self.lay_out()
+        self._host.notify(f"{name}: {'shown' if channel in self._session.display.channels else 'hidden'}.")
 
     def toggle_raw(self) -> None:
         """Show the exact bytes, or the bodies."""
@@ -133,6 +108,7 @@ class ViewController:
         if self._session.display.debug and not display.debug:
             self._search.end()
             self._navigator.select_problem(None)
+            self._navigator.forget_places("debug")
             self._host.forget_revealed()
         changed = self._session.apply(display)
         cursor = self._navigator.cursor_in_view(cursor)
@@ -142,98 +118,30 @@ class ViewController:
             viewport.go_to_cursor(cursor, above=above)
             self._host.redraw(Changed.FOCUS)
 
-    # Panes.
+    # Escape.
 
-    def lay_out(self) -> None:
-        """Open the panes of the view, as far as there is room."""
-        display, settings, is_roomy = self._session.display, self._settings, self._host.is_roomy
-        has_columns = is_roomy and display.debug and not display.side_panes
-        has_lines = is_roomy and display.debug and self._host.is_tall
-        panes = {
-            Panel.OUTLINE: has_columns and settings.outline.is_open,
-            Panel.INSPECTOR: has_columns and settings.inspector.is_open,
-            Panel.PROBLEMS: has_lines and settings.problems.is_open,
-        }
-        self.open_panes = frozenset(pane for pane, is_open in panes.items() if is_open)
-        self._host.redraw(Changed.LAYOUT | Changed.LISTS)
-        self._host.call_after_refresh(self.fit)
-
-    def fit(self, *, whole: bool = False) -> None:
-        """Make the blocks for the present width. The row of the cursor stays visible, with `whole` completely."""
-        with self._stick.kept():
-            viewport = self._host.viewport
-            self._host.redraw(Changed.ROWS)
-            if whole or viewport.cursor_row not in (None, *viewport.rows_on_screen):
-                viewport.go_to_cursor(viewport.cursor)
-            self._host.redraw(Changed.FOCUS)
-
-    def hold_line(self) -> None:
-        """Before a change of size, remember the screen line of the focused message."""
-        if self._held_line is None:
-            self._held_line = self._host.viewport.line_of_cursor
-
-    def fit_to_size(self) -> None:
-        """Make the blocks for a new size. The row of the cursor stays on the screen."""
-        above, self._held_line = self._held_line, None
-        self.fit()
-        if above is not None:
-            viewport = self._host.viewport
-            viewport.go_to_cursor(self._navigator.cursor, above=min(above, viewport.view_height // 2))
-            self._host.redraw(Changed.FOCUS)
-
-    def toggle_outline(self) -> None:
-        self._toggle_pane(Panel.OUTLINE, Changed.LISTS)
-
-    def toggle_inspector(self) -> None:
-        self._toggle_pane(Panel.INSPECTOR)
-
-    def toggle_problems(self) -> None:
-        self._toggle_pane(Panel.PROBLEMS)
-
-    def toggle_calls(self) -> None:
-        self._toggle_pane(Panel.CALLS)
-
-    def _toggle_pane(self, pane: Panel, changed: Changed = Changed.NOTHING) -> None:
-        self.open_panes ^= {pane}
-        self._host.redraw(Changed.LAYOUT | changed)
-        self._host.call_after_refresh(partial(self.fit, whole=True))
+    def clear(self) -> None:
+        """Stop an export, return to the transcript, end the search, or the filter, in this order."""
+        self._navigator.forget_count()
+        self.close_top()
 
     def close_top(self) -> bool:
-        """Stop an export, end search and filter, or close a pane; True if there was one."""
-        if self._export.stop():
+        """The same; True if there was something to end."""
+        if self._export.stop() or self._panes.leave():
             return True
-        if self._filter.is_active or self._search.searcher or self._host.prompt.is_asking:
+        if self._search.searcher and not self._filter.is_active:
+            self._search.end()
+            self._host.redraw(Changed.BLOCKS | Changed.MATCHES | Changed.FOCUS)
+            return True
+        if self._filter.is_active:
             self._search.end()
             self._filter.clear()
-            self._host.redraw(Changed.BLOCKS | Changed.MATCHES)
+            self._host.redraw(Changed.BLOCKS | Changed.MATCHES | Changed.FOCUS)
             return True
         if self._session.agent:
             self._show_agent(0)
             return True
-        return self._close_pane()
-
-    def _close_pane(self) -> bool:
-        """Close the top pane that the layout did not open; True if there was one."""
-        keeps_open = self._host.is_roomy and self._session.display.debug
-        for pane in (Panel.CALLS, Panel.PROBLEMS, Panel.INSPECTOR):
-            if pane in self.open_panes and (pane is Panel.CALLS or not keeps_open):
-                self.open_panes -= {pane}
-                self._host.redraw(Changed.LAYOUT)
-                self._host.call_after_refresh(self.fit)
-                return True
         return False
-
-    def next_tab(self) -> None:
-        """Show the next tab of the inspector."""
-        self._open_tab(self.inspector_tab.next(1))
-
-    def select_tab(self, tab: Tab) -> None:
-        """Remember the tab that a click opened."""
-        self.inspector_tab = tab
-
-    def _open_tab(self, tab: Tab) -> None:
-        self.inspector_tab = tab
-        self._host.redraw(Changed.TAB)
 
     # Folds.
 
@@ -242,7 +150,7 @@ class ViewController:
         problem = self._navigator.selected_problem
         if problem is not None:
             self._navigator.select_problem(None)
-            self._explain(problem)
+            self._panes.explain(problem)
             return
         number = self._navigator.focused_number
         if number:
@@ -250,17 +158,6 @@ class ViewController:
             self._refold(number, self._session.fold(number, unfolded))
         else:
             self._open_folded()
-
-    def _explain(self, problem: ShownDiagnostic) -> None:
-        """Explain a problem: in the inspector, or in one sentence in the safe view."""
-        rule = RULES[problem.code]
-        if not self._session.display.debug:
-            self._host.notify(f"{problem.code}: {rule.safe} ({rule.section})")
-            return
-        self.open_panes |= {Panel.INSPECTOR}
-        self._host.redraw(Changed.LAYOUT)
-        self._open_tab(Tab.PROBLEMS)
-        self._host.call_after_refresh(self.fit)
 
     def _open_folded(self) -> None:
         """Unfold the branch under the cursor, or open the transcript of the sub-agent."""

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from textual.containers import Horizontal
+from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 
-from viewer.render.style import Style
+from viewer.render.style import Style, trusted
+from viewer.tui.bars.completion import CompletionBox
 from viewer.tui.bars.footer import KeyFooter
-from viewer.tui.bars.problem_line import ProblemLine
 from viewer.tui.bars.prompt import Prompt
 from viewer.tui.bars.status import StatusLine
 from viewer.tui.bars.title import TitleBar
-from viewer.tui.bars.toggles import Toggles
+from viewer.tui.bottom.pane import BottomPane
 from viewer.tui.keys import Action, by_id
-from viewer.tui.main.view import Panel
-from viewer.tui.panes.calls import Calls
+from viewer.tui.panes.frame import Frame
 from viewer.tui.panes.inspector import Inspector
+from viewer.tui.panes.line_list import LineList
 from viewer.tui.panes.outline import Outline
-from viewer.tui.panes.problems import Problems
-from viewer.tui.panes.strip_widget import MessageStrip
+from viewer.tui.panes.panel import Panel
 from viewer.tui.terminal.paint import Painter
 from viewer.tui.transcript.transcript import Transcript
 
@@ -29,33 +28,43 @@ class Widgets:
     """Created once for a screen."""
 
     def __init__(self, painter: Painter, printing: Style, actions: Sequence[Action]) -> None:
-        hint = f"{by_id('next_tab', actions).shown_key}: next  {by_id('clear', actions).shown_key}: close"
+        keys = [f"{by_id(id, actions).shown_key} {word}" for id, word in (("open", "Go"), ("help", "Explain"))]
         self.title = TitleBar(painter, printing)
-        self.toggles = Toggles(painter, printing)
         self.outline = Outline(painter, printing, id="outline")
         self.transcript = Transcript(painter, printing.signs, id="transcript")
         self.analysis = Transcript(painter, printing.signs, id="pane-analysis")
         self.commentary = Transcript(painter, printing.signs, id="pane-commentary")
-        self.inspector = Inspector(painter, printing, hint=hint, id="inspector")
-        self.problems = Problems(painter, printing, id="problems")
-        self.calls = Calls(painter, printing, id="calls")
-        self.strip = MessageStrip(painter, printing, titled=True, id="strip")
-        self.prompt = Prompt()
-        self.problem_line = ProblemLine(painter, printing, id="problem-line")
-        self.status = StatusLine(painter, printing)
+        self.inspector = Inspector(painter, printing, id="inspector")
+        self.bottom = BottomPane(painter, printing, problem_keys="  ".join(keys), id="bottom")
+        self.conversation = Frame(Panel.TRANSCRIPT, printing, self.transcript, id="conversation")
+        self.side = Frame(Panel.SIDE, printing, self.analysis, self.commentary, id="side")
+        filter_keys = f"{by_id('filter', actions).shown_key} edit · {by_id('clear', actions).shown_key} clear"
+        self.status = StatusLine(painter, printing, filter_keys=filter_keys)
+        self.prompt = Prompt(self.status.show_search, printing)
+        self.completion = CompletionBox(painter, printing)
         self.footer = KeyFooter(painter, printing, actions=actions)
         self.sides = [self.analysis, self.commentary]
         """The panes for reasoning and commentary."""
-        self.panels: dict[Panel, Widget] = {
+        self.frames: dict[Panel, Frame] = {
             Panel.OUTLINE: self.outline,
+            Panel.TRANSCRIPT: self.conversation,
             Panel.INSPECTOR: self.inspector,
-            Panel.PROBLEMS: self.problems,
-            Panel.CALLS: self.calls,
+            Panel.BOTTOM: self.bottom,
+            Panel.SIDE: self.side,
         }
+        self.side.caption(trusted("Behind it"), trusted(f"thoughts {printing.signs.dot} calls"))
 
     def lines(self) -> list[Widget]:
         """The children of the screen, from top to bottom."""
-        columns = Horizontal(self.outline, self.transcript, *self.sides, self.inspector, id="panes")
-        lists: list[Widget] = [self.problems, self.calls, self.strip]
-        bottom: list[Widget] = [self.prompt, self.problem_line, self.status, self.footer]
-        return [self.title, self.toggles, columns, *lists, *bottom]
+        columns = Horizontal(self.outline, self.conversation, self.side, self.inspector, id="panes")
+        row = Vertical(self.prompt, self.status, id="status-row")
+        return [self.title, columns, self.bottom, row, self.footer, self.completion]
+
+    def list_of(self, panel: Panel) -> LineList | None:
+        """The list of a pane; None for the transcript."""
+        lists = {Panel.OUTLINE: self.outline.list, Panel.INSPECTOR: self.inspector.list, Panel.BOTTOM: self.bottom.list}
+        return lists.get(panel)
+
+    def target_of(self, panel: Panel) -> Widget:
+        """The widget that takes the focus of a pane."""
+        return self.list_of(panel) or (self.analysis if panel is Panel.SIDE else self.transcript)

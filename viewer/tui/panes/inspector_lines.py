@@ -11,18 +11,17 @@ from viewer.document.calls import CallView
 from viewer.document.projection import Projection
 from viewer.document.values import ShownCall, ShownDiagnostic, ShownMessage
 from viewer.render.diagnostic import described, full_code
-from viewer.render.number_format import counted, duration, usage_words
+from viewer.render.head import STOPS
+from viewer.render.number_format import byte_size, counted, usage_words
 from viewer.render.sanitize import SafeText
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
-from viewer.render.width import wrap
+from viewer.render.width import cells, cut, wrap
 from viewer.rules import RULES
-from viewer.tui.panes.columns import length
-from viewer.tui.panes.link_lines import Entry, field, graph_entries, graph_sentence, link_entries
+from viewer.tui.panes.columns import fitted
+from viewer.tui.panes.link_lines import Entry, field, latency_words, link_entries
 from viewer.tui.panes.raw_lines import raw_lines, token_lines
+from viewer.tui.panes.signs import state_sign
 
-_IN_HEADER = 9
-"""The number of calls in the header tab."""
-_IN_SHEET = 3
 _LOOKS = {"error": StyleRole.ERROR, "warning": StyleRole.WARNING, "info": StyleRole.INFO}
 _KINDS = frozenset({"injected", "subagent", "replayed", "notice", "unknown"})
 """Kinds that role and channel do not give away."""
@@ -36,14 +35,8 @@ class Tab(Enum):
 
     HEADER = "Header"
     RAW = "Raw"
-    TOKENS = "Tokens"
     LINKS = "Links"
     PROBLEMS = "Problems"
-
-    def next(self, step: int = 1) -> Tab:
-        """The next tab; the first follows the last."""
-        tabs = list(Tab)
-        return tabs[(tabs.index(self) + step) % len(tabs)]
 
 
 class Inspected(Struct, frozen=True):
@@ -58,6 +51,16 @@ class Inspected(Struct, frozen=True):
     """The problems of this message."""
     faulty: Container[int] = frozenset()
     """The numbers of all messages with an error."""
+    size: int = 0
+    """The bytes of the input, if known."""
+
+    @property
+    def tabs(self) -> list[Tab]:
+        """The tabs that have something to show."""
+        filled = [Tab.HEADER]
+        filled += [Tab.RAW] if self.message is not None else []
+        filled += [Tab.LINKS] if self.message is not None and self.calls.of(self.number) else []
+        return [*filled, *([Tab.PROBLEMS] if self.problems else [])]
 
 
 def entries(inspected: Inspected, tab: Tab, width: int, style: Style, *, sheet: bool) -> list[Entry]:
@@ -72,59 +75,55 @@ def entries(inspected: Inspected, tab: Tab, width: int, style: Style, *, sheet: 
     if tab is Tab.LINKS:
         around = inspected.calls, inspected.faulty
         return list(link_entries(inspected.projection, inspected.number, *around, width, style))
-    data = inspected.projection.raw(inspected.number)
-    format = _format(inspected.projection, message)
-    if tab is Tab.TOKENS:
-        return [Entry(line) for line in token_lines(data, (message.span or (0, 0))[0], format, style)]
-    return [Entry((Part(trusted(" ")), *line)) for line in raw_lines(data, format, max(width - 2, 8), style)]
+    return list(_raw_entries(inspected, message, width, style))
 
 
-HINT = "tab: next  esc: close"
+def tab_lines(tabs: Sequence[Tab], active: Tab, width: int, style: Style) -> list[Line]:
+    """The names of the tabs, and a rule that is heavy below the active one."""
+    names: list[Part] = [Part(trusted(" "))]
+    for tab in tabs:
+        look = StyleRole.STRONG if tab is active else StyleRole.QUIET
+        names += [Part(trusted(tab.value), look), Part(trusted("  "))]
+    start = 1 + sum(len(tab.value) + 2 for tab in tabs[: tabs.index(active)]) if active in tabs else 1
+    light, heavy = style.signs.rule, style.signs.heavy
+    before = trusted(f" {light * (start - 2)} " if start > 2 else " ")
+    below = trusted(heavy * len(active.value))
+    rest = max(width - len(before) - len(below) - 2, 0)
+    rule = (
+        Part(before, StyleRole.RULE),
+        Part(below, StyleRole.FOCUS),
+        Part(trusted(f" {light * rest} "), StyleRole.RULE),
+    )
+    return [tuple(names), rule]
 
 
-def head_lines(number: int, tab: Tab, width: int, style: Style, *, sheet: bool, hint: str = HINT) -> list[Line]:
-    """The number and the tabs: three lines in a column, one line in a sheet."""
-    rule = style.signs.rule
-    if sheet:
-        right: Line = (Part(trusted(f"{hint} "), StyleRole.QUIET), Part(trusted(f"{rule * 2} "), StyleRole.RULE))
-        left: Line = (Part(trusted(f"{rule * 2} #{number}  "), StyleRole.TITLE), *_tab_parts(tab, brackets=True))
-        filling = width - length(left) - length(right) - 2
-        return [(*left, Part(trusted(f" {rule * filling} "), StyleRole.RULE), *right) if filling > 0 else left]
-    place = f"[{list(Tab).index(tab) + 1}/{len(Tab)} {'>' if style.ascii else '▸'}]  "
-    title = f" INSPECT  #{number}"
-    gap = " " * max(1, width - len(title) - len(place))
-    return [
-        (Part(trusted(title), StyleRole.TITLE), Part(trusted(gap + place), StyleRole.QUIET)),
-        (Part(trusted(" ")), *_tab_parts(tab, brackets=False)),
-        (Part(trusted(f" {rule * max(0, width - 3)}"), StyleRole.RULE),),
-    ]
-
-
-def tab_at(number: int, tab: Tab, x: int, y: int, *, sheet: bool) -> Tab | None:
-    """The clicked tab."""
-    if y != (0 if sheet else 1):
-        return None
-    at = len(f"-- #{number}  ") if sheet else 1
-    for each, part in zip(Tab, _tab_parts(tab, brackets=sheet)[::2], strict=True):
-        if at <= x < at + len(part.text):
-            return each
-        at += len(part.text) + 1
+def tab_at(tabs: Sequence[Tab], x: int) -> Tab | None:
+    """The tab at a column."""
+    at = 1
+    for tab in tabs:
+        if at <= x < at + len(tab.value):
+            return tab
+        at += len(tab.value) + 2
     return None
 
 
-def _tab_parts(active: Tab, *, brackets: bool) -> list[Part]:
-    """The names of the tabs, separated by spaces."""
-    parts: list[Part] = []
-    for tab in Tab:
-        text = f"[{tab.value}]" if brackets and tab is active else tab.value
-        parts += [Part(trusted(text), StyleRole.STRONG if tab is active else StyleRole.QUIET), Part(trusted(" "))]
-    return parts[:-1]
+def _raw_entries(inspected: Inspected, message: ShownMessage, width: int, style: Style) -> Iterator[Entry]:
+    """The exact bytes, and below them the control tokens with their offsets."""
+    data, format = inspected.projection.raw(inspected.number), _format(inspected.projection, message)
+    for line in raw_lines(data, format, max(width - 2, 8), style):
+        yield Entry((Part(trusted(" ")), *line))
+    tokens = list(token_lines(data, (message.span or (0, 0))[0], format, style))
+    if all(len(line) == 2 for line in tokens) and len(tokens) > 1:
+        yield Entry(())
+        for place, token in tokens:
+            room = max(width - len(place.text), 1)
+            yield Entry((place, Part(cut(token.text, room, trusted(style.signs.ellipsis)), token.look)))
 
 
 def _unseen(inspected: Inspected, width: int, style: Style) -> Iterator[Entry]:
     headline = inspected.projection.headline(inspected.number)
     yield from field("role", style.name(headline.role or "(none)"), width)
-    yield from field("safe view", style.words(inspected.projection.why(inspected.number)), width)
+    yield from field("visible", style.words(inspected.projection.why(inspected.number)), width)
     yield Entry(())
     for row in wrap(trusted("This message's channel is off."), max(width - 2, 8)):
         yield Entry((Part(SafeText(f" {row}"), StyleRole.QUIET),))
@@ -134,30 +133,30 @@ def _header_entries(
     inspected: Inspected, message: ShownMessage, width: int, style: Style, sheet: bool
 ) -> Iterator[Entry]:
     fields = list(_fields(inspected, message, style))
-    around = inspected.number, inspected.calls, inspected.faulty
     if sheet:
-        yield from _flowing(fields, width)
-        yield from graph_sentence(*around, width, style, _IN_SHEET)
+        yield from _two_columns(fields, width, style)
         return
+    yield Entry(())
     for label, value, look, follows in fields:
         yield from field(label, value, width, look, follows)
-    if inspected.calls:
-        yield Entry(())
-    yield from graph_entries(*around, style, _IN_HEADER)
 
 
-def _flowing(fields: list[Field], width: int) -> Iterator[Entry]:
-    """Fields one after the other; a field that does not fit begins a line."""
-    line: list[Part] = []
-    leads: int | None = None
-    for label, value, look, follows in fields:
-        parts = (Part(trusted(f" {label} "), StyleRole.QUIET), Part(value, look), Part(trusted("  ")))
-        if line and length((*line, *parts)) > width + 2:
-            yield Entry(tuple(line), leads)
-            line, leads = [], None
-        line += parts
-        leads = leads or follows
-    yield Entry(tuple(line), leads)
+def _two_columns(fields: list[Field], width: int, style: Style) -> Iterator[Entry]:
+    """Two fields in a line."""
+    labels = [max((cells(label) for label, *_ in fields[side::2]), default=0) + 2 for side in (0, 1)]
+    left = min(max((cells(value) for _, value, *_ in fields[::2]), default=0) + 2, width // 2 - labels[0])
+    for place in range(0, len(fields), 2):
+        line: list[Part] = [Part(trusted(" "))]
+        leads: int | None = None
+        for side, (label, value, look, follows) in enumerate(fields[place : place + 2]):
+            room = left - 1 if not side else max(width - 2 - labels[0] - left - labels[1], 0)
+            line += [
+                Part(fitted(trusted(label), labels[side], style), StyleRole.QUIET),
+                Part(fitted(value, room, style), look),
+                Part(trusted(" ")),
+            ]
+            leads = leads or follows
+        yield Entry(tuple(line), leads)
 
 
 def _fields(inspected: Inspected, message: ShownMessage, style: Style) -> Iterator[Field]:
@@ -165,9 +164,8 @@ def _fields(inspected: Inspected, message: ShownMessage, style: Style) -> Iterat
     link = next(iter(inspected.calls.of(message.number)), None)
     yield "role", style.name(message.role or "(none)"), StyleRole.PLAIN, None
     yield from _given("name", message.name, style)
-    yield from _id_field(message, link, style)
-    yield from _given("to", message.recipient, style)
     yield "channel", _channel(message, style), StyleRole.PLAIN, None
+    yield from _given("to", message.recipient, style)
     yield from _given("intent", message.intent, style)
     if message.message_kind in _KINDS:
         yield "kind", trusted(message.message_kind), StyleRole.PLAIN, None
@@ -176,23 +174,28 @@ def _fields(inspected: Inspected, message: ShownMessage, style: Style) -> Iterat
     if message.content_type:
         how = "constrain " if message.constrained else ""
         yield "type", style.name(how + message.content_type), StyleRole.PLAIN, None
-    why = style.words(inspected.projection.why(message.number))
-    yield "safe view", why, StyleRole.OK if message.visible else StyleRole.WARNING, None
-    yield from _places(inspected.projection, message, style)
-    milliseconds = None
+    yield from _id_field(message, link, style)
     if link is not None:
-        milliseconds = link.latency_ms if link.latency_ms is not None else link.observed_ms
-    if link is not None and milliseconds is not None:
-        words = f"{duration(milliseconds)} {'after call' if message.number == link.reply else 'to reply'}"
-        words += "" if link.latency_ms is not None else " (observed)"
-        yield "latency", trusted(words), StyleRole.PLAIN, None
+        state = state_sign(link, style, words=True)
+        yield "state", SafeText(", ".join(filter(None, (state.text, latency_words(link))))), state.look, None
+    why = style.words(inspected.projection.why(message.number))
+    yield "visible", why, StyleRole.OK if message.visible else StyleRole.WARNING, None
+    yield from _sizes(inspected, message, style)
+    yield from _places(inspected.projection, message, style)
     ending = "cancelled" if message.cancelled else message.ending
-    yield "ending", trusted(ending), StyleRole.PLAIN, None
+    yield "ending", trusted(STOPS.get(ending, ending)), StyleRole.PLAIN, None
     yield from _given("time", message.time, style)
-    if message.usage is not None:
-        yield "tokens", trusted(usage_words(message.usage)), StyleRole.PLAIN, None
     for key, value in message.extra.items():
         yield style.name(key), style.name(value), StyleRole.PLAIN, None
+
+
+def _sizes(inspected: Inspected, message: ShownMessage, style: Style) -> Iterator[Field]:
+    """The size of the body, and the tokens of the reply."""
+    size = inspected.projection.headline(message.number).body_bytes
+    share = f", {100 * size / inspected.size:.1f} % of the file" if inspected.size else ""
+    yield "size", trusted(f"{byte_size(size)}{share}"), StyleRole.PLAIN, None
+    if message.usage is not None:
+        yield "tokens", trusted(usage_words(message.usage)), StyleRole.PLAIN, None
 
 
 def _given(label: str, value: str | None, style: Style) -> Iterator[Field]:
@@ -204,14 +207,14 @@ def _id_field(message: ShownMessage, link: ShownCall | None, style: Style) -> It
     """The call id, and the other message of the call."""
     if link is None and message.call_id is None:
         return
-    other, sign = None, ""
+    other, word = None, ""
     if link is not None:
         is_caller = message.number == link.call
         other = link.reply if is_caller else link.call
-        sign = style.signs.down if is_caller else style.signs.up
+        word = "reply" if is_caller else "call"
     name = style.name(message.call_id) if message.call_id else style.words("—")
-    dotted = style.signs.inferred if link is not None and link.inferred else ""
-    yield "call_id", SafeText(f"{name}   {dotted}{sign}{other}" if other else name), StyleRole.PLAIN, other
+    to = style.signs.inferred if link is not None and link.inferred else style.signs.to
+    yield "call", SafeText(f"{name}  {to} {word} #{other}" if other else name), StyleRole.PLAIN, other
 
 
 def _channel(message: ShownMessage, style: Style) -> SafeText:
@@ -232,7 +235,9 @@ def _places(projection: Projection, message: ShownMessage, style: Style) -> Iter
         last = "…"
         if end - start <= _LARGEST_COUNTED:
             last = str(message.line + projection.raw(message.number).rstrip(b"\n").count(b"\n"))
-        yield "lines", style.words(f"{message.line}–{last}"), StyleRole.PLAIN, None
+        same = last == str(message.line)
+        words = style.words(f"{message.line}" if same else f"{message.line}–{last}")
+        yield "line" if same else "lines", words, StyleRole.PLAIN, None
 
 
 def _problem_entries(problems: Sequence[ShownDiagnostic], width: int, style: Style) -> Iterator[Entry]:

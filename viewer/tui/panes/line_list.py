@@ -1,4 +1,6 @@
-"""List of one-line rows with a cursor; only visible rows are drawn. Outline, problems, calls, files."""
+"""List of one-line rows with a cursor; only visible rows are drawn. Outline, problems, calls, timeline, files.
+
+The row under the cursor may be opened: more lines follow it."""
 
 from __future__ import annotations
 
@@ -17,11 +19,11 @@ from viewer.tui.panes.plain_lines import PlainLines
 from viewer.tui.terminal.paint import Painter
 
 
-class LineList(ScrollView, PlainLines, can_focus=False):
+class LineList(ScrollView, PlainLines, can_focus=False, inherit_bindings=False):
     """Rows are requested when they are drawn, so that the length of a list does not matter."""
 
     class Chosen(Message):
-        """A row was clicked."""
+        """A row was clicked twice, or chosen with a key; in a list that takes no focus, one click chooses."""
 
         def __init__(self, sender: LineList, row: int) -> None:
             super().__init__()
@@ -33,15 +35,56 @@ class LineList(ScrollView, PlainLines, can_focus=False):
             """The list, for handlers that select it by id."""
             return self.list
 
-    def __init__(self, painter: Painter, *, id: str | None = None) -> None:
+    class Moved(Message):
+        """The operator moved the cursor to another row."""
+
+        def __init__(self, sender: LineList, row: int) -> None:
+            super().__init__()
+            self.list = sender
+            self.row = row
+
+    class Folded(Message):
+        """Fold or unfold the row under the cursor; in a timeline, pan."""
+
+        def __init__(self, folded: bool) -> None:
+            super().__init__()
+            self.folded = folded
+
+    class Zoomed(Message):
+        """Zoom in (1) or out (-1)."""
+
+        def __init__(self, step: int) -> None:
+            super().__init__()
+            self.step = step
+
+    class Sorted(Message):
+        """Sort by the next column."""
+
+    def __init__(self, painter: Painter, *, focusable: bool = False, id: str | None = None) -> None:
         super().__init__(id=id)
         self.painter = painter
+        self.can_focus = focusable
+        self.cursor = -1
+        self.first = 0
+        """The first row that the cursor may be on: rows before it are headings."""
         self._count = 0
         self._line: Callable[[int, int], Line] = lambda row, width: ()
-        self.cursor = -1
+        self._details: Callable[[int, int], list[Line]] | None = None
+        self._opened: list[Line] = []
+        """The lines below the row of the cursor."""
         self._base = Style()
         self._top = 0
-        """The row of the first line."""
+        """The first visible line."""
+
+    @property
+    def count(self) -> int:
+        """The number of rows."""
+        return self._count
+
+    @property
+    def page(self) -> int:
+        """The number of visible lines."""
+        return max(1, self.size.height)
 
     def show(self, count: int, line: Callable[[int, int], Line], cursor: int = -1) -> None:
         """Show a number of rows; `line` gives the parts of a row for a width."""
@@ -50,28 +93,69 @@ class LineList(ScrollView, PlainLines, can_focus=False):
         self.refresh()
         self.follow_cursor()
 
+    def open_with(self, details: Callable[[int, int], list[Line]] | None) -> None:
+        """Open the row under the cursor with these lines, or no row."""
+        self._details = details
+        self._measure()
+        self.follow_cursor()
+        self.refresh()
+
     def on_resize(self, event: events.Resize) -> None:
         """Show or remove the scrollbar for another height."""
         self._measure()
 
     def _measure(self) -> None:
         """Every change of the size causes a layout of the screen. A list that fits keeps the same size."""
-        self.virtual_size = Size(0, self._count if self._count > self.size.height else 0)
+        opens = self._details is not None and 0 <= self.cursor < self._count and self.size.width > 0
+        self._opened = self._details(self.cursor, self.size.width) if opens and self._details else []
+        lines = self._count + len(self._opened)
+        self.virtual_size = Size(0, lines if lines > self.size.height else 0)
 
     def clear(self) -> None:
         """Forget every row and its text."""
+        self._details = None
         self.show(0, lambda row, width: ())
 
     def move_to(self, row: int) -> None:
         """Put the cursor on a row."""
         self.cursor = max(-1, min(row, self._count - 1))
+        if self._details is not None:
+            self._measure()
         self.follow_cursor()
         self.refresh()
+
+    def go_to(self, row: int) -> None:
+        """The same for the operator: the rest of the screen follows."""
+        if self._count > self.first:
+            self.move_to(max(self.first, row))
+            self.post_message(self.Moved(self, self.cursor))
+
+    def choose(self) -> None:
+        """Choose the row under the cursor."""
+        if self.first <= self.cursor < self._count:
+            self.post_message(self.Chosen(self, self.cursor))
+
+    def fold(self, folded: bool) -> None:
+        """Fold or unfold the row under the cursor, or pan."""
+        self.post_message(self.Folded(folded))
+
+    def zoom(self, step: int) -> None:
+        """Zoom in (1) or out (-1)."""
+        self.post_message(self.Zoomed(step))
+
+    def sort(self) -> None:
+        """Sort by the next column."""
+        self.post_message(self.Sorted())
+
+    def text(self, row: int) -> str:
+        """The text of a row, for a search in the list."""
+        return "".join(part.text for part in self._line(row, self.size.width or 1)) if 0 <= row < self._count else ""
 
     def follow_cursor(self) -> None:
         """Scroll as little as needed to show the cursor."""
         if self.cursor >= 0:
-            self.scroll_to_region(Region(0, self.cursor, 1, 1), animate=False, force=True, x_axis=False)
+            below = min(len(self._opened), max(self.size.height - 1, 0))
+            self.scroll_to_region(Region(0, self.cursor, 1, 1 + below), animate=False, force=True, x_axis=False)
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Compute once what all lines share."""
@@ -80,12 +164,28 @@ class LineList(ScrollView, PlainLines, can_focus=False):
 
     def segments(self, y: int) -> list[Segment]:
         """One screen line."""
-        row, width = self._top + y, self.line_width
+        row, detail = self._at(self._top + y)
+        width = self.line_width
+        if detail >= 0:
+            return self.painter.segments(self._opened[detail], width, self._base)
         base = self._base + self.painter.style(StyleRole.CURSOR) if row == self.cursor else self._base
         return self.painter.segments(self._line(row, width) if row < self._count else (), width, base)
 
+    def _at(self, line: int) -> tuple[int, int]:
+        """The row of a line, and which of the lines of the open row it is; -1 for none."""
+        beyond = line - self.cursor
+        if not self._opened or beyond <= 0:
+            return line, -1
+        return (self.cursor, beyond - 1) if beyond <= len(self._opened) else (line - len(self._opened), -1)
+
     def on_click(self, event: events.Click) -> None:
-        """Choose the clicked row."""
-        row = self.scroll_offset.y + event.y
-        if 0 <= row < self._count:
+        """Put the cursor on the clicked row; a double click chooses it."""
+        row, _ = self._at(self.scroll_offset.y + event.y)
+        if not self.first <= row < self._count:
+            return
+        if not self.can_focus:
             self.post_message(self.Chosen(self, row))
+        elif event.chain > 1:
+            self.choose()
+        else:
+            self.go_to(row)

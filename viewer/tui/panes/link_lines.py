@@ -14,7 +14,7 @@ from viewer.render.sanitize import SafeText
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.render.width import wrap
 from viewer.syntax.json_text import JsonKind, JsonNode, read_json
-from viewer.tui.panes.columns import fitted, length
+from viewer.tui.panes.columns import fitted
 
 MOST_LINKS = 200
 _LABEL = 11
@@ -168,35 +168,6 @@ def graph_entries(
     for call in near:
         fault = (_fault(style),) if _is_faulty(call, faulty) else ()
         yield Entry((*_graph_line(call, number, ids, digits, style), *fault), _other_end(call, number))
-
-
-def graph_sentence(
-    number: int, calls: Sequence[ShownCall], faulty: Container[int], width: int, style: Style, most: int
-) -> Iterator[Entry]:
-    """The same in few lines: `graph  wx1 #6─►#7 0.9 s ok   wx2 …`."""
-    line: list[Part] = [Part(trusted(" graph"), StyleRole.QUIET)]
-    _, near = _nearest(number, calls, most)
-    for call in near:
-        parts = _short_graph(call, number, style)
-        fault = [_fault(style)] if _is_faulty(call, faulty) else []
-        if length((*line, *parts, *fault)) > width and len(line) > 1:
-            yield Entry(tuple(line))
-            line = [Part(trusted("      "))]
-        line += [*parts, *fault]
-    if len(line) > 1:
-        yield Entry(tuple(line))
-
-
-def _short_graph(call: ShownCall, number: int, style: Style) -> list[Part]:
-    here = number in (call.call, call.reply)
-    name = fitted(style.name(call.call_id), _WIDEST_ID, style).rstrip(" ") if call.call_id else style.words("—")
-    latency = latency_words(call) and f" {latency_words(call)}"
-    ends = arrow(call, 0, style).replace(" ", "")
-    return [
-        Part(SafeText(f"  {name} "), StyleRole.STRONG if here else StyleRole.QUIET),
-        Part(trusted(f"{ends}{latency} "), StyleRole.STRONG if here else StyleRole.PLAIN),
-        state_part(call, style),
-    ]
 
 
 def _is_faulty(call: ShownCall, faulty: Container[int]) -> bool:

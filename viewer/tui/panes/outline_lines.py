@@ -1,4 +1,4 @@
-"""Lines of the outline: turns, messages, strokes of calls, and problem marks."""
+"""Lines of the outline: turns with their first question, and one line per message or call."""
 
 from __future__ import annotations
 
@@ -7,17 +7,20 @@ from viewer.document.diagnostics import DiagnosticView
 from viewer.document.projection import Projection
 from viewer.document.rows import Rows
 from viewer.document.values import Headline, ShownCall
-from viewer.render.head import is_call, letter_of, look_of
-from viewer.render.number_format import byte_size, duration, one_line
+from viewer.render.head import is_call, look_of
+from viewer.render.number_format import byte_size, counted, duration, one_line
 from viewer.render.sanitize import SafeText
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
+from viewer.render.width import cells
 from viewer.syntax.times import parse_time
-from viewer.tui.panes.brackets import Brackets
-from viewer.tui.panes.columns import fitted, spread
-from viewer.tui.panes.outline_table import OutlineKind, OutlineRow, OutlineTable, ShownTable, WholeTable
+from viewer.tui.panes.columns import fitted
+from viewer.tui.panes.link_lines import latency_words
+from viewer.tui.panes.outline_table import OutlineKind, OutlineRow, OutlineTable
+from viewer.tui.panes.signs import KindSign, kind_sign, state_sign
 
-_MARKS = {"error": StyleRole.ERROR, "warning": StyleRole.WARNING}
-_WIDEST_ASIDE = 12
+_LOOKS = {"error": StyleRole.ERROR, "warning": StyleRole.WARNING}
+_BEGINNING = 120
+"""Characters of a body that are read for a line."""
 
 
 class OutlineLines:
@@ -33,13 +36,11 @@ class OutlineLines:
         problems: DiagnosticView | None = None,
         live: bool = False,
     ) -> None:
-        self.table: OutlineTable = ShownTable() if projection.audience.is_safe else WholeTable()
+        self.table = OutlineTable()
         self.focus = 0
         self._projection, self._rows, self._style = projection, rows, style
-        self._calls: CallView | None = None
-        self._problems: DiagnosticView | None = None
-        self.table.extend(projection, rows)
         self._use_facts(calls, problems, live)
+        self.table.extend(projection, rows, self._calls)
 
     def focus_on(self, number: int) -> None:
         """Set the focused message."""
@@ -53,149 +54,121 @@ class OutlineLines:
         problems: DiagnosticView | None = None,
         live: bool = False,
     ) -> None:
-        """Extend the rows; those from `changed` on may be different. Lists that stay the same are not read again."""
-        self.table.extend(self._projection, self._rows, changed)
+        """Extend the rows; those from `changed` on may be different."""
         self._use_facts(calls, problems, live)
-
-    def reuse(self, projection: Projection, rows: Rows) -> bool:
-        """Use another projection if the lines stay the same except for channels; False if they do not."""
-        if projection.audience.is_safe or self._projection.audience.is_safe:
-            return False
-        if not projection.is_of_same_reading(self._projection):
-            return False
-        self._projection, self._rows = projection, rows
-        return True
+        self.table.extend(self._projection, self._rows, self._calls, changed)
 
     def _use_facts(self, calls: CallView | None, problems: DiagnosticView | None, live: bool) -> None:
-        if calls is None:
-            calls = self._projection.calls()
+        self._calls = self._projection.calls() if calls is None else calls
         if problems is None:
             problems = self._projection.problems(self._rows).extend(self._rows.settled_number)
-        self._live = live
-        if calls is not self._calls:
-            self._calls = calls
-            self._brackets = Brackets(calls)
-        if problems is not self._problems:
-            self._problems = problems
+        self._problems, self._live = problems, live
 
-    def line(self, row: int, width: int) -> Line:
+    def line(self, row: int, width: int, *, is_cursor: bool = False) -> Line:
         """One line of the outline."""
         found = self.table.at(row)
         if found.kind is OutlineKind.TURN:
-            return self._turn_line(found.group, width)
+            return self._turn_line(found.group, width, is_cursor)
         if found.kind is OutlineKind.HIDDEN:
-            return self._hidden_line(found)
-        return self._message_line(found.number, width)
+            return self._hidden_line(found, width, is_cursor)
+        return self._message_line(found.number, width, is_cursor)
 
-    def _turn_line(self, group: int, width: int) -> Line:
-        folded = group in self.table.folds
-        sign = ("> " if folded else "v ") if self._style.ascii else ("▸ " if folded else "▾ ")
-        transcript = self.table.begins_transcript(group)
-        words = f"turn {self.table.turn(group)}"
+    def _turn_line(self, group: int, width: int, is_cursor: bool) -> Line:
+        table, style = self.table, self._style
+        folded = group in table.folds
+        fold = ("+" if folded else "-") if style.ascii else ("▸" if folded else "▾")
+        transcript = table.begins_transcript(group)
+        number = table.title(group)
+        words = style.name(one_line(self._projection.beginning(number, _BEGINNING))) if number else trusted("")
         if transcript is not None:
-            words = f"transcript {self._rows.transcript_label(transcript)}, turn 1"
-        title = trusted(sign + words)
-        mark = self._mark(*self.table.span(group)) if folded else Part(trusted(" "))
-        left: Line = (mark, Part(title, StyleRole.HEADING))
-        if folded:
-            left = (*left, Part(self._style.words(f" · {self.table.size(group)}"), StyleRole.QUIET))
-        return spread(left, (Part(trusted(f"{self._turn_time(group)} "), StyleRole.QUIET),), width)
+            label = self._rows.transcript_label(transcript)
+            words = style.words(f"transcript {label}" + (f" · {words}" if words else ""))
+        bar = style.signs.gutter if is_cursor else " "
+        left = (
+            Part(trusted(bar), StyleRole.FOCUS),
+            Part(trusted(f"{fold} "), StyleRole.QUIET),
+            Part(trusted(f"{table.turn(group)} "), StyleRole.STRONG),
+        )
+        return self._spread(left, words, StyleRole.PLAIN, self._turn_aside(group), width)
 
-    def _turn_time(self, group: int) -> str:
+    def _turn_aside(self, group: int) -> Line:
+        """The problems of a turn, or the time that it took."""
+        first, last = self.table.span(group)
+        worst = self._problems.worst(first, last)
+        if worst:
+            found = sum(one.severity == worst for one in self._problems.between(first, last))
+            sign = self._style.signs.severity(worst)
+            return (Part(trusted(f"{sign} {found}"), _LOOKS[worst]),)
         if self._live and group == self.table.groups - 1:
-            return "live"
-        numbers = self.table.numbers(group)
-        begun, ended = self._first_time(numbers), self._first_time(numbers[::-1])
-        return duration(ended - begun) if begun is not None and ended is not None and ended > begun else ""
+            return (Part(trusted("live"), StyleRole.PENDING),)
+        begun, ended = (
+            self._time(range(first, min(last, first + 6) + 1)),
+            self._time(range(last, max(first, last - 6), -1)),
+        )
+        took = duration(ended - begun) if begun is not None and ended is not None and ended > begun else ""
+        return (Part(trusted(took), StyleRole.QUIET),)
 
-    def _first_time(self, numbers: list[int]) -> int | None:
+    def _time(self, numbers: range) -> int | None:
         times = (self._projection.headline(number).time for number in numbers)
         return next((parse_time(time) for time in times if time is not None), None)
 
-    def _hidden_line(self, found: OutlineRow) -> Line:
-        mark = self._mark(found.number - found.hidden + 1, found.number)
-        indent = " " * (self._digits + 2)
-        return mark, Part(trusted(f"{indent}{self._style.signs.hidden} {found.hidden:,}"), StyleRole.QUIET)
+    def _hidden_line(self, found: OutlineRow, width: int, is_cursor: bool) -> Line:
+        worst = self._problems.worst(found.number - found.hidden + 1, found.number)
+        words = self._style.words(f"{self._style.signs.hidden} {counted(found.hidden, 'hidden message')}")
+        aside = (Part(trusted(self._style.signs.severity(worst)), _LOOKS[worst]),) if worst else ()
+        return self._spread(self._lead(is_cursor), words, StyleRole.QUIET, aside, width)
 
-    def _message_line(self, number: int, width: int) -> Line:
+    def _lead(self, is_cursor: bool) -> Line:
+        bar = self._style.signs.gutter if is_cursor else " "
+        return (Part(trusted(f"   {bar} "), StyleRole.FOCUS),)
+
+    def _message_line(self, number: int, width: int, is_cursor: bool) -> Line:
         headline = self._projection.headline(number)
-        label = self._label(number)
-        partner = self._is_partner(number)
-        called = headline.seen and is_call(headline)
-        letter = letter_of(headline)
-        sign = self._style.signs.to[-1] if called else " "
-        left = (
-            self._mark(number, number),
-            Part(trusted(self._brackets.stroke(number, self._style)), StyleRole.PARTNER if partner else StyleRole.RULE),
-            Part(trusted(str(label).rjust(self._digits)), StyleRole.PARTNER if partner else StyleRole.QUIET),
-            Part(trusted(f" {letter if not self._style.ascii or letter.isascii() else '-'}{sign}"), look_of(headline)),
-        )
-        aside = self._aside(headline)
-        room = width - self._digits - 6 - (len(aside) + 1 if aside else 0)
-        text = Part(
-            fitted(self._text(headline), room, self._style), StyleRole.PLAIN if headline.seen else StyleRole.QUIET
-        )
-        return (*left, text, Part(SafeText(f" {aside} " if aside else " "), self._aside_look(headline)))
+        sign = kind_sign(headline)
+        glyph = Part(trusted(f"{sign.glyph(self._style)} "), look_of(headline))
+        left = (*self._lead(is_cursor), glyph)
+        look = StyleRole.PLAIN if headline.seen else StyleRole.QUIET
+        return self._spread(left, self._text(headline, sign), look, self._aside(headline), width)
 
-    def _text(self, headline: Headline) -> SafeText:
+    def _text(self, headline: Headline, sign: KindSign) -> SafeText:
         """The subject of a message, in a few words."""
         name = self._style.name
-        if not headline.seen or headline.role not in ("user", "assistant", "tool"):
+        if not headline.seen:
             return name(headline.role or "(no role)")
         if headline.role == "tool":
             link = self._link(headline.number)
             return name((headline.name or (link.tool if link else "tool")).removeprefix("functions."))
         if is_call(headline):
             return name((headline.recipient or "").removeprefix("functions."))
-        if headline.channel == "analysis":
-            return trusted("analysis")
-        if headline.channel == "commentary" and headline.intent == "preamble":
-            return trusted("plan (preamble)")
-        return name(one_line(self._projection.beginning(headline.number, 120))) or trusted("(empty)")
+        if sign in (KindSign.THOUGHT, KindSign.SYSTEM):
+            return trusted("thought") if sign is KindSign.THOUGHT else name(headline.role)
+        if sign is KindSign.COMMENTARY:
+            return trusted("plan" if headline.intent == "preamble" else "commentary")
+        return name(one_line(self._projection.beginning(headline.number, _BEGINNING))) or trusted("(empty)")
 
-    def _aside(self, headline: Headline) -> SafeText:
-        """The right column: hidden, growing, the call, visible to the user, or the size."""
+    def _aside(self, headline: Headline) -> Line:
+        """The right column: the state and the time of a call, growing, visible to the user, or the size."""
         if not headline.seen:
-            return trusted("(h)")
-        if self._live and headline.ending == "open":
-            return trusted(self._style.signs.gutter)
-        if headline.role == "tool" or is_call(headline):
-            return self._call_aside(headline)
-        if headline.visible:
-            return trusted("" if self._projection.audience.is_safe else "*")
-        return trusted(byte_size(headline.body_bytes))
-
-    def _call_aside(self, headline: Headline) -> SafeText:
+            return (Part(trusted("hidden"), StyleRole.QUIET),)
         link = self._link(headline.number)
-        if link and link.inferred and headline.role == "tool":
-            return trusted("inferred")
-        text = self._style.name(headline.call_id) if headline.call_id else trusted("no id")
-        return SafeText(fitted(text, _WIDEST_ASIDE, self._style).rstrip(" "))
-
-    def _aside_look(self, headline: Headline) -> StyleRole:
+        if link is not None and (headline.role == "tool" or is_call(headline)):
+            state = state_sign(link, self._style, faulty=self._problems.faulty)
+            time = latency_words(link)
+            return (state, Part(trusted(f" {time}" if time else ""), StyleRole.QUIET))
         if self._live and headline.ending == "open":
-            return StyleRole.PENDING
-        return StyleRole.STRONG if headline.visible else StyleRole.QUIET
+            return (Part(trusted("live"), StyleRole.PENDING),)
+        if headline.visible:
+            return () if self._projection.audience.is_safe else (Part(trusted("seen"), StyleRole.QUIET),)
+        return (Part(trusted(byte_size(headline.body_bytes)), StyleRole.QUIET),)
 
-    def _mark(self, first: int, last: int) -> Part:
-        """The worst problem of these messages, as one cell."""
-        worst = self._problems.worst(first, last) if self._problems else ""
-        return Part(trusted(self._style.signs.severity(worst)), _MARKS[worst]) if worst else Part(trusted(" "))
-
-    def _is_partner(self, number: int) -> bool:
-        """True if the focus is on the other message of this call."""
-        link = self._link(self.focus)
-        return link is not None and number != self.focus and number in (link.call, link.reply)
+    def _spread(self, left: Line, words: SafeText, look: StyleRole, aside: Line, width: int) -> Line:
+        """The words between both ends, with one cell at the right edge."""
+        aside = tuple(part for part in aside if part.text)
+        used = sum(cells(part.text) for part in (*left, *aside)) + (2 if aside else 1)
+        text = fitted(words, max(width - used, 0), self._style)
+        gap = trusted(" " if aside else "")
+        return (*left, Part(text, look), Part(gap), *aside, Part(trusted(" ")))
 
     def _link(self, number: int) -> ShownCall | None:
         """The last call of a message."""
-        return next(reversed(self._calls.of(number)), None) if self._calls else None
-
-    def _label(self, number: int) -> int:
-        """The printed number of a message."""
-        return self._rows.label(self._rows.row_of(number)) if self._projection.audience.strict else number
-
-    @property
-    def _digits(self) -> int:
-        last = self._rows.shown_count if self._projection.audience.strict else self._rows.reach
-        return max(2, len(str(last)))
+        return next(reversed(self._calls.of(number)), None)

@@ -1,16 +1,16 @@
-"""Rows of the outline: turns, and one row per message below them. Columns that grow at the end; turns fold."""
+"""Rows of the outline: turns, and one row per message, call or hidden run below them. Turns fold."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from array import array
 from bisect import bisect_left, bisect_right
 from enum import Enum
 
 from msgspec import Struct
 
+from viewer.document.calls import CallView
 from viewer.document.projection import Projection
-from viewer.document.rows import RowKind, Rows, TurnStarts
+from viewer.document.rows import RowKind, Rows
 from viewer.tui.panes.outline_folds import Folds
 
 
@@ -29,42 +29,102 @@ class OutlineRow(Struct, frozen=True, gc=False):
     group: int
     """The position of its turn, from 0."""
     number: int = 0
-    """The number of the message, or of the last message of a hidden run."""
+    """The number of the message, or of the last message of a hidden run; of a turn, its first message."""
     hidden: int = 0
     """The number of messages hidden here."""
 
 
-class OutlineTable(ABC):
-    """Entries in input order, grouped into turns."""
+class OutlineTable:
+    """Entries in input order, grouped into turns: the rows of a view without the user message that begins a turn, and
+    without replies, which belong to their calls. The debug view has no rows of hidden messages either."""
 
     def __init__(self) -> None:
         self.folds = Folds()
+        self._rows: Rows | None = None
         self._firsts = array("I")
-        """The first entry of each turn."""
+        """The first row of the view in each turn."""
         self._turns = array("I")
         self._transcripts = array("I")
-        self._count = 0
+        self._titles = array("I")
+        """The user message that begins each turn; 0 if another one does."""
+        self._skipped = array("I")
+        """Rows of the view that are no entries, in order."""
 
     @property
     def entries(self) -> int:
         """The number of entries."""
-        return self._count
+        return self._before(len(self._rows)) if self._rows is not None else 0
 
-    @abstractmethod
-    def number(self, entry: int) -> int:
-        """The message of an entry, or the last message of a hidden run."""
+    def extend(self, projection: Projection, rows: Rows, calls: CallView, changed: int = 0) -> None:
+        """Use these rows; those from `changed` on are new or different."""
+        self._rows = rows
+        groups = bisect_left(self._firsts, changed)
+        if groups and not self._titles[groups - 1] and changed <= self._firsts[groups - 1] + 2:
+            groups -= 1  # the question of this turn may have arrived now
+            changed = self._firsts[groups]
+        for column in (self._firsts, self._turns, self._transcripts, self._titles):
+            del column[groups:]
+        del self._skipped[bisect_left(self._skipped, changed) :]
+        skipped = {*self._hidden_rows(projection, rows, changed), *self._reply_rows(rows, calls, changed)}
+        if groups and self._titles[-1] and (kept := rows.row_of(self._titles[-1])) >= changed:
+            skipped.add(kept)
+        for first, turn, transcript in self._starts(projection, rows, changed):
+            if self._firsts and self._firsts[-1] == first:
+                for column in (self._firsts, self._turns, self._transcripts, self._titles):
+                    column.pop()
+            title = self._title(projection, rows, first)
+            skipped.update([title] if title is not None else [])
+            self._firsts.append(first)
+            self._turns.append(turn)
+            self._transcripts.append(transcript)
+            self._titles.append(rows.value(title) if title is not None else 0)
+        self._skipped.extend(sorted(skipped))
+        self.folds.measure(self.size, self.groups - 1)
 
-    @abstractmethod
-    def hidden(self, entry: int) -> int:
-        """The number of messages that an entry hides; 0 for a message."""
+    def _starts(self, projection: Projection, rows: Rows, changed: int) -> list[tuple[int, int, int]]:
+        """The first row, the turn and the transcript of each turn from a row on."""
+        before = (self._turns[-1], self._transcripts[-1]) if self.groups else (0, 0)
+        if projection.audience.is_safe:
+            starts = rows.turn_starts(changed, *before)
+            return list(zip(starts.places, starts.turns, starts.transcripts, strict=True))
+        after = rows.last_number(changed - 1) if 0 < changed <= len(rows) else 0
+        starts = projection.turn_starts(after)
+        found = []
+        for place, turn, transcript in zip(starts.places, starts.turns, starts.transcripts, strict=True):
+            row = rows.row_of(place + 1)
+            if row < len(rows) and rows.last_number(row) > place:
+                found.append((row, turn, transcript))
+        return found
 
-    @abstractmethod
-    def entry_of(self, number: int) -> int:
-        """The entry of a message, or of the run that hides it."""
+    def _hidden_rows(self, projection: Projection, rows: Rows, changed: int) -> list[int]:
+        if projection.audience.is_safe:
+            return []
+        kinds, _ = rows.kinds_and_values(changed, len(rows))
+        return [changed + place for place in rows.columns.where(kinds, {RowKind.HIDDEN.value}, 0, len(kinds))]
 
-    @abstractmethod
-    def extend(self, projection: Projection, rows: Rows, changed: int = 0) -> None:
-        """Add rows, beginning with the first one that may have changed."""
+    def _reply_rows(self, rows: Rows, calls: CallView, changed: int) -> list[int]:
+        """The rows of replies that belong to the row of their call."""
+        if not len(rows) or not len(calls):
+            return []
+        replies = calls.spans.lasts
+        first = rows.last_number(changed - 1) + 1 if 0 < changed <= len(rows) else 1
+        pairs = ((rows.row_of(number), number) for number in replies[bisect_left(replies, first) :])
+        return [row for row, number in pairs if rows.kind(row) is RowKind.MESSAGE and rows.value(row) == number]
+
+    def _title(self, projection: Projection, rows: Rows, first: int) -> int | None:
+        """The row of the user message that begins a turn."""
+        for row in range(first, min(first + 2, len(rows))):
+            if rows.kind(row) is RowKind.MESSAGE:
+                return row if projection.headline(rows.value(row)).role == "user" else None
+        return None
+
+    def _before(self, row: int) -> int:
+        """The number of entries before a row of the view."""
+        return row - bisect_left(self._skipped, row)
+
+    def _row_of_entry(self, entry: int) -> int:
+        assert self._rows is not None
+        return bisect_left(range(len(self._rows)), entry + 1, key=lambda row: self._before(row + 1))
 
     def __len__(self) -> int:
         return self.row_of_turn(self.groups)
@@ -78,6 +138,10 @@ class OutlineTable(ABC):
         """The number of a turn in its transcript."""
         return self._turns[group]
 
+    def title(self, group: int) -> int:
+        """The user message that begins a turn; 0 if another one does."""
+        return self._titles[group]
+
     def begins_transcript(self, group: int) -> int | None:
         """The number of the transcript that begins with this turn, if there are several."""
         if self._transcripts[group] == self._transcripts[-1] and not group:
@@ -85,44 +149,42 @@ class OutlineTable(ABC):
         begins = not group or self._transcripts[group] != self._transcripts[group - 1]
         return self._transcripts[group] if begins else None
 
-    def numbers(self, group: int) -> list[int]:
-        """The messages at both ends of a turn that have their own entries."""
-        first, end = self._firsts[group], self._end(group)
-        span = range(first, end) if end - first <= 2 * _AT_AN_END else (*range(first, first + _AT_AN_END),
-                                                                      *range(end - _AT_AN_END, end))  # fmt: skip
-        return [self.number(entry) for entry in span if not self.hidden(entry)]
-
     def span(self, group: int) -> tuple[int, int]:
         """The first and the last message number of a turn; a hidden run counts with its last one."""
-        return self.number(self._firsts[group]), self.number(self._end(group) - 1)
+        assert self._rows is not None
+        return self._rows.last_number(self._firsts[group]), self._rows.last_number(self._end(group) - 1)
 
     def size(self, group: int) -> int:
         """The number of entries of a turn."""
-        return self._end(group) - self._firsts[group]
+        return self._before(self._end(group)) - self._before(self._firsts[group])
 
     def at(self, row: int) -> OutlineRow:
         """The content of a row."""
+        assert self._rows is not None
         group = bisect_right(range(self.groups), row, key=self.row_of_turn) - 1
         offset = row - self.row_of_turn(group)
         if offset == 0:
-            return OutlineRow(OutlineKind.TURN, group)
-        entry = self._firsts[group] + offset - 1
-        hidden = self.hidden(entry)
-        kind = OutlineKind.HIDDEN if hidden else OutlineKind.MESSAGE
-        return OutlineRow(kind, group, self.number(entry), hidden)
+            return OutlineRow(OutlineKind.TURN, group, self.title(group) or self.span(group)[0])
+        shown = self._row_of_entry(self._before(self._firsts[group]) + offset - 1)
+        is_hidden = self._rows.kind(shown) is RowKind.HIDDEN
+        kind = OutlineKind.HIDDEN if is_hidden else OutlineKind.MESSAGE
+        return OutlineRow(kind, group, self._rows.last_number(shown), self._rows.value(shown) if is_hidden else 0)
 
     def row_of(self, number: int) -> int:
-        """The row of a message, of the run that hides it, or of its folded turn; -1 if there is none."""
-        if not self.entries:
+        """The row of a message, of its call, of the run that hides it, or of its folded turn; -1 if there is none."""
+        if self._rows is None or not len(self._rows) or not self.groups:
             return -1
-        entry = max(0, min(self.entry_of(number), self.entries - 1))
-        group = bisect_right(self._firsts, entry) - 1
-        return self.row_of_turn(group) + (0 if group in self.folds else entry - self._firsts[group] + 1)
+        shown = self._rows.row_of(number)
+        group = max(0, bisect_right(self._firsts, shown) - 1)
+        entry = self._before(shown + 1) - self._before(self._firsts[group])
+        return self.row_of_turn(group) + (0 if group in self.folds else min(entry, self.size(group)))
 
     def row_of_turn(self, group: int) -> int:
         """The row of a turn; for the turn after the last one, the number of rows."""
-        entries = self._firsts[group] if group < self.groups else self.entries
-        return entries + group - self.folds.before(group)
+        if self._rows is None or not self.groups:
+            return 0
+        first = self._firsts[group] if group < self.groups else len(self._rows)
+        return self._before(first) - self._before(self._firsts[0]) + group - self.folds.before(group)
 
     def toggle(self, group: int) -> None:
         """Fold a turn, or unfold it."""
@@ -132,66 +194,6 @@ class OutlineTable(ABC):
         """Fold all turns, or unfold them."""
         self.folds.fold(range(self.groups) if folded else (), self.size)
 
-    def _extend(self, starts: TurnStarts, count: int) -> None:
-        """Add turns up to `count` entries."""
-        self._firsts.extend(starts.places)
-        self._turns.extend(starts.turns)
-        self._transcripts.extend(starts.transcripts)
-        self._count = count
-        self.folds.measure(self.size, self.groups - 1)
-
     def _end(self, group: int) -> int:
-        return self._firsts[group + 1] if group + 1 < self.groups else self.entries
-
-
-_AT_AN_END = 6
-"""Entries read at each end of a turn."""
-
-
-class WholeTable(OutlineTable):
-    """The outline of the debug view: every message, also of channels that are off."""
-
-    def number(self, entry: int) -> int:
-        return entry + 1
-
-    def hidden(self, entry: int) -> int:
-        return 0
-
-    def entry_of(self, number: int) -> int:
-        return number - 1
-
-    def extend(self, projection: Projection, rows: Rows, changed: int = 0) -> None:
-        starts = projection.turn_starts(self.entries)
-        self._extend(starts, projection.message_count)
-
-
-class ShownTable(OutlineTable):
-    """The outline of the safe view: shown messages, and runs of hidden ones; each row is an entry."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._rows: Rows | None = None
-
-    def number(self, entry: int) -> int:
         assert self._rows is not None
-        return self._rows.last_number(entry)
-
-    def hidden(self, entry: int) -> int:
-        assert self._rows is not None
-        return self._rows.value(entry) if self._rows.kind(entry) is RowKind.HIDDEN else 0
-
-    def entry_of(self, number: int) -> int:
-        assert self._rows is not None
-        return self._rows.row_of(number)
-
-    def extend(self, projection: Projection, rows: Rows, changed: int = 0) -> None:
-        self._rows = rows
-        self._keep(changed)
-        before = (self._turns[-1], self._transcripts[-1]) if self.groups else (0, 0)
-        self._extend(rows.turn_starts(changed, *before), len(rows))
-
-    def _keep(self, entries: int) -> None:
-        """Forget the turns that begin after this number of entries."""
-        groups = bisect_left(self._firsts, entries)
-        for column in (self._firsts, self._turns, self._transcripts):
-            del column[groups:]
+        return self._firsts[group + 1] if group + 1 < self.groups else len(self._rows)

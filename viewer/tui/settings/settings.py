@@ -32,7 +32,7 @@ class Settings(Struct, frozen=True):
     """Keys by action id; valid: known actions and keys, without clashes."""
     outline: Pane = Pane()
     inspector: Pane = Pane()
-    problems: Pane = Pane()
+    problems: Pane = Pane(is_open=False)
     wrap: int = 88
     """The maximum width of text in columns; 0 for the width of the pane."""
     markdown: bool = True

@@ -20,14 +20,15 @@ TEMPLATE = """\
 # Keys by action (`ocmlview config --keys` lists them). Quote characters with a meaning in YAML; write `comma` for the
 # comma.
 #keymap:
-#  search: [ctrl+f, slash]
+#  search: [ctrl+g, slash]
 #  partner: "%"
 
-# The panes of the debug view from 100 columns on: true, false, or a size (columns; lines for the problems).
+# The panes that the debug view opens if there is room (the outline from 100 columns, the inspector from 140): true,
+# false, or a size (columns; lines for the problems).
 #layout:
 #  outline: true
-#  inspector: 34
-#  problems: 6
+#  inspector: 40
+#  problems: false
 
 # The maximum width of the reading column: a number of columns, or screen.
 #wrap: 88

@@ -1,0 +1,74 @@
+"""Commands after `:`: places, commands with completion, and every action by its id."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.running import drawn, press, running, said, type_in, view
+from viewer.tui.control.commands import COMMANDS, NO_COMMANDS
+from viewer.tui.keys import ACTIONS
+
+
+async def test_the_box_offers_completions_and_tab_takes_the_first() -> None:
+    async with running(size=(80, 24), keys=["colon", *"exp"]) as pilot:
+        text = drawn(pilot)
+        assert "│ :explain CODE  explain a problem" in text
+        assert "│ :export FILE   write this view to a file" in text
+        assert text.splitlines()[-2].startswith(" :exp ")
+        assert text.splitlines()[-2].endswith("tab complete · enter run · esc cancel")
+        assert text.splitlines()[0].endswith("[SAFE]")
+        await press(pilot, "l", "tab", *"E-TOOL-T", "tab", "enter")
+        assert said(pilot).startswith("E-TOOL-TIMEOUT: ")
+        assert "╭" not in drawn(pilot)
+
+
+@pytest.mark.slow
+async def test_commands_and_mistakes() -> None:
+    async with running() as pilot:
+        for typed, answer in (
+            ("explain", ":explain needs an argument: CODE."),
+            ("exprot", "Unknown command or place: exprot. Did you mean :export?"),
+            ("explain X", "Unknown code: X."),
+            ("theme nope", "Unknown theme: nope."),
+            ("level all", "Unknown level: use safe or debug."),
+            ("zzzz", "Unknown command or place: zzzz. Type a message (12)"),
+        ):
+            await type_in(pilot, ":", typed)
+            assert said(pilot).startswith(answer), typed
+        await type_in(pilot, ":", "theme light")
+        assert pilot.app.theme == "viewer-light"
+        await type_in(pilot, ":", "outline")
+        assert view(pilot).widgets.outline.display
+        await type_in(pilot, ":", "level debug")
+        assert view(pilot).session.display.debug
+        await type_in(pilot, ":", "level safe")
+        assert not view(pilot).session.display.debug
+
+
+async def test_only_the_level_reveals() -> None:
+    async with running() as pilot:
+        await type_in(pilot, ":", "debug")
+        assert not view(pilot).session.display.debug
+        assert said(pilot).startswith("Unknown command or place: debug.")
+
+
+@pytest.mark.slow
+async def test_another_file_opens(tmp_path: Path) -> None:
+    other = tmp_path / "other.ocml"
+    other.write_text("version: 2.2\n<|start|>user<|message|>Other<|end|>\n")
+    async with running() as pilot:
+        view(pilot).commands.run(f"open {other}")
+        await press(pilot)
+        assert drawn(pilot).splitlines()[0].startswith(" other.ocml")
+        view(pilot).commands.run("open /nowhere")
+        await press(pilot)
+        assert drawn(pilot).splitlines()[0].startswith(" other.ocml")
+
+
+def test_every_action_is_a_command_unless_it_is_listed() -> None:
+    names = {command.name for command in COMMANDS}
+    ids = {action.id.replace("_", "-") for action in ACTIONS if action.id not in NO_COMMANDS}
+    assert len(names) == len(COMMANDS)
+    assert names.isdisjoint(ids - {"export", "filter", "theme"})

@@ -1,0 +1,67 @@
+"""Jump list: back and forward through the places that jumps left; nothing of the debug view is kept."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.running import press, running, said, type_in, view
+from viewer.tui.cursor import Cursor
+from viewer.tui.jump_list import MOST, JumpList, JumpPlace
+from viewer.tui.main.navigator import Standing
+
+
+def place(number: int, level: str = "safe") -> JumpPlace:
+    return JumpPlace(Cursor(number), Cursor(number), 0, level)
+
+
+def test_back_and_forward() -> None:
+    jumps = JumpList()
+    assert jumps.back(place(9)) is None
+    jumps.leave(place(1))
+    jumps.leave(place(2))
+    assert jumps.back(place(3)) == place(2)
+    assert jumps.back(place(2)) == place(1)
+    assert jumps.back(place(1)) is None
+    assert jumps.forward(place(1)) == place(2)
+    assert jumps.forward(place(2)) == place(3)
+    assert jumps.forward(place(3)) is None
+    jumps.back(place(3))
+    jumps.leave(place(2))
+    assert jumps.forward(place(7)) is None, "a new jump forgets the places ahead"
+
+
+def test_the_list_is_bounded_and_forgets_a_level() -> None:
+    jumps = JumpList()
+    for number in range(3 * MOST):
+        jumps.leave(place(number, "debug" if number % 2 else "safe"))
+    found = []
+    while (back := jumps.back(place(0))) is not None:
+        found.append(back)
+    assert len(found) == MOST
+    jumps.forget("debug")
+    jumps.leave(place(5))
+    assert jumps.back(place(6)) == place(5)
+    assert {each.level for each in [jumps.back(place(5))] if each} <= {"safe"}
+
+
+@pytest.mark.slow
+async def test_each_jump_is_undone_exactly() -> None:
+    async with running(keys=["d"]) as pilot:
+        navigator = view(pilot).navigator
+        before: list[Standing] = []
+        for keys in (("e",), ("}",), ("G",), ("w",), ("g",), ("percent_sign",), ("2", "e")):
+            standing = navigator.standing
+            await press(pilot, *keys)
+            if navigator.standing != standing and (not before or before[-1] != standing):
+                before.append(standing)
+        for standing in reversed(before):
+            await press(pilot, "ctrl+o")
+            assert navigator.standing == standing
+
+
+@pytest.mark.slow
+async def test_the_places_of_the_debug_view_are_forgotten_with_it() -> None:
+    async with running(keys=["d"]) as pilot:
+        await type_in(pilot, ":", "12")
+        await press(pilot, "e", "d", "ctrl+o")
+        assert said(pilot) == "No earlier place."

@@ -1,0 +1,156 @@
+"""Panes and focus: every pane, tab and row is reached with the keyboard, and exactly one pane has the focus."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from tests.support.running import drawn, press, running, said, settled, type_in, view
+from viewer.tui.keys import ACTIONS
+from viewer.tui.panes.panel import BottomTab, Panel
+
+SIZES = [(80, 24), (100, 30), (120, 40), (160, 48)]
+MANY_CALLS = "version: 2.2\n<|start|>user<|message|>Go<|end|>\n" + "".join(
+    f"<|start|>assistant to=functions.f call_id=c{number}<|channel|>commentary<|message|>{{}}<|call|>\n"
+    f"<|start|>tool name=functions.f call_id=c{number} to=assistant<|channel|>commentary<|message|>"
+    '{"ok":true}<|end|>\n'
+    for number in range(1, 61)
+)
+
+
+def assert_one_focus(pilot: Pilot[int], after: str) -> None:
+    main = view(pilot)
+    marked = [panel for panel, frame in main.widgets.frames.items() if frame.display and frame.has_focus_mark]
+    assert marked == [main.panes.focused], after
+    assert main.focused is main.widgets.target_of(main.panes.focused), after
+    frame = main.widgets.frames[main.panes.focused]
+    if not frame.has_class("-bare"):
+        assert f"▸{frame.panel.value} " in drawn(pilot), after
+        assert "┏━" in drawn(pilot), after
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", SIZES)
+async def test_the_keyboard_reaches_every_pane_tab_and_row(size: tuple[int, int]) -> None:
+    async with running(size=size, keys=["d"]) as pilot:
+        main = view(pilot)
+        await type_in(pilot, ":", "12")
+        for key, panel in (("T", Panel.OUTLINE), ("i", Panel.INSPECTOR), ("p", Panel.BOTTOM), ("C", Panel.BOTTOM),
+                           ("H", Panel.BOTTOM)):  # fmt: skip
+            await press(pilot, "escape", key)
+            if main.panes.focused is not panel:
+                await press(pilot, key)
+            assert main.panes.focused is panel, key
+            assert_one_focus(pilot, key)
+            shown = main.widgets.list_of(panel)
+            assert shown is not None and shown.count, key
+            for step in ("g", "j", "k", "J", "K", "ctrl+d", "ctrl+u", "space", "b", "G"):
+                await press(pilot, step)
+                assert_one_focus(pilot, f"{key} {step}")
+                assert main.panes.focused is panel, f"{key} {step}"
+            assert shown.cursor == shown.count - 1, key
+        for tab in (BottomTab.PROBLEMS, BottomTab.CALLS, BottomTab.TIMELINE):
+            await press(pilot, ">")
+            assert main.panes.tab is tab
+            assert_one_focus(pilot, tab.value)
+
+
+async def test_tab_cycles_and_a_count_selects_a_pane() -> None:
+    async with running(size=(160, 48), keys=["d", "p"]) as pilot:
+        main = view(pilot)
+        seen = []
+        for _ in range(4):
+            await press(pilot, "tab")
+            seen.append(main.panes.focused)
+        assert seen == [Panel.OUTLINE, Panel.TRANSCRIPT, Panel.INSPECTOR, Panel.BOTTOM]
+        for keys in (("shift+tab",), ("1", "tab")):
+            await press(pilot, *keys)
+            seen.append(main.panes.focused)
+        assert seen[-2:] == [Panel.INSPECTOR, Panel.OUTLINE]
+        await press(pilot, "5", "tab")
+        assert (said(pilot), main.panes.focused) == ("Pane 5 is not open.", Panel.OUTLINE)
+
+
+async def test_a_key_opens_focuses_and_closes_its_pane() -> None:
+    async with running() as pilot:
+        main = view(pilot)
+        await press(pilot, "p")
+        assert main.panes.focused is Panel.BOTTOM
+        await press(pilot, "escape")
+        assert (main.panes.focused, main.widgets.bottom.display) == (Panel.TRANSCRIPT, True)
+        await press(pilot, "H")
+        assert (main.panes.focused, main.panes.tab) == (Panel.BOTTOM, BottomTab.TIMELINE)
+        await press(pilot, "p")
+        assert (main.panes.focused, main.panes.tab) == (Panel.BOTTOM, BottomTab.PROBLEMS)
+        await press(pilot, "p")
+        assert (main.panes.focused, main.widgets.bottom.display) == (Panel.TRANSCRIPT, False)
+
+
+async def test_the_transcript_follows_the_list_and_enter_goes_there() -> None:
+    async with running(keys=["d", "p", "j", "j"]) as pilot:
+        main = view(pilot)
+        assert (main.navigator.focused_number, main.panes.focused) == (15, Panel.BOTTOM)
+        assert "~~~~~" in drawn(pilot) and "enter Go  ? Explain" in drawn(pilot)
+        await press(pilot, "enter")
+        assert (main.navigator.focused_number, main.panes.focused) == (15, Panel.TRANSCRIPT)
+        await press(pilot, "T", "g", "enter")
+        assert (main.navigator.focused_number, main.panes.focused) == (3, Panel.TRANSCRIPT)
+
+
+@pytest.mark.slow
+async def test_a_list_is_searched_and_its_problem_explained() -> None:
+    async with running(keys=["d", "p"]) as pilot:
+        await type_in(pilot, "/", "timeout")
+        assert view(pilot).navigator.focused_number == 22
+        await press(pilot, "n")
+        assert said(pilot) == "Continued from the top."
+        await press(pilot, "?")
+        assert view(pilot).panes.focused is Panel.INSPECTOR
+        assert "E-TOOL-TIMEOUT" in drawn(pilot)
+        await press(pilot, "p")
+        await type_in(pilot, "/", "nothing like it")
+        assert said(pilot) == 'No matches for "nothing like it" in this list.'
+
+
+async def test_call_40_of_60_takes_four_keys(tmp_path: Path) -> None:
+    path = tmp_path / "calls.ocml"
+    path.write_text(MANY_CALLS)
+    async with running(path, keys=["d", "C", "4", "0", "G", "enter"]) as pilot:
+        assert view(pilot).navigator.focused_number == 2 * 40
+        assert view(pilot).panes.focused is Panel.TRANSCRIPT
+
+
+@pytest.mark.slow
+async def test_the_rows_around_the_panes_are_few() -> None:
+    for size, keys, most in (((80, 24), "", 3), ((120, 40), "", 3), ((80, 24), "d", 4), ((120, 40), "d", 6)):
+        async with running(size=size, keys=[*keys]) as pilot:
+            assert size[1] - view(pilot).widgets.transcript.size.height <= most, (size, keys)
+
+
+@pytest.mark.slow
+async def test_the_transcript_keeps_sixty_columns() -> None:
+    async with running(keys=["d", "i"]) as pilot:
+        for width in (100, 110, 130, 139, 140, 200):
+            await pilot.resize_terminal(width, 30)
+            await settled(pilot)
+            assert view(pilot).widgets.conversation.outer_size.width >= 60, width
+            assert_one_focus(pilot, str(width))
+        assert view(pilot).widgets.outline.display
+
+
+async def test_the_safe_view_has_no_calls_and_leaving_debug_closes_what_needs_it() -> None:
+    async with running(size=(160, 48), keys=["d", "C", "d"]) as pilot:
+        main = view(pilot)
+        assert main.panes.open_panes == [Panel.TRANSCRIPT]
+        assert main.widgets.bottom.calls.total == 0
+        assert main.widgets.inspector.tabs == []
+        await press(pilot, "p", ">")
+        assert main.panes.tab is BottomTab.TIMELINE
+        assert "get_weather" not in drawn(pilot)
+
+
+def test_no_key_has_two_actions() -> None:
+    keys = [key for action in ACTIONS for key in action.keys]
+    assert len(keys) == len(set(keys))

@@ -1,0 +1,67 @@
+"""Completion box above the prompt: at most six offers, each with a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual.strip import Strip
+
+from viewer.render.style import Line, Part, Style, StyleRole, trusted
+from viewer.render.width import cells
+from viewer.tui.bars.not_selectable import NotSelectable
+from viewer.tui.offer import Offer
+from viewer.tui.panes.columns import fitted
+from viewer.tui.terminal.paint import Painter
+
+MOST = 6
+"""Offers that are shown."""
+
+
+class CompletionBox(NotSelectable):
+    """Hidden (`display`) while there are no offers."""
+
+    DEFAULT_CSS = "CompletionBox { layer: notices; dock: bottom; margin: 0 0 2 2; width: auto; height: auto; }"
+
+    def __init__(self, painter: Painter, printing: Style, *, id: str | None = "completion") -> None:
+        super().__init__(id=id)
+        self.painter = painter
+        self.printing = printing
+        self.display = False
+        self._offers: Sequence[Offer] = ()
+
+    def show(self, offers: Sequence[Offer]) -> None:
+        """Show the first offers, or nothing."""
+        self._offers = offers[:MOST]
+        self.display = bool(self._offers)
+        if self._offers:
+            self.styles.width, self.styles.height = self._widths[0] + self._widths[1] + 4, len(self._offers) + 2
+            self.refresh()
+
+    @property
+    def _widths(self) -> tuple[int, int]:
+        """The cells of the offers, with a gap if any has a help, and of the helps."""
+        names = max(cells(self.printing.name(offer.shown)) for offer in self._offers)
+        helps = max(cells(self.printing.words(offer.help)) for offer in self._offers)
+        return names + (2 if helps else 0), helps
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the box."""
+        width = self.size.width
+        return self.painter.strip(self._line(y, width), width, self.rich_style)
+
+    def _line(self, y: int, width: int) -> Line:
+        if not self._offers:
+            return ()
+        left, stroke, right, down, other = "+-+|+" if self.printing.ascii else "╭─╮│╰"
+        last = "+" if self.printing.ascii else "╯"
+        if y == 0:
+            return (Part(trusted(left + stroke * (width - 2) + right), StyleRole.RULE),)
+        if y > len(self._offers):
+            return (Part(trusted(other + stroke * (width - 2) + last), StyleRole.RULE),)
+        offer, (names, helps) = self._offers[y - 1], self._widths
+        return (
+            Part(trusted(f"{down} "), StyleRole.RULE),
+            Part(fitted(self.printing.name(offer.shown), names, self.printing), StyleRole.STRONG),
+            Part(fitted(self.printing.words(offer.help), helps, self.printing), StyleRole.QUIET),
+            Part(trusted(f" {down}"), StyleRole.RULE),
+        )

@@ -1,0 +1,125 @@
+"""Lines of the status row: a problem, the counts of hidden problems, the search or the filter, and the position."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from viewer.document.values import ShownDiagnostic
+from viewer.model.diagnostic import first_sentence
+from viewer.render.diagnostic import described
+from viewer.render.number_format import counted
+from viewer.render.sanitize import SafeText
+from viewer.render.style import Line, Part, Style, StyleRole, trusted
+from viewer.render.width import cells, cut
+from viewer.tui.panes.columns import length
+
+ROOMY, WIDE = 100, 120
+"""From these widths on, a problem has its code, and a hint."""
+_LOOKS = {"error": StyleRole.ERROR, "warning": StyleRole.WARNING, "info": StyleRole.INFO}
+
+
+class NamedProblem(Struct, frozen=True):
+    """A problem and its place among all problems."""
+
+    problem: ShownDiagnostic
+    place: int
+    """Counted from 1."""
+    total: int
+
+
+class StatusFacts(Struct, frozen=True):
+    """The facts of the status row."""
+
+    safe: bool = True
+    problem: NamedProblem | None = None
+    hidden_steps: int = 0
+    """Hidden messages with problems; named in the safe view."""
+    problem_key: str = "e"
+    open_key: str = "enter"
+    search: str = ""
+    """The search, with its sign."""
+    filter: str = ""
+    """The filter, with its count."""
+    filter_keys: str = ""
+    place: str = ""
+    """The position at the right edge."""
+    source: str = ""
+    """How the input is read, if it is not read in place."""
+
+
+def status_line(facts: StatusFacts, width: int, style: Style) -> Line:
+    """The row without a notice: the search or the filter, else the problem here, else the hidden problems."""
+    right = _right(facts, style)
+    room = max(width - length(right) - 3, 0)
+    left = _left(facts, room, width, style)
+    gap = max(width - length(left) - length(right) - 1, 1)
+    line = (*left, Part(trusted(" " * gap)), *right, Part(trusted(" ")))
+    return line if length(line) <= width else left
+
+
+def notice_line(notice: SafeText, look: StyleRole, aside: str, width: int, style: Style) -> Line:
+    """A notice, and the position or a hint if there is room for both."""
+    right: Line = (Part(style.words(aside), StyleRole.QUIET),) if aside else ()
+    if cells(notice) + length(right) + 4 > width:
+        right = ()
+    text = cut(notice, max(width - length(right) - 2, 0), trusted(style.signs.ellipsis))
+    left = (Part(trusted(" ")), Part(text, look))
+    gap = max(width - length(left) - length(right) - 1, 0)
+    return (*left, Part(trusted(" " * gap)), *right, Part(trusted(" "))) if right else left
+
+
+def problem_words(found: ShownDiagnostic, style: Style, *, safe: bool) -> SafeText:
+    """The sentence of a problem, short in the debug view."""
+    words = described(found)
+    shown = words if safe else SafeText(first_sentence(words).rstrip("."))
+    return style.spell(style.words(shown))
+
+
+def _right(facts: StatusFacts, style: Style) -> Line:
+    if facts.filter and not facts.search:
+        return (Part(style.words(facts.filter_keys), StyleRole.QUIET),)
+    return (Part(trusted(facts.place), StyleRole.QUIET),) if facts.place else ()
+
+
+def _left(facts: StatusFacts, room: int, width: int, style: Style) -> Line:
+    ellipsis = trusted(style.signs.ellipsis)
+    if facts.search or facts.filter:
+        words = style.name(facts.search) if facts.search else style.name(f"Filter {facts.filter}")
+        return Part(trusted(" ")), Part(cut(words, room, ellipsis), StyleRole.STRONG)
+    if facts.problem is not None:
+        return _problem(facts, facts.problem, room, width, style)
+    if facts.hidden_steps:
+        count = counted(facts.hidden_steps, "background step")
+        words = style.words(f"{count} had problems · {facts.problem_key} shows the next one")
+        sign = Part(trusted(f" {style.signs.warning} "), StyleRole.WARNING)
+        return sign, Part(cut(words, max(room - 2, 0), ellipsis), StyleRole.QUIET)
+    if facts.source:
+        return Part(trusted(" ")), Part(cut(style.name(f"[{facts.source}]"), room, ellipsis), StyleRole.QUIET)
+    return (Part(trusted(" ")),)
+
+
+def _problem(facts: StatusFacts, named: NamedProblem, room: int, width: int, style: Style) -> Line:
+    """`✖ 1/7 #12 Expected celsius or fahrenheit  86:134 E-CALL-SCHEMA · enter explains it`."""
+    found = named.problem
+    head = trusted(f" {style.signs.severity(found.severity)} {named.place}/{named.total}")
+    number = f" #{found.message}" if found.message else ""
+    words = problem_words(found, style, safe=facts.safe)
+    if facts.safe:
+        words = SafeText(f"{words} ({found.code})")
+    tails: list[str] = []
+    if found.line is not None:
+        tails.append(f"  {found.line}:{found.column}")
+        tails += [f" {found.code}"] if width >= ROOMY else []
+        tails += [style.words(f" · {facts.open_key} explains it")] if width >= WIDE else []
+    used = cells(head) + len(number) + 1
+    kept = ""
+    for tail in tails:
+        if used + cells(words) + len(kept) + cells(trusted(tail)) <= room + 1:
+            kept += tail
+    text = cut(words, max(room + 1 - used - len(kept), 0), trusted(style.signs.ellipsis))
+    return (
+        Part(head, _LOOKS[found.severity]),
+        Part(trusted(number), StyleRole.QUIET),
+        Part(SafeText(f" {text}")),
+        Part(trusted(kept), StyleRole.QUIET),
+    )

@@ -1,0 +1,1 @@
+"""The bottom pane: problems, calls and timeline."""

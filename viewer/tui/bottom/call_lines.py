@@ -1,0 +1,268 @@
+"""Lines of the calls table: messages, tool, state, times, sizes and arguments of each call; sortable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container
+from enum import Enum
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from viewer.document.calls import CallView
+from viewer.document.projection import Projection
+from viewer.document.values import ShownCall
+from viewer.render.number_format import byte_size, counted, duration
+from viewer.render.sanitize import SafeText
+from viewer.render.style import Line, Part, Style, StyleRole, trusted
+from viewer.render.width import cells, cut
+from viewer.syntax.json_text import JsonKind, read_json
+from viewer.tui.panes.columns import fitted
+from viewer.tui.panes.link_lines import is_late, latency_words
+from viewer.tui.panes.signs import is_failed, state_sign
+
+_ARGUMENTS_READ = 600
+"""Characters of a body that are read for its arguments."""
+_NONE = "–"
+
+
+class SortKey(Enum):
+    """The columns that sort the table, in the order of the key; the first is the order of the input."""
+
+    ORDER = "call"
+    TOOL = "tool"
+    STATE = "state"
+    TIME = "time"
+    SENT = "sent"
+    REPLY = "reply"
+
+    @property
+    def next(self) -> SortKey:
+        """The column after this one; the first follows the last."""
+        keys = list(SortKey)
+        return keys[(keys.index(self) + 1) % len(keys)]
+
+
+class _Column(Struct, frozen=True):
+    """One column of the table; its cells are aligned to the right edge if `right`."""
+
+    name: str
+    width: int
+    right: bool
+    cell: Callable[[CallLines, ShownCall], Part]
+    before: int = 0
+    """Cells before the text, which belong to the column."""
+    is_tight: bool = False
+    """True if no cells follow the text."""
+
+
+class CallLines:
+    """One row per call."""
+
+    def __init__(
+        self,
+        calls: CallView,
+        style: Style,
+        projection: Projection | None = None,
+        *,
+        faulty: Container[int] = frozenset(),
+        sort: SortKey = SortKey.ORDER,
+    ) -> None:
+        self.calls = calls
+        self.sort = sort
+        self.style = style
+        self.projection = projection
+        self.faulty = faulty
+        digits = len(str(calls.largest)) if len(calls) else 1
+        self._ends = max(4, 2 * digits + 2)
+        self._order: list[int] | None = None if sort is SortKey.ORDER else self._sorted(sort)
+
+    def __len__(self) -> int:
+        return len(self.calls)
+
+    def at(self, row: int) -> ShownCall:
+        """The call of a row."""
+        return self.calls[row if self._order is None else self._order[row]]
+
+    def number(self, row: int) -> int | None:
+        """The message of a row: the call, or a reply without a call."""
+        call = self.at(row)
+        return call.call if call.call is not None else call.reply
+
+    def row_of(self, number: int) -> int:
+        """The row of a call of this message; -1 if there is none."""
+        found = self.calls.row_of(number)
+        return found if self._order is None or found < 0 else self._order.index(found)
+
+    @property
+    def counts(self) -> SafeText:
+        """`8 calls · 2 failed · slowest 3.0 s`."""
+        words = [counted(len(self.calls), "call")]
+        states = self.calls.states
+        failed = sum(states[state] for state in ("failed", "timeout"))
+        words += [f"{states['pending']:,} open"] if states["pending"] else []
+        words += [f"{failed:,} failed"] if failed else []
+        if len(self.calls) <= _COUNTED:
+            times = [time for call in self.calls if (time := _latency(call)) is not None]
+            words += [f"slowest {duration(max(times))}"] if times else []
+        return self.style.words(" · ".join(words))
+
+    def head(self, width: int) -> list[Line]:
+        """The titles of the columns that fit. The one that sorts has a mark."""
+        line: list[Part] = [Part(trusted("   "))]
+        for column in self._columns(width):
+            name = column.name
+            if self.sort is not SortKey.ORDER and name == self.sort.value:
+                name += "v" if self.style.ascii else "▾"
+            text = name.rjust(column.width) if column.right else (" " * column.before + name).ljust(column.width)
+            line.append(Part(trusted(text), StyleRole.STRONG))
+        return [tuple(line)]
+
+    def line(self, row: int, width: int, *, is_cursor: bool = False) -> Line:
+        """One call."""
+        call, style = self.at(row), self.style
+        parts: list[Part] = [Part(trusted(f" {style.signs.gutter if is_cursor else ' '} "), StyleRole.FOCUS)]
+        for column in self._columns(width):
+            part = column.cell(self, call)
+            if column.right:
+                text = cut(part.text, column.width, trusted(""))
+                parts += [Part(trusted(" " * (column.width - cells(text)))), Part(text, part.look)]
+            else:
+                lead = trusted(" " * column.before)
+                room = column.width - column.before
+                after = 0 if column.is_tight else 2
+                text = SafeText(lead + fitted(part.text, room - after, style) + " " * after)
+                parts.append(Part(text, part.look))
+        return tuple(parts)
+
+    def _columns(self, width: int) -> list[_Column]:
+        """The columns that fit; the last ones disappear first, and the arguments take what is left."""
+        room = width - 4
+        found: list[_Column] = []
+        for column in _COLUMNS:
+            size = self._ends + 2 if column.name == SortKey.ORDER.value else column.width
+            if room < size:
+                return found
+            found.append(replace(column, width=size))
+            room -= size
+        return (
+            [*found, _Column("arguments", room + 1, False, _arguments, is_tight=True)]
+            if room >= len("arguments")
+            else found
+        )
+
+    def _sorted(self, sort: SortKey) -> list[int]:
+        return sorted(range(len(self.calls)), key=lambda row: self._key(sort, self.calls[row]))
+
+    def _key(self, sort: SortKey, call: ShownCall) -> tuple[int, str]:
+        match sort:
+            case SortKey.TOOL:
+                return 0, call.tool
+            case SortKey.STATE:
+                return not is_failed(call, self.faulty), call.state
+            case SortKey.TIME:
+                return -(_latency(call) or 0), ""
+            case SortKey.SENT:
+                return -self.size(call.call), ""
+            case _:
+                return -self.size(call.reply), ""
+
+    def size(self, number: int | None) -> int:
+        """The bytes of a message."""
+        if number is None or self.projection is None:
+            return 0
+        return self.projection.headline(number).body_bytes
+
+
+_COUNTED = 100_000
+"""Look for the slowest of this many calls at most."""
+
+
+def _latency(call: ShownCall) -> int | None:
+    return call.latency_ms if call.latency_ms is not None else call.observed_ms
+
+
+def ends_of(call: ShownCall, style: Style) -> SafeText:
+    """`#12→13`; dotted if the reply was found by its order."""
+    if call.call is None or call.reply is None:
+        return trusted(f"#{call.call or call.reply}")
+    return trusted(f"#{call.call}{style.signs.inferred if call.inferred else style.signs.to[-1]}{call.reply}")
+
+
+def _ends(lines: CallLines, call: ShownCall) -> Part:
+    return Part(ends_of(call, lines.style), StyleRole.QUIET)
+
+
+def _tool(lines: CallLines, call: ShownCall) -> Part:
+    return Part(lines.style.name(call.tool.removeprefix("functions.")), StyleRole.STRONG)
+
+
+def _state(lines: CallLines, call: ShownCall) -> Part:
+    return state_sign(call, lines.style, faulty=lines.faulty, words=True)
+
+
+def _quiet(lines: CallLines, words: str) -> Part:
+    return Part(lines.style.words(words or _NONE), StyleRole.QUIET)
+
+
+def _time(lines: CallLines, call: ShownCall) -> Part:
+    return Part(lines.style.words(latency_words(call) or _NONE), StyleRole.ERROR if is_late(call) else StyleRole.PLAIN)
+
+
+def _limit(lines: CallLines, call: ShownCall) -> Part:
+    return _quiet(lines, duration(call.deadline_ms) if call.deadline_ms is not None else "")
+
+
+def _sent(lines: CallLines, call: ShownCall) -> Part:
+    return _quiet(lines, byte_size(lines.size(call.call)) if call.call else "")
+
+
+def _reply(lines: CallLines, call: ShownCall) -> Part:
+    return _quiet(lines, byte_size(lines.size(call.reply)) if call.reply else "")
+
+
+def _tokens(lines: CallLines, call: ShownCall) -> Part:
+    message = lines.projection.message(call.call) if lines.projection is not None and call.call else None
+    usage = message.usage if message is not None else None
+    return _quiet(lines, f"{usage.total:,}" if usage is not None and usage.total is not None else "")
+
+
+def _turn(lines: CallLines, call: ShownCall) -> Part:
+    number = call.call or call.reply
+    return _quiet(lines, str(lines.projection.headline(number).turn) if lines.projection is not None and number else "")
+
+
+def _id(lines: CallLines, call: ShownCall) -> Part:
+    return Part(lines.style.name(call.call_id) if call.call_id else lines.style.words(_NONE), StyleRole.QUIET)
+
+
+def _arguments(lines: CallLines, call: ShownCall) -> Part:
+    """The arguments as `key=value`, as far as they are at the beginning of the body."""
+    if lines.projection is None or not call.call:
+        return Part(trusted(""))
+    body = lines.projection.beginning(call.call, _ARGUMENTS_READ)
+    data = body.encode("utf-8", "replace")
+    node = read_json(data).node if body.lstrip().startswith("{") else None
+    if node is None or node.kind is not JsonKind.OBJECT:
+        return Part(lines.style.name(body[:_ARGUMENTS_READ]), StyleRole.QUIET)
+    pairs = []
+    for member in node.members:
+        value = member.value
+        is_text = value.kind is JsonKind.STRING
+        pairs.append(
+            f"{member.key}={value.text if is_text else data[value.start : value.end].decode('utf-8', 'replace')}"
+        )
+    return Part(lines.style.name(" ".join(pairs)), StyleRole.QUIET)
+
+
+_COLUMNS = (
+    _Column(SortKey.ORDER.value, 8, False, _ends),
+    _Column(SortKey.TOOL.value, 21, False, _tool),
+    _Column(SortKey.STATE.value, 10, False, _state, is_tight=True),
+    _Column(SortKey.TIME.value, 6, True, _time),
+    _Column("limit", 8, True, _limit),
+    _Column(SortKey.SENT.value, 8, True, _sent),
+    _Column(SortKey.REPLY.value, 8, True, _reply),
+    _Column("tokens", 8, True, _tokens),
+    _Column("turn", 6, True, _turn),
+    _Column("id", 14, False, _id, before=2),
+)

@@ -1,0 +1,126 @@
+"""Calls tab of the bottom pane: a sortable table of all calls in the projection."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.message import Message
+
+from viewer.document.calls import CallView
+from viewer.document.projection import Projection
+from viewer.render.sanitize import SafeText
+from viewer.render.style import Line, Style, trusted
+from viewer.tui.bottom.call_lines import CallLines, SortKey
+from viewer.tui.panes.head_line import HeadLine
+from viewer.tui.panes.line_list import LineList
+from viewer.tui.terminal.paint import Painter
+
+
+class Calls(Vertical):
+    """Column titles above the rows."""
+
+    DEFAULT_CSS = "Calls LineList { scrollbar-gutter: stable; }"
+    """The scrollbar always has its column, so that titles stay above their columns."""
+
+    class Followed(Message):
+        """The cursor is on a call with this message: show it."""
+
+        def __init__(self, number: int) -> None:
+            super().__init__()
+            self.number = number
+
+    class Chosen(Followed):
+        """Go to this message of a call."""
+
+    def __init__(self, painter: Painter, style: Style | None = None, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.drawn_style = style or Style(color=True, wrapped=True)
+        self.head = HeadLine(painter)
+        self.list = LineList(painter, focusable=True)
+        self.sort = SortKey.ORDER
+        self._lines: CallLines | None = None
+        self._follows = True
+
+    def compose(self) -> ComposeResult:
+        """The titles above the list."""
+        yield self.head
+        yield self.list
+
+    def show(
+        self,
+        calls: CallView,
+        focus: int = 0,
+        projection: Projection | None = None,
+        *,
+        faulty: Container[int] = frozenset(),
+    ) -> None:
+        """Show calls; the cursor is on the call of a message."""
+        lines = self._lines = CallLines(calls, self.drawn_style, projection, faulty=faulty, sort=self.sort)
+        self.head.show(lambda width: lines.head(self.list.size.width or width))
+        row = self._lines.row_of(focus) if self._follows or self.list.cursor < 0 else self.list.cursor
+        self.list.show(len(calls), self._line, row)
+
+    def follow_focus(self, follows: bool) -> None:
+        """Let the cursor follow the focused message, or leave it to the operator."""
+        self._follows = follows
+
+    def focus_on(self, number: int) -> None:
+        """Put the cursor on the call of a message, if it has one."""
+        if self._lines is not None and self._follows:
+            self.list.move_to(self._lines.row_of(number))
+
+    def clear(self) -> None:
+        """Forget every call."""
+        self._lines = None
+        self.head.clear()
+        self.list.clear()
+
+    @property
+    def counts(self) -> SafeText:
+        """The counts for the border."""
+        return self._lines.counts if self._lines is not None else trusted("")
+
+    @property
+    def total(self) -> int:
+        """The number of calls."""
+        return len(self._lines) if self._lines is not None else 0
+
+    @property
+    def chosen_tool(self) -> str:
+        """The tool of the call under the cursor; empty if there is none."""
+        row = self.list.cursor
+        return self._lines.at(row).tool if self._lines is not None and 0 <= row < len(self._lines) else ""
+
+    def on_line_list_moved(self, event: LineList.Moved) -> None:
+        """Let the transcript follow the cursor."""
+        event.stop()
+        self._report(event.row, self.Followed)
+
+    def on_line_list_chosen(self, event: LineList.Chosen) -> None:
+        """Go to the call of the row."""
+        event.stop()
+        self._report(event.row, self.Chosen)
+
+    def on_line_list_sorted(self, event: LineList.Sorted) -> None:
+        """Sort by the next column; the cursor stays on its call."""
+        event.stop()
+        lines = self._lines
+        if lines is None:
+            return
+        number = lines.number(self.list.cursor) if 0 <= self.list.cursor < len(lines) else None
+        self.sort = self.sort.next
+        again = self._lines = CallLines(lines.calls, lines.style, lines.projection, faulty=lines.faulty, sort=self.sort)
+        self.head.show(lambda width: again.head(self.list.size.width or width))
+        self.list.show(len(again), self._line, again.row_of(number or 0))
+
+    def _report(self, row: int, message: type[Followed]) -> None:
+        number = self._lines.number(row) if self._lines is not None and 0 <= row < len(self._lines) else None
+        if number is not None:
+            self.post_message(message(number))
+
+    def _line(self, row: int, width: int) -> Line:
+        if self._lines is None or row >= len(self._lines):
+            return ()
+        return self._lines.line(row, width, is_cursor=row == self.list.cursor)

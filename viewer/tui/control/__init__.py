@@ -1,0 +1,1 @@
+"""Controllers of panes, lists and commands."""

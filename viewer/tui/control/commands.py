@@ -1,0 +1,155 @@
+"""Command controller: `:` goes to a place, or runs a command of the table, with completion."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+
+from viewer.render.sanitize import sanitize_line
+from viewer.rules import RULES
+from viewer.tui.go_to import HELP, parse
+from viewer.tui.host import Host, PromptKind
+from viewer.tui.keys import Action
+from viewer.tui.main.export import ExportController
+from viewer.tui.main.filter import FilterController
+from viewer.tui.main.navigator import Navigator
+from viewer.tui.main.program import ProgramController
+from viewer.tui.main.view import ViewController
+from viewer.tui.offer import Offer
+from viewer.tui.session import Session
+
+NO_COMMANDS = frozenset({"debug", "command", "open"})
+"""Actions that are no commands."""
+
+
+class Command(Struct, frozen=True):
+    """A row of the table."""
+
+    name: str
+    argument: str
+    """What follows the name, as the completion shows it; empty for nothing."""
+    help: str
+    run: Callable[[CommandController, str], None]
+    values: Callable[[CommandController], Sequence[str]] | None = None
+    """The possible arguments, if they are known."""
+
+
+class CommandController:
+    """Runs what was typed after `:`. It has no state."""
+
+    def __init__(
+        self,
+        session: Session,
+        host: Host,
+        navigator: Navigator,
+        view: ViewController,
+        filter: FilterController,
+        export: ExportController,
+        program: ProgramController,
+        *,
+        actions: Sequence[Action],
+        themes: Callable[[], Sequence[str]],
+        run_action: Callable[[str], None],
+    ) -> None:
+        self.session = session
+        self.host = host
+        self.navigator = navigator
+        self.view = view
+        self.filter = filter
+        self.export = export
+        self.program = program
+        self.themes = themes
+        self._actions = actions
+        self._run_action = run_action
+
+    def ask(self) -> None:
+        """Ask for a place or a command."""
+        self.host.prompt.ask(PromptKind.COMMAND)
+
+    def run(self, typed: str) -> None:
+        """Go to a place, or run a command. Every action is a command too, by its id with dashes."""
+        typed = typed.strip()
+        if not typed:
+            return
+        if not isinstance(parse(typed), str):
+            self.navigator.go_to(typed)
+            return
+        name, _, argument = typed.partition(" ")
+        command = _BY_NAME.get(name)
+        if command is not None:
+            if command.argument.isupper() and not argument.strip():
+                self.host.notify(f":{name} needs an argument: {command.argument}.")
+            else:
+                command.run(self, argument.strip())
+            return
+        action = next((each for each in self._named_actions if each.id == name.replace("-", "_")), None)
+        if action is not None:
+            self._run_action(action.id)
+            return
+        near = difflib.get_close_matches(name, [*_BY_NAME, *(each.id.replace("_", "-") for each in self._actions)], 1)
+        hint = f" Did you mean :{near[0]}?" if near else f" {HELP}"
+        self.host.notify(f"Unknown command or place: {sanitize_line(name, 40)}.{hint}")
+
+    @property
+    def _named_actions(self) -> list[Action]:
+        """The actions that are commands by their ids. Only `:level debug` reveals."""
+        return [each for each in self._actions if each.id not in NO_COMMANDS]
+
+    def offers(self, typed: str, kind: PromptKind = PromptKind.COMMAND) -> list[Offer]:
+        """The completions of what is typed, commands before actions; none for a place."""
+        if kind is not PromptKind.COMMAND:
+            return []
+        name, space, argument = typed.partition(" ")
+        if space:
+            command = _BY_NAME.get(name)
+            values = command.values(self) if command is not None and command.values is not None else ()
+            return [Offer(f"{name} {value}", f":{name} {value}") for value in values if value.startswith(argument)]
+        if not typed:
+            return []
+        found = [
+            Offer(each.name + (" " if each.argument else ""), f":{each.name} {each.argument}".rstrip(), each.help)
+            for each in COMMANDS
+            if each.name.startswith(name)
+        ]
+        known = {each.name for each in COMMANDS}
+        ids = ((each.id.replace("_", "-"), each.help) for each in self._named_actions)
+        return found + [Offer(id, f":{id}", help) for id, help in ids if id.startswith(name) and id not in known]
+
+    # The commands.
+
+    def set_level(self, level: str) -> None:
+        """Go to a level; `debug` equals the key."""
+        shown = self.session.display.level
+        if level not in ("safe", "debug"):
+            self.host.notify("Unknown level: use safe or debug.")
+        elif level != shown:
+            self.view.toggle_debug()
+
+    def explain(self, code: str) -> None:
+        """Explain a code in one notice."""
+        rule = RULES.get(code.upper())
+        if rule is None:
+            near = difflib.get_close_matches(code.upper(), RULES, 1)
+            hint = f" Did you mean {near[0]}?" if near else ""
+            self.host.notify(f"Unknown code: {sanitize_line(code, 40)}.{hint}")
+        else:
+            self.host.notify(f"{rule.code}: {rule.safe} {rule.advice} ({rule.section})")
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command("diff", "FILE", "compare with another file", lambda own, file: own.program.compare(file)),
+    Command("explain", "CODE", "explain a problem", lambda own, code: own.explain(code), lambda own: list(RULES)),
+    Command("export", "FILE", "write this view to a file", lambda own, file: own.export.export_as(file)),
+    Command("filter", "EXPR", "show only matching messages", lambda own, text: own.filter.filter_for(text)),
+    Command("level", "LEVEL", "switch to safe or debug", lambda own, level: own.set_level(level),
+            lambda own: ["safe", "debug"]),
+    Command("open", "FILE", "open another file", lambda own, file: own.program.open_file(file)),
+    Command("quit", "", "end the program", lambda own, _: own.program.quit()),
+    Command("theme", "NAME", "use a theme", lambda own, name: own.program.use_theme(name),
+            lambda own: own.themes()),
+)  # fmt: skip
+"""The commands by name."""
+
+_BY_NAME = {command.name: command for command in COMMANDS}

@@ -1,0 +1,330 @@
+"""Pane controller: which panes are open and visible, which one has the focus, and their tabs and sizes."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from msgspec.structs import replace
+
+from viewer.document.values import ShownDiagnostic
+from viewer.rules import RULES
+from viewer.tui.host import Host
+from viewer.tui.main.navigator import Navigator
+from viewer.tui.main.stick_to_end import StickToEnd
+from viewer.tui.panes.inspector_lines import Tab
+from viewer.tui.panes.panel import BottomTab, Panel
+from viewer.tui.session import Changed, Session
+from viewer.tui.settings.settings import Settings
+
+TINY_WIDTH, TINY_HEIGHT = 40, 10
+"""Below these sizes a pane covers the screen."""
+ROOMY, WIDE = 100, 140
+"""From these widths on, panes are next to the transcript, and three columns fit."""
+LEAST_TRANSCRIPT = 60
+"""Columns that the transcript keeps."""
+INSPECTOR_WIDTH = 40
+SHEET_ROWS = 9
+"""The most rows of a pane below the transcript on a narrow screen."""
+BOTTOM_ROWS = (6, 12)
+"""The fewest and the most rows of the bottom pane; in between, it has this share of the screen."""
+BOTTOM_SHARE = 0.3
+
+
+class PaneController:
+    """Owns the open panes, the focus, and the tabs."""
+
+    def __init__(
+        self, session: Session, host: Host, settings: Settings, navigator: Navigator, stick: StickToEnd
+    ) -> None:
+        self.focused = Panel.TRANSCRIPT
+        self.tab = BottomTab.PROBLEMS
+        self.inspector_tab = Tab.HEADER
+        self.sizes: dict[Panel, int] = {}
+        """Columns of the outline and of the inspector, rows of the bottom pane, as the operator chose them."""
+        self._opened: list[Panel] = []
+        """The panes that the operator opened, the last one at the end."""
+        self._by_layout: tuple[Panel, ...] = ()
+        """The panes that the view opened, where there is room."""
+        self._session = session
+        self._host = host
+        self._settings = settings
+        self._navigator = navigator
+        self._stick = stick
+        self._held_line: int | None = None
+        """The screen line of the focused message before a change of size."""
+
+    # Which panes are visible.
+
+    @property
+    def open_panes(self) -> list[Panel]:
+        """The panes that `tab` goes through, in the order of their numbers."""
+        width = self._host.size[0]
+        least = {Panel.OUTLINE: ROOMY, Panel.INSPECTOR: WIDE, Panel.BOTTOM: ROOMY}
+        found = {Panel.TRANSCRIPT, *self._opened}
+        found |= {pane for pane in self._by_layout if width >= least[pane]}
+        if self._session.display.side_panes and width >= ROOMY:
+            found = (found | {Panel.SIDE}) - {Panel.OUTLINE, Panel.INSPECTOR}
+        return sorted(found, key=lambda pane: pane.value)
+
+    @property
+    def visible(self) -> frozenset[Panel]:
+        """The panes on the screen: on a narrow screen one at a time, on others as many as leave the transcript room."""
+        width, height = self._host.size
+        panes = {*self.open_panes}
+        if width < TINY_WIDTH or height < TINY_HEIGHT or (width < ROOMY and self.focused is Panel.OUTLINE):
+            return frozenset({self.focused if self.focused in panes else Panel.TRANSCRIPT})
+        if width < ROOMY:
+            sheets = [pane for pane in self._opened if pane in (Panel.INSPECTOR, Panel.BOTTOM)]
+            if self.focused in sheets:
+                sheets.append(self.focused)
+            return frozenset({Panel.TRANSCRIPT, *sheets[-1:]})
+        needed = LEAST_TRANSCRIPT + self.width_of(Panel.OUTLINE) + self.width_of(Panel.INSPECTOR)
+        if {Panel.OUTLINE, Panel.INSPECTOR} <= panes and width < needed:
+            keeps_outline = self.focused is Panel.OUTLINE or self._opened[-1:] == [Panel.OUTLINE]
+            panes -= {Panel.INSPECTOR if keeps_outline else Panel.OUTLINE}
+        return frozenset(panes)
+
+    @property
+    def is_roomy(self) -> bool:
+        """True if panes are next to the transcript."""
+        return self._host.size[0] >= ROOMY
+
+    def width_of(self, pane: Panel) -> int:
+        """The columns of the outline or of the inspector."""
+        of_settings = self._settings.outline if pane is Panel.OUTLINE else self._settings.inspector
+        outline = 32 if self._host.size[0] >= WIDE else 30
+        return self.sizes.get(pane) or of_settings.size or (outline if pane is Panel.OUTLINE else INSPECTOR_WIDTH)
+
+    @property
+    def bottom_rows(self) -> int:
+        """The rows of the bottom pane, or of a sheet."""
+        height = self._host.size[1]
+        if not self.is_roomy:
+            return max(3, min(SHEET_ROWS, (height - 3) // 2))
+        least, most = BOTTOM_ROWS
+        own = self.sizes.get(Panel.BOTTOM) or self._settings.problems.size
+        return own or max(min(max(least, round(BOTTOM_SHARE * height)), most, height // 2), 3)
+
+    def resize(self, pane: Panel, size: int) -> None:
+        """Use this size of a pane from now on."""
+        self.sizes[pane] = size
+
+    # Layout.
+
+    def lay_out(self) -> None:
+        """Close every pane, and open those of the view."""
+        settings, debug = self._settings, self._session.display.debug
+        chosen = {Panel.OUTLINE: settings.outline, Panel.INSPECTOR: settings.inspector, Panel.BOTTOM: settings.problems}
+        self._by_layout = tuple(pane for pane, own in chosen.items() if own.is_open) if debug else ()
+        self._opened = []
+        self.focused = Panel.TRANSCRIPT
+        if self.tab is BottomTab.CALLS and not debug:
+            self.tab = BottomTab.PROBLEMS
+        self._draw()
+
+    def lay_out_safe(self) -> None:
+        """Close every pane before the debug view is left, so that none is made for the safe view first."""
+        self._by_layout, self._opened, self.focused = (), [], Panel.TRANSCRIPT
+        self._host.redraw(Changed.LAYOUT)
+
+    def fit(self, *, whole: bool = False) -> None:
+        """Make the blocks for the present width. The row of the cursor stays visible, with `whole` completely."""
+        with self._stick.kept():
+            viewport = self._host.viewport
+            self._host.redraw(Changed.ROWS)
+            if whole or viewport.cursor_row not in (None, *viewport.rows_on_screen):
+                viewport.go_to_cursor(viewport.cursor)
+            self._host.redraw(Changed.FOCUS)
+
+    def hold_line(self) -> None:
+        """Before a change of size, remember the screen line of the focused message."""
+        if self._held_line is None:
+            self._held_line = self._host.viewport.line_of_cursor
+
+    def fit_to_size(self) -> None:
+        """Make the blocks for a new size. The row of the cursor stays on the screen."""
+        above, self._held_line = self._held_line, None
+        self.fit()
+        if above is not None:
+            viewport = self._host.viewport
+            viewport.go_to_cursor(self._navigator.cursor, above=min(above, viewport.view_height // 2))
+            self._host.redraw(Changed.FOCUS)
+
+    def _draw(self, *, whole: bool = False) -> None:
+        if self.focused not in self.open_panes:
+            self.focused = Panel.TRANSCRIPT
+        self._host.redraw(Changed.LAYOUT | Changed.LISTS | Changed.KEYS)
+        self._host.call_after_refresh(partial(self.fit, whole=whole))
+
+    # Opening and closing.
+
+    def toggle_outline(self) -> None:
+        self._toggle(Panel.OUTLINE)
+
+    def toggle_inspector(self) -> None:
+        self._toggle(Panel.INSPECTOR)
+
+    def toggle_problems(self) -> None:
+        self._toggle_tab(BottomTab.PROBLEMS)
+
+    def toggle_calls(self) -> None:
+        self._toggle_tab(BottomTab.CALLS)
+
+    def toggle_timeline(self) -> None:
+        self._toggle_tab(BottomTab.TIMELINE)
+
+    def _toggle_tab(self, tab: BottomTab) -> None:
+        if self.tab is tab or Panel.BOTTOM not in self.visible:
+            self.tab = tab
+            self._toggle(Panel.BOTTOM)
+        else:
+            self.select_bottom_tab(tab)
+            self.focus(Panel.BOTTOM)
+
+    def _toggle(self, pane: Panel) -> None:
+        """Open and focus a pane; focus one that is open; close the one with the focus."""
+        if self.focused is pane:
+            self.close(pane)
+        else:
+            self.open(pane)
+
+    def open(self, pane: Panel) -> None:
+        """Open a pane and focus it. Side panes make room for columns."""
+        if pane in (Panel.OUTLINE, Panel.INSPECTOR) and self._session.display.side_panes:
+            self._session_side(False)
+        if pane not in self._by_layout or pane not in self.visible:
+            self._opened = [*(each for each in self._opened if each is not pane), pane]
+        self.focused = pane
+        self._draw(whole=True)
+
+    def close(self, pane: Panel) -> None:
+        """Close a pane; the transcript gets the focus if the pane had it."""
+        self._opened = [each for each in self._opened if each is not pane]
+        self._by_layout = tuple(each for each in self._by_layout if each is not pane)
+        if self.focused is pane:
+            self.focused = Panel.TRANSCRIPT
+        self._draw()
+
+    def close_opened(self) -> bool:
+        """Close the pane with the focus, or the last one that the operator opened; True if there was one."""
+        if self.focused is Panel.SIDE:
+            self.toggle_side()
+            return True
+        pane = self.focused if self.focused is not Panel.TRANSCRIPT else next(reversed(self._opened), None)
+        if pane is None:
+            return False
+        self.close(pane)
+        return True
+
+    def toggle_side(self) -> None:
+        """Show reasoning inline, or in a pane next to the conversation."""
+        shown = self._session.display.side_panes
+        if not self.is_roomy and not shown:
+            self._host.notify(f"Side panes need {ROOMY} columns.")
+        elif shown and self.focused is not Panel.SIDE:
+            self.focus(Panel.SIDE)
+        else:
+            self._session_side(not shown)
+            self.focused = Panel.TRANSCRIPT if shown else Panel.SIDE
+            self._draw()
+
+    def _session_side(self, shown: bool) -> None:
+        with self._stick.kept():
+            viewport = self._host.viewport
+            above, cursor = viewport.line_of_cursor, self._navigator.cursor
+            changed = self._session.apply(replace(self._session.display, side_panes=shown))
+            self._host.redraw(changed)
+            if cursor.is_set:
+                viewport.go_to_cursor(self._navigator.cursor_in_view(cursor), above=above)
+
+    # The focus.
+
+    def focus(self, pane: Panel) -> None:
+        """Give an open pane the focus."""
+        before = self.visible
+        self.focused = pane
+        self._host.redraw(Changed.LAYOUT | Changed.KEYS)
+        if self.visible != before:
+            self._draw()
+
+    def note_focus(self, pane: Panel) -> None:
+        """A click gave a pane the focus."""
+        if pane is not self.focused:
+            self.focus(pane)
+
+    def leave(self) -> bool:
+        """Return to the transcript without closing the pane; False if the focus was there."""
+        if self.focused is Panel.TRANSCRIPT:
+            return False
+        self.focus(Panel.TRANSCRIPT)
+        return True
+
+    def next_pane(self) -> None:
+        self._cycle(1)
+
+    def previous_pane(self) -> None:
+        self._cycle(-1)
+
+    def _cycle(self, step: int) -> None:
+        """Go through the open panes; a count is the number of a pane."""
+        panes, count = self.open_panes, self._navigator.typed_count()
+        if count is not None:
+            wanted = next((pane for pane in panes if pane.value == count), None)
+            if wanted is None:
+                self._host.notify(f"Pane {count} is not open.")
+            else:
+                self.focus(wanted)
+            return
+        if len(panes) < 2:
+            opens = " ".join(self._host.key_of(id) for id in ("outline", "problems", "timeline"))
+            self._host.notify(f"No other pane is open. {opens} open one.")
+            return
+        self.focus(panes[(panes.index(self.focused) + step) % len(panes)])
+
+    # Tabs.
+
+    def next_tab(self) -> None:
+        self._next_tab(1)
+
+    def previous_tab(self) -> None:
+        self._next_tab(-1)
+
+    def _next_tab(self, step: int) -> None:
+        visible = self.visible
+        is_inspector = self.focused is Panel.INSPECTOR or (
+            self.focused is not Panel.BOTTOM and Panel.BOTTOM not in visible and Panel.INSPECTOR in visible
+        )
+        if is_inspector:
+            tabs = self._host.inspector_tabs
+            here = tabs.index(self.inspector_tab) if self.inspector_tab in tabs else 0
+            self.open_inspector_tab(tabs[(here + step) % len(tabs)] if tabs else Tab.HEADER)
+        elif Panel.BOTTOM in visible:
+            has_calls = self._session.display.debug
+            shown = [tab for tab in BottomTab if has_calls or tab is not BottomTab.CALLS]
+            self.select_bottom_tab(shown[(shown.index(self.tab) + step) % len(shown)])
+        else:
+            self._host.notify("No open pane has tabs.")
+
+    def select_tab(self, tab: Tab) -> None:
+        """Remember the tab that a click opened."""
+        self.inspector_tab = tab
+
+    def select_bottom_tab(self, tab: BottomTab) -> None:
+        """Show a tab of the bottom pane."""
+        self.tab = tab
+        self._host.redraw(Changed.LAYOUT | Changed.KEYS | Changed.LISTS)
+
+    def open_inspector_tab(self, tab: Tab) -> None:
+        """Show a tab of the inspector."""
+        self.inspector_tab = tab
+        self._host.redraw(Changed.TAB)
+
+    def explain(self, problem: ShownDiagnostic) -> None:
+        """Explain a problem: in the inspector, or in one sentence in the safe view."""
+        rule = RULES[problem.code]
+        if not self._session.display.debug:
+            self._host.notify(f"{problem.code}: {rule.safe} ({rule.section})")
+            return
+        self.inspector_tab = Tab.PROBLEMS
+        self.open(Panel.INSPECTOR)
+        self._host.redraw(Changed.TAB)

@@ -1,0 +1,89 @@
+"""Frame of a pane: a border with a number, a title and counts; the frame with the focus is heavy and marked."""
+
+from __future__ import annotations
+
+from textual import events
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widget import Widget
+
+from viewer.render.sanitize import SafeText
+from viewer.render.style import Line, Part, Style, StyleRole, trusted
+from viewer.render.width import cells, cut
+from viewer.tui.panes.panel import Panel
+
+_AROUND = 6
+"""Cells of the corners, of one stroke and of one space at both ends of a title."""
+
+
+class Frame(Vertical):
+    """Draws a border around a pane. The class `-focused` marks the pane with the focus, also while a prompt asks."""
+
+    DEFAULT_CSS = """
+    Frame { border: round $border; border-title-align: left; border-subtitle-align: right; }
+    Frame.-focused { border: heavy $primary; }
+    Frame.-bare, Frame.-bare.-focused { border: none; }
+    .-ascii Frame { border: ascii $border; }
+    .-ascii Frame.-focused { border: ascii $primary; }
+    .-ascii Frame.-bare { border: none; }
+    """
+
+    def __init__(self, panel: Panel, printing: Style, *children: Widget, id: str | None = None) -> None:
+        super().__init__(*children, id=id)
+        self.panel = panel
+        self.printing = printing
+        self._title: Line = ()
+        self._aside = trusted("")
+        self._below = trusted("")
+
+    def caption(self, title: Line | SafeText, aside: SafeText | None = None, below: SafeText | None = None) -> None:
+        """Set the title, the counts at the right end of the same border, and those in the border below."""
+        parts = title if isinstance(title, tuple) else (Part(title, StyleRole.STRONG),)
+        shown = parts, aside or trusted(""), below or trusted("")
+        if shown != (self._title, self._aside, self._below):
+            self._title, self._aside, self._below = shown
+            self._draw_captions()
+
+    @property
+    def has_focus_mark(self) -> bool:
+        """True if this is the pane with the focus."""
+        return self.has_class("-focused")
+
+    def mark_focus(self, has_focus: bool) -> None:
+        """Mark the pane as the one with the focus, or not."""
+        if has_focus != self.has_focus_mark:
+            self.set_class(has_focus, "-focused")
+            self._draw_captions()
+
+    def show_border(self, has_border: bool) -> None:
+        """Draw the border, or give its cells to the content."""
+        self.set_class(not has_border, "-bare")
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Fill the top border again."""
+        self._draw_captions()
+
+    def _draw_captions(self) -> None:
+        if self.has_class("-bare"):
+            self.border_title = self.border_subtitle = None
+            return
+        room = max(self.outer_size.width - _AROUND, 0)
+        ascii_only, has_focus = self.printing.ascii, self.has_focus_mark
+        mark = (">" if ascii_only else "▸") if has_focus else ""
+        dots = trusted(self.printing.signs.ellipsis)
+        stroke = "-" if ascii_only else "━" if has_focus else "─"
+        title = (Part(trusted(f"{mark}{self.panel.value} "), StyleRole.STRONG), *self._title)
+        words = SafeText("".join(part.text for part in title))
+        gap = room - cells(words) - cells(self._aside) - 2
+        if self._aside and gap > 0:
+            title = (*title, Part(trusted(f" {stroke * gap} ")), Part(self._aside, StyleRole.QUIET))
+        elif cells(words) > room:
+            title = (Part(cut(words, room, dots), StyleRole.STRONG),)
+        self.border_title = _content(title) if room else None
+        self.border_subtitle = Content(cut(self._below, room, dots)) if self._below and room else None
+
+
+def _content(line: Line) -> Content:
+    """A title as Textual draws it; never markup."""
+    styles = {StyleRole.STRONG: "bold", StyleRole.QUIET: "dim"}
+    return Content.assemble(*((part.text, styles.get(part.look, "")) for part in line))

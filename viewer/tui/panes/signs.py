@@ -1,0 +1,71 @@
+"""Signs of messages and calls in lists: a glyph per kind of message, and one per state of a call."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from enum import Enum
+
+from viewer.document.values import Headline, ShownCall
+from viewer.render.head import is_call
+from viewer.render.style import Part, Style, StyleRole, trusted
+
+
+class KindSign(Enum):
+    """What a message is, with its glyph and the one for terminals without Unicode."""
+
+    THOUGHT = ("∴", ":")
+    CALL = ("ƒ", "f")
+    COMMENTARY = ("¶", "c")
+    ANSWER = ("●", "@")
+    USER = ("›", ">")
+    SYSTEM = ("§", "s")
+    UNKNOWN = ("?", "?")
+    HIDDEN = ("·", "-")
+
+    def glyph(self, style: Style) -> str:
+        """The glyph that can be shown."""
+        return self.value[style.ascii]
+
+
+_STATES = {
+    "ok": ("✓", "ok", "ok", StyleRole.OK),
+    "pending": ("◌", "o", "running", StyleRole.PENDING),
+    "failed": ("✖", "X", "failed", StyleRole.ERROR),
+    "timeout": ("✖", "X", "timeout", StyleRole.ERROR),
+    "cancelled": ("⊘", "/", "cancelled", StyleRole.WARNING),
+    "unanswered": ("?", "?", "no reply", StyleRole.WARNING),
+    "orphan": ("?", "?", "no call", StyleRole.WARNING),
+    "duplicate": ("?", "?", "repeated", StyleRole.WARNING),
+}
+"""By state: the glyph, the one without Unicode, the word, and its color."""
+
+
+def kind_sign(headline: Headline) -> KindSign:
+    """What a message is."""
+    if not headline.seen:
+        return KindSign.HIDDEN
+    if headline.role == "tool" or is_call(headline):
+        return KindSign.CALL
+    if headline.role == "user":
+        return KindSign.USER
+    if headline.role.partition(":")[0] in ("system", "developer"):
+        return KindSign.SYSTEM
+    channels = {"analysis": KindSign.THOUGHT, "commentary": KindSign.COMMENTARY, "final": KindSign.ANSWER}
+    return channels.get(headline.channel or "", KindSign.UNKNOWN)
+
+
+def is_failed(call: ShownCall, faulty: Container[int]) -> bool:
+    """True if a call went wrong, or one of its messages has an error."""
+    bad = _STATES.get(call.state, _STATES["orphan"])[3] is not StyleRole.OK and call.state != "pending"
+    return bad or call.call in faulty or call.reply in faulty
+
+
+def state_sign(call: ShownCall, style: Style, *, faulty: Container[int] = frozenset(), words: bool = False) -> Part:
+    """The state of a call as a glyph, with `words` also as a word. A problem of one of its messages replaces `ok`."""
+    glyph, plain, word, look = _STATES.get(call.state, _STATES["orphan"])
+    if call.state == "ok" and (call.call in faulty or call.reply in faulty):
+        glyph, plain, word, look = style.signs.error, "X", "problem", StyleRole.ERROR
+    elif call.state == "ok" and call.inferred and words:
+        word = "by order"
+    shown = plain if style.ascii else glyph
+    return Part(trusted(f"{shown} {word}" if words and shown != word else shown), look)

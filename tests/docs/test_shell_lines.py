@@ -17,6 +17,7 @@ NOT_RUN = {
 QUIET = (
     "ocmlview convert --to json -o",
     "ocmlview export",
+    "ocmlview show -d --where",
     "ocmlview config --init",
     "ocmlview completion fish >",
     "eval",

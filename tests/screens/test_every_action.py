@@ -590,7 +590,7 @@ async def test_a_filter_with_fields() -> None:
     async with running() as pilot:
         await type_in(pilot, "&", "role:user turn:2..3")
         assert "And Osaka?" in drawn(pilot)
-        assert "&role:user turn:2..3  2 of 11 messages" in drawn(pilot)
+        assert "Filter role:user turn:2..3 · 2 of 11 messages" in drawn(pilot)
         assert view(pilot).filter.is_active
         await press(pilot, "escape")
         assert not view(pilot).filter.is_active

@@ -112,7 +112,7 @@ os.execv(sys.executable, [sys.executable, "-m", "viewer", *sys.argv[1:]])
 
 def test_a_signal_that_the_caller_ignores_stays_ignored() -> None:
     terminal = Terminal(["samples/tour.ocml"], script=IGNORED)
-    terminal.wait_for("q Quit")
+    terminal.wait_for(" of 33")  # the position is of the app, not of its first page
     for number in (signal.SIGUSR1, signal.SIGHUP):
         os.kill(terminal.pid, number)
     os.write(terminal.master, b"d")
@@ -137,7 +137,7 @@ main()
 
 def test_a_second_signal_ends_an_app_that_does_not_react() -> None:
     terminal = Terminal(["samples/tour.ocml"], script=STUCK)
-    terminal.wait_for("q Quit")
+    terminal.wait_for(" of 33")  # the position is of the app, not of its first page
     keyboard = os.dup(terminal.master)
     os.write(terminal.master, b"q")
     terminal.wait_for("STUCK")

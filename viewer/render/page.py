@@ -164,7 +164,7 @@ class BlockMaker:
         if entry.shows_body:
             message = self.projection.message(number)
             assert message is not None
-            drawn, body = self._body(message, Part(trusted(self.margin.text + "  ")))
+            drawn, body = self._body(number, message, Part(trusted(self.margin.text + "  ")))
             text = drawn.given
             pieces.append(body)
         if not entry.bases:
@@ -310,12 +310,11 @@ class BlockMaker:
 
     def _message(self, row: int, message: ShownMessage) -> Block:
         before = self._turn_rule(row, message.time, message.is_superseded)
-        lead = self.margin
-        drawn, body = self._body(message, lead)
-        head = self._head(message)
+        lead, number = self.margin, self.rows.value(row)
+        drawn, body = self._body(number, message, lead)
+        head = self._head(number, message)
         notes = [BlockLine(line) for line in self._notes(row)]
         pieces = [before, head, body, notes]
-        number = self.rows.value(row)
         grows = number in self.facts.growing
         if isinstance(body, RowLines):
             pending = [self._pending_line(lead)] if grows or (self.debug and message.ending == "open") else []
@@ -334,8 +333,7 @@ class BlockMaker:
         words = f"{self.signs.ellipsis} pending" if self.debug else self.signs.caret
         return BlockLine((lead, Part(trusted(words), StyleRole.PENDING)))
 
-    def _body(self, message: ShownMessage, lead: Part) -> tuple[BodyText, Sequence[BlockLine]]:
-        number = self.rows_number(message)
+    def _body(self, number: int, message: ShownMessage, lead: Part) -> tuple[BodyText, Sequence[BlockLine]]:
         width = self.width - cells(lead.text) + len(self.margin.text)
         json = self.debug and (message.content_type == "json" or message.role == "tool" or is_call(message))
         trim = FORMATS[self.projection.format_of(number)].display_trim
@@ -385,13 +383,9 @@ class BlockMaker:
         lines = RowLines(shown.rows, lead, look, [*shown.drawn.layers, _moved(shown.drawn, overlays)])
         return shown.drawn, lines if layout else [*lines, self._rest(shown, lead)]
 
-    def rows_number(self, message: ShownMessage) -> int:
-        """The number of a shown message in the input; its label may count only shown messages."""
-        return self.rows.value(message.number - 1) if self.projection.audience.strict else message.number
-
-    def _head(self, message: ShownMessage) -> list[BlockLine]:
-        head = head_of(message, self.projection.audience, self._cards.calls_of(message.number) if self.debug else ())
-        is_growing = self.rows_number(message) in self.facts.growing
+    def _head(self, number: int, message: ShownMessage) -> list[BlockLine]:
+        head = head_of(message, self.projection.audience, self._cards.calls_of(number) if self.debug else ())
+        is_growing = number in self.facts.growing
         line = name_line(head, self.width, self.signs, is_growing=is_growing)
         return [BlockLine((self.margin, *line), link=head.link)]
 

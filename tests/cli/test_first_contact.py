@@ -139,8 +139,9 @@ class TestOldTerminals:
     )
     def test_a_terminal_without_unicode_gets_ascii_only(self, chat: Path, variables: dict[str, str]) -> None:
         """In Latin-1 the bytes of UTF-8 are control characters, too."""
-        terminal = opened(chat, "d", "T", "?", "escape", "ctrl+p", "escape", **variables)
+        terminal = opened(chat, "d", "T", "?", "escape", "ctrl+p", "escape", "q", **variables)  # closes the outline
         assert bytes(terminal.written).isascii()
+        assert b"Outline -----" in re.sub(rb"\x1b\[[0-9;]*m", b"", terminal.written)
 
 
 @pytest.mark.share(quick=3, test=2)

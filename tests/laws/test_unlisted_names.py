@@ -231,11 +231,11 @@ def test_check_reports_every_unknown_part_at_its_place(role: str, tmp_path: Path
 def test_conversions_list_what_they_drop(tmp_path: Path) -> None:
     file = tmp_path / "chat.json"
     extras = {"chain_of_thought": "quagga", "encrypted_content": "x", "metadata": {"t": "quagga"}}
-    file.write_text(json.dumps([{"role": "assistant", "content": "vis", **extras}]), encoding="utf-8")
+    file.write_text(json.dumps([{"role": "assistant", "content": "seen", **extras}]), encoding="utf-8")
     sentence = "dropped 3 unlisted fields; add --reveal all to keep them\n"
     for surface in SURFACES:
         if surface[0] in ("convert", "export"):
             assert sentence in run(*surface, file).err, surface
     revealed = run("convert", "--to", "json", "--reveal", "all", file)
-    assert json.loads(revealed.out) == [{"role": "assistant", "content": "vis", **extras}]
+    assert json.loads(revealed.out) == [{"role": "assistant", "content": "seen", **extras}]
     assert "dropped" not in revealed.err

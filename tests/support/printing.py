@@ -5,8 +5,8 @@ from __future__ import annotations
 from viewer.formats import WRITERS
 from viewer.render.exports import EXPORTERS
 
-WHERE = [["--where", "-is:open -is:marked"], ["--where", "e -has:time msg<99"]]
-"""Filters that the safe view allows."""
+WHERE = [["--where", "is:shown,open msg>0"], ["--where", "e -has:time msg<99"]]
+"""Filters that the safe view allows. Shown messages match the first one."""
 PRINTED: dict[str, list[list[str]]] = {
     "view": [[], ["--strict-safe"]],
     "show": [

@@ -19,6 +19,7 @@ _AROUND = 6
 class Frame(Vertical):
     """Draws a border around a pane. The class `-focused` marks the pane with the focus, also while a prompt asks."""
 
+    SCOPED_CSS = False  # the class `-ascii` is above the frame
     DEFAULT_CSS = """
     Frame { border: round $border; border-title-align: left; border-subtitle-align: right; }
     Frame.-focused { border: heavy $primary; }

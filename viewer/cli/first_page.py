@@ -100,7 +100,11 @@ def _page(request: FirstPageRequest) -> str | None:
         document.read_some(HEAD)
     style = Style(color=True, ascii=request.style.ascii, wrapped=True)
     notes = _notes(document, request.audience) if head.is_whole else []
-    lines = _lines(document.project(request.audience), head.name, size, style, request.settings, head.is_whole, notes)
+    projection = document.project(request.audience)
+    title = (
+        _title(document, projection, size[1]) if head.is_whole else TitleFacts(PurePath(head.name).name or head.name)
+    )
+    lines = _lines(projection, title, size, style, request.settings, head.is_whole, notes)
     document.load()  # clears caches at the end of the input
     head.drop()
     return _painted(lines, size, colors, style.ascii)
@@ -108,21 +112,35 @@ def _page(request: FirstPageRequest) -> str | None:
 
 def _lines(
     projection: Projection,
-    name: str,
+    title: TitleFacts,
     size: tuple[int, int],
     style: Style,
     settings: Settings,
     is_whole: bool,
     notes: Sequence[Line] = (),
 ) -> list[Line]:
-    """The lines of the screen except the last ones. With `is_whole`, nothing follows the part that was read; `notes`
-    are below the view."""
+    """The lines of the screen, with an empty status row. With `is_whole`, nothing follows the part that was read;
+    `notes` are below the view."""
+    from viewer.tui.bars.footer_keys import FooterView, footer_spots
+
     width, height = size
-    title = tuple(each.part for each in title_parts(TitleFacts(PurePath(name).name or name), width, style))
+    top = tuple(each.part for each in title_parts(title, width, style))
+    footer = tuple(each.part for each in footer_spots(FooterView.SAFE, width, settings.actions))
     room = height - 3
     view = islice(chain(view_lines(projection, width, style, settings, is_whole), notes), room)
     body = [_fitting(line, width, style) for line in view]
-    return [title, *body, *[()] * (room - len(body))]
+    return [top, *body, *[()] * (room - len(body) + 1), footer]
+
+
+def _title(document: Document, projection: Projection, height: int) -> TitleFacts:
+    """The facts of the title when the cursor is on the first message, or on the first row if none is near."""
+    from viewer.tui.bars.place_facts import place_facts
+
+    rows = projection.rows(folding=Folding())
+    near = range(min(len(rows), height))
+    row = next((each for each in near if rows.kind(each) is RowKind.MESSAGE), 0 if near else None)
+    number = rows.last_number(row) if row is not None else 0
+    return place_facts(document, projection, rows, row, number)
 
 
 def view_lines(projection: Projection, width: int, style: Style, settings: Settings, is_whole: bool) -> Iterator[Line]:

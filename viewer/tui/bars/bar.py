@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable
 
-from msgspec import Struct
 from textual import events
 from textual.message import Message
 from textual.strip import Strip
 
-from viewer.render.style import Line, Part, Style, StyleRole, trusted
+from viewer.render.style import Line, Style
 from viewer.render.width import cells
 from viewer.tui.bars.not_selectable import NotSelectable
+from viewer.tui.bars.spots import Spot
 from viewer.tui.terminal.paint import Painter
 
 ROOMY = 100
@@ -26,29 +25,6 @@ class ActionChosen(Message):
         super().__init__()
         self.action = action
         """The id of the action."""
-
-
-class Spot(Struct, frozen=True):
-    """A part of a bar, and the action of a click on it."""
-
-    part: Part
-    action: str = ""
-
-
-def spot(text: str, look: StyleRole = StyleRole.PLAIN, action: str = "") -> Spot:
-    """A part with words of the program."""
-    return Spot(Part(trusted(text), look), action)
-
-
-def width_of(spots: Iterable[Spot]) -> int:
-    """The number of cells of the parts."""
-    return sum(cells(spot.part.text) for spot in spots)
-
-
-def apart(left: list[Spot], right: list[Spot], width: int) -> list[Spot]:
-    """One group at the left end, the other at the right end."""
-    gap = max(width - width_of(left) - width_of(right), 0)
-    return [*left, spot(" " * gap), *right]
 
 
 class Bar(NotSelectable):

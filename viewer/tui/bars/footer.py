@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from viewer.render.style import Style, StyleRole
-from viewer.tui.bars.bar import Bar, Spot, apart, spot, width_of
-from viewer.tui.bars.footer_keys import FooterItem, FooterView, footer_actions, footer_always
+from viewer.render.style import Style
+from viewer.tui.bars.bar import Bar
+from viewer.tui.bars.footer_keys import FooterView, footer_spots
+from viewer.tui.bars.spots import Spot
 from viewer.tui.keys import ACTIONS, Action
 from viewer.tui.terminal.paint import Painter
 
@@ -34,22 +35,4 @@ class KeyFooter(Bar):
 
     def spots(self, width: int) -> list[Spot]:
         """The keys that fit."""
-        items, always = footer_actions(self._view, width, self._actions), footer_always(self._actions)
-        right = [*_spots(always), spot(" ")]
-        while items and width_of(_spots(items)) + width_of(right) > width:
-            items.pop()
-        if not items and width_of(right) > width:
-            right = [*_spots(always, labels=False), spot(" ")]
-        return apart(_spots(items), right, width)
-
-
-def _spots(items: Sequence[FooterItem], *, labels: bool = True) -> list[Spot]:
-    spots: list[Spot] = []
-    for item in items:
-        spots.append(spot("  " if spots else " "))
-        for index, (key, action) in enumerate(item.keys):
-            spots += [spot(" ", StyleRole.FOOTER_TEXT)] if index else []
-            spots.append(spot(key, StyleRole.FOOTER_KEY, action))
-        label = f" {item.label}" if labels else ""
-        spots.append(spot(label, StyleRole.FOOTER_TEXT, item.keys[0][1] if len(item.keys) < 3 else ""))
-    return spots
+        return footer_spots(self._view, width, self._actions)

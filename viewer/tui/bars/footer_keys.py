@@ -7,6 +7,8 @@ from enum import Enum
 
 from msgspec import Struct
 
+from viewer.render.style import StyleRole
+from viewer.tui.bars.spots import Spot, apart, spot, width_of
 from viewer.tui.keys import ACTIONS, Action
 
 
@@ -100,6 +102,29 @@ def footer_actions(view: FooterView, width: int, actions: Sequence[Action] = ACT
 def footer_always(actions: Sequence[Action] = ACTIONS) -> list[FooterItem]:
     """The items at the right end of the footer in every view."""
     return list(_items(_ALWAYS, actions))
+
+
+def footer_spots(view: FooterView, width: int, actions: Sequence[Action] = ACTIONS) -> list[Spot]:
+    """The footer of a view: the keys that fit, and those of commands and help at its right end."""
+    items, always = footer_actions(view, width, actions), footer_always(actions)
+    right = [*_spots(always), spot(" ")]
+    while items and width_of(_spots(items)) + width_of(right) > width:
+        items.pop()
+    if not items and width_of(right) > width:
+        right = [*_spots(always, labels=False), spot(" ")]
+    return apart(_spots(items), right, width)
+
+
+def _spots(items: Sequence[FooterItem], *, labels: bool = True) -> list[Spot]:
+    spots: list[Spot] = []
+    for item in items:
+        spots.append(spot("  " if spots else " "))
+        for index, (key, action) in enumerate(item.keys):
+            spots += [spot(" ", StyleRole.FOOTER_TEXT)] if index else []
+            spots.append(spot(key, StyleRole.FOOTER_KEY, action))
+        label = f" {item.label}" if labels else ""
+        spots.append(spot(label, StyleRole.FOOTER_TEXT, item.keys[0][1] if len(item.keys) < 3 else ""))
+    return spots
 
 
 def _items(offers: Iterable[FooterKey], actions: Sequence[Action]) -> Iterable[FooterItem]:

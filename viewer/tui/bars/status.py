@@ -6,7 +6,8 @@ from msgspec.structs import replace
 
 from viewer.render.sanitize import SafeText, sanitize_line
 from viewer.render.style import Style, StyleRole, trusted
-from viewer.tui.bars.bar import Bar, Spot
+from viewer.tui.bars.bar import Bar
+from viewer.tui.bars.spots import Spot
 from viewer.tui.bars.status_lines import StatusFacts, notice_line, status_line
 from viewer.tui.host import Notice, PromptKind
 from viewer.tui.terminal.paint import Painter

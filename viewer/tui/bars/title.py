@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from viewer.render.style import Style
 from viewer.render.title import TitleFacts, title_parts
-from viewer.tui.bars.bar import Bar, Spot
+from viewer.tui.bars.bar import Bar
+from viewer.tui.bars.spots import Spot
 from viewer.tui.terminal.paint import Painter
 
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import PurePath
+from msgspec.structs import replace
 
 from viewer.document.live import LiveDocument
-from viewer.document.rows import RowKind
-from viewer.document.values import ShownDiagnostic, ShownTranscript
-from viewer.formats import FORMATS
+from viewer.document.values import ShownDiagnostic
 from viewer.render.blocks.block import RowProblems
 from viewer.render.page import EmptyFacts, empty_sentences
 from viewer.render.sanitize import SafeText
 from viewer.render.style import trusted
 from viewer.render.title import TitleFacts
 from viewer.tui.bars.footer_keys import FooterView
+from viewer.tui.bars.place_facts import place_facts
 from viewer.tui.bars.status_lines import NamedProblem, StatusFacts
 from viewer.tui.control.panes import PaneController
 from viewer.tui.cursor import Cursor
@@ -21,29 +20,20 @@ from viewer.tui.main.follow import FollowTitle
 from viewer.tui.panes.panel import BottomTab, Panel
 from viewer.tui.session import Session
 
-UNKNOWN_FORMAT = "unknown format"
-MOST_LOOKED_AT = 1000
-"""Rows before another that are searched for a message."""
-
 
 def title_facts(session: Session, cursor: Cursor, follow: FollowTitle) -> TitleFacts:
     """The facts of the title line. Problems are named when the check has ended."""
-    document, rows, number = session.document, session.rows, cursor.number
-    transcript = _transcript_at(session, number)
+    document, rows = session.document, session.rows
     severities = session.diagnostics.severities
-    count, debug = len(rows.shown_transcripts), session.display.debug
+    debug = session.display.debug
     is_checked = document.is_checked or isinstance(document, LiveDocument)
     is_checking = document.is_read and not is_checked
     calls = session.calls
     tokens = session.projection.usage() if debug else None
-    return TitleFacts(
-        name=PurePath(document.name).name or document.name,
-        format=_format_title(session, transcript),
-        model=(transcript.model or "") if transcript else "",
+    return replace(
+        place_facts(document, session.projection, rows, cursor.row(rows), cursor.number),
         level=session.display.level,
         agent=session.projection.thread_of(session.agent) if session.agent else 0,
-        transcript=(transcript.number, count) if transcript and count > 1 else None,
-        turn=_turn_at(session, cursor),
         errors=severities["error"] if is_checked else 0,
         warnings=severities["warning"] if is_checked else 0,
         calls=len(calls) if debug else 0,
@@ -55,27 +45,6 @@ def title_facts(session: Session, cursor: Cursor, follow: FollowTitle) -> TitleF
         busy="checking…" if is_checking else follow.busy,
         is_reading=bool(follow.busy) and not is_checking,
     )
-
-
-def _turn_at(session: Session, cursor: Cursor) -> tuple[int, int] | None:
-    """The turn of the cursor and the last one of its transcript; hidden rows belong to the turn before them."""
-    rows = session.rows
-    row = cursor.row(rows)
-    if row is None:
-        return None
-    own = rows.rows_of_transcript(rows.transcript(row))
-    here, last = (_turn_before(session, place, own.start) for place in (row, own.stop - 1))
-    return (max(here, 1), last) if last else None
-
-
-def _turn_before(session: Session, row: int, first: int) -> int:
-    """The turn of the last message up to a row."""
-    rows = session.rows
-    messages = (
-        each for each in range(row, max(first, row - MOST_LOOKED_AT) - 1, -1) if rows.kind(each) is RowKind.MESSAGE
-    )
-    found = next(messages, None)
-    return rows.turn(found) if found is not None else 0
 
 
 def status_facts(
@@ -117,22 +86,6 @@ def footer_view(session: Session, panes: PaneController) -> FooterView:
     if panes.focused in (Panel.OUTLINE, Panel.INSPECTOR):
         return FooterView.LIST
     return FooterView(session.display.level)
-
-
-def _format_title(session: Session, transcript: ShownTranscript | None) -> str:
-    if session.projection.is_unknown:
-        return UNKNOWN_FORMAT
-    if not transcript and not session.document.tally.transcripts:
-        return ""
-    return FORMATS.title(transcript.format if transcript else session.document.detection.format)
-
-
-def _transcript_at(session: Session, number: int) -> ShownTranscript | None:
-    """The transcript of a message, or the first transcript."""
-    projection, rows = session.projection, session.rows
-    if number and rows.reach:
-        return projection.transcript_of(rows, min(number, rows.reach))
-    return projection.boundary(rows, 1, grows=True).transcript if rows.shown_transcripts else None
 
 
 def empty_notes(session: Session, follow: FollowTitle) -> list[SafeText]:

@@ -1,0 +1,60 @@
+"""Facts of the title line about the place of the cursor, for the app and for its first page."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+
+from viewer.document.document import Document
+from viewer.document.projection import Projection
+from viewer.document.rows import RowKind, Rows
+from viewer.document.values import ShownTranscript
+from viewer.formats import FORMATS
+from viewer.render.title import TitleFacts
+
+UNKNOWN_FORMAT = "unknown format"
+MOST_LOOKED_AT = 1000
+"""Rows before another that are searched for a message."""
+
+
+def place_facts(document: Document, projection: Projection, rows: Rows, row: int | None, number: int) -> TitleFacts:
+    """The file, its format and model, the transcript and the turn of a row and its message."""
+    transcript = _transcript_at(projection, rows, number)
+    count = len(rows.shown_transcripts)
+    return TitleFacts(
+        name=PurePath(document.name).name or document.name,
+        format=_format_title(document, projection, transcript),
+        model=(transcript.model or "") if transcript else "",
+        transcript=(transcript.number, count) if transcript and count > 1 else None,
+        turn=_turn_at(rows, row) if row is not None else None,
+    )
+
+
+def _turn_at(rows: Rows, row: int) -> tuple[int, int] | None:
+    """The turn of a row and the last one of its transcript; hidden rows belong to the turn before them."""
+    own = rows.rows_of_transcript(rows.transcript(row))
+    here, last = (_turn_before(rows, place, own.start) for place in (row, own.stop - 1))
+    return (max(here, 1), last) if last else None
+
+
+def _turn_before(rows: Rows, row: int, first: int) -> int:
+    """The turn of the last message up to a row."""
+    messages = (
+        each for each in range(row, max(first, row - MOST_LOOKED_AT) - 1, -1) if rows.kind(each) is RowKind.MESSAGE
+    )
+    found = next(messages, None)
+    return rows.turn(found) if found is not None else 0
+
+
+def _format_title(document: Document, projection: Projection, transcript: ShownTranscript | None) -> str:
+    if projection.is_unknown:
+        return UNKNOWN_FORMAT
+    if not transcript and not document.tally.transcripts:
+        return ""
+    return FORMATS.title(transcript.format if transcript else document.detection.format)
+
+
+def _transcript_at(projection: Projection, rows: Rows, number: int) -> ShownTranscript | None:
+    """The transcript of a message, or the first transcript."""
+    if number and rows.reach:
+        return projection.transcript_of(rows, min(number, rows.reach))
+    return projection.boundary(rows, 1, grows=True).transcript if rows.shown_transcripts else None

@@ -63,7 +63,7 @@ def test_suspending_restores_the_terminal_and_resuming_takes_it_again(stops: str
     if stops == "key":
         terminal.press("\x1a")
     else:
-        terminal.wait_for("q Quit")  # the line of keys is the app's, not that of its first page
+        terminal.wait_for("? Help")  # the line of keys is the app's, not that of its first page
         os.kill(child_of(terminal.pid), signal.SIGTSTP)
     terminal.wait_for("STOPPED")
     stopped = bytes(terminal.written).partition(b"STOPPED")[0]
@@ -120,7 +120,7 @@ def test_closing_the_terminal_ends_the_program(after: float) -> None:
 
 def test_a_terminal_that_closes_without_a_signal_ends_the_program_too() -> None:
     terminal = Terminal(["samples/tour.ocml"], script=ALONE)
-    terminal.wait_for("q Quit")
+    terminal.wait_for("? Help")
     child = child_of(terminal.pid)
     os.close(terminal.master)
     os.waitpid(terminal.pid, 0)
@@ -141,7 +141,7 @@ async def test_leaving_before_a_widget_is_mounted_is_no_error() -> None:
 
 def test_resuming_without_a_stop_takes_the_terminal_again() -> None:
     terminal = Terminal(["samples/tour.ocml"])
-    terminal.wait_for("q Quit")
+    terminal.wait_for("? Help")
     threads = threads_of(terminal.pid)
     for _ in range(3):
         os.kill(terminal.pid, signal.SIGCONT)

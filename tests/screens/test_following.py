@@ -267,16 +267,14 @@ class TestWords:
         folder = tmp_path / "run"
         async with live(folder) as app:
             folder.mkdir()
-            await app.shows("◌ waiting for a file")
+            await app.until(lambda: "waiting for a file  [SAFE]" in app.title)
 
     @pytest.mark.slow
     async def test_the_pending_message_is_in_the_list_of_problems(self, path: Path) -> None:
         async with live(path, HEAD + QUESTION + ANSWER + "So", options=DEBUG) as app:
-            shown = await app.rest()
-            assert "1 pending" in shown
-            assert "… EOF  #2   open message  Becomes E-STREAM-TRUNCATED if the input ends here" in shown
+            assert "… #2   Becomes E-STREAM-TRUNCATED if the input ends here (last byte" in await app.press("p")
             await app.shows("(last byte 1.0 s ago)")
-            assert "1 pending" not in await app.write("<|return|>")
+            assert "E-STREAM-TRUNCATED" not in await app.write("<|return|>")
 
     async def test_the_safe_view_reports_a_shown_message_that_is_open(self, path: Path) -> None:
         async with live(path, HEAD + QUESTION + ANSWER + "So") as app:
@@ -296,16 +294,17 @@ class TestFindings:
     async def test_appear_as_they_happen(self, path: Path) -> None:
         async with live(path, chat(1), options=DEBUG) as app:
             assert "✖" not in app.title
+            await app.press("p")
             shown = await app.write("<|start|>assistant<|channel|>anaylsis<|message|>Hm<|end|>\n")
             assert "✖ 1" in app.title or "⚠ 1" in app.title
-            assert "#4" in shown.split("4 Problems")[1]
+            assert "✖ #4   Unknown channel" in shown.split("4 Problems 1")[1]
 
     @pytest.mark.slow
     async def test_a_call_past_its_deadline(self, path: Path) -> None:
         async with live(path, HEAD + QUESTION, options=DEBUG) as app:
-            assert "pending" in await app.write(CALL + '{"deadline_ms":300}<|call|>\n')
+            assert "◌ running" in await app.write(CALL + '{"deadline_ms":300}<|call|>\n')
             await app.shows("E-TOOL-TIMEOUT")
-            assert "timeout" in drawn(app.pilot)
+            assert "✖ timeout" in drawn(app.pilot)
             assert "✖ 1" in app.title
 
     @pytest.mark.slow
@@ -352,7 +351,8 @@ class TestBeginningAnew:
             await app.until(lambda: app.main.session.document.message_count == new.count("<|start|>"))
             shown = await app.rest()
             assert "Reply" in shown and "Answer" not in shown
-            assert "[DEBUG]" in app.title and "[ ]analysis" in shown and "● live" in app.title
+            assert "[DEBUG]" in app.title and "● live" in app.title
+            assert "Plums" not in shown and "┄ 1 hidden message ┄" in shown
             assert app.main.search.searcher is not None
             assert len(app.main.search.searcher.matches) == new.count("umbrella")
 
@@ -392,7 +392,7 @@ class TestSearchAndFilter:
             await type_in(app.pilot, "/", "umbrella")
             await app.press("G")
             await app.write(QUESTION)
-            await app.shows("/4")
+            await app.shows("1 of 4")
             assert app.main.search.searcher is not None and len(app.main.search.searcher.matches) == 4
 
     @pytest.mark.slow
@@ -426,9 +426,12 @@ class TestSwitching:
     async def test_an_open_message_is_no_longer_an_error(self, path: Path) -> None:
         path.write_text(HEAD + QUESTION + ANSWER + "So", "utf-8")
         async with running(path, options=ViewOptions(revealed=frozenset({Reveal.ALL}))) as pilot:
+            await press(pilot, "p")
+            assert "✖ #2   The input ended inside a message body" in drawn(pilot)
             assert "E-STREAM-TRUNCATED" in drawn(pilot)
             await press(pilot, "F")
-            assert "1 pending" in drawn(pilot)
+            assert "✖" not in drawn(pilot)
+            assert "… #2   Becomes E-STREAM-TRUNCATED if the input ends here" in drawn(pilot)
 
     @pytest.mark.slow
     async def test_off_and_on(self, path: Path) -> None:

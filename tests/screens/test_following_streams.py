@@ -40,7 +40,7 @@ class TestPipes:
     async def test_it_is_shown_while_it_grows_and_then_has_ended(self, pipe: IO[bytes]) -> None:
         async with running("-", options=FOLLOW) as pilot:
             pipe.write((HEAD + QUESTION + ANSWER + "It is").encode())
-            assert "● live" in await shows(pilot, "It is▌")
+            assert "● live" in await shows(pilot, "It is▏")
             pipe.write(b" near.<|return|>\n")
             await shows(pilot, "It is near.")
             pipe.close()
@@ -64,7 +64,7 @@ class TestPipes:
     async def test_the_end_of_a_stream_is_an_error_in_an_open_message(self, pipe: IO[bytes]) -> None:
         async with running("-", options=FOLLOW) as pilot:
             pipe.write((HEAD + QUESTION + ANSWER + "It is").encode())
-            await shows(pilot, "It is▌")
+            await shows(pilot, "It is▏")
             pipe.close()
             assert "E-STREAM-TRUNCATED" in await shows(pilot, "■ ended")
 

@@ -113,15 +113,15 @@ async def test_visible_messages_are_checked_ahead_of_their_turn(
 ) -> None:
     monkeypatch.setattr(document, "BIG", 0)
     monkeypatch.setattr(document, "WORTH_SCANNING", 0)
-    async with opened(tmp_path).run_test(size=(100, 20)) as pilot:
+    async with opened(tmp_path).run_test(size=(100, 30)) as pilot:
         await until(pilot, lambda: view(pilot).session.document.is_read)
-        await press_at_once(pilot, "d", "G")
-        await until(pilot, lambda: "W-TEXT-HIDDEN-CHARACTERS" in drawn(pilot))
+        await press_at_once(pilot, "G")
+        await until(pilot, lambda: "⚠ A message contains invisible characters" in drawn(pilot))
         assert not view(pilot).session.document.is_complete
         assert view(pilot).session.diagnostics.severities["warning"] == 0
         await settled(pilot)
         assert view(pilot).session.diagnostics.severities["warning"] == 1
-        assert drawn(pilot).count("W-TEXT-HIDDEN-CHARACTERS") == 1
+        assert drawn(pilot).count("⚠ A message contains invisible characters") == 1
 
 
 async def press_at_once(pilot: Pilot[int], *keys: str) -> None:

@@ -66,7 +66,7 @@ class TestPipes:
             pipe.write((HEAD + QUESTION + ANSWER + "It is").encode())
             await shows(pilot, "It is▏")
             pipe.close()
-            assert "E-STREAM-TRUNCATED" in await shows(pilot, "■ ended")
+            assert "✖ The transcript is incomplete." in await shows(pilot, "■ ended")
 
     @pytest.mark.slow
     async def test_compressed(self, pipe: IO[bytes]) -> None:
@@ -109,10 +109,10 @@ class TestFolders:
     @pytest.mark.slow
     async def test_the_newest_is_followed_and_the_others_are_in_the_list(self, runs: Path) -> None:
         async with running(runs, options=FOLLOW) as pilot:
-            assert "● live" in await shows(pilot, "This is new.▌")
+            assert "● live" in await shows(pilot, "This is new.▏")
             with (runs / "new.ocml").open("a") as file:
                 file.write(" It grows.")
-            await shows(pilot, "It grows.▌")
+            await shows(pilot, "It grows.▏")
             await press(pilot, "]")
             assert "This is older." in drawn(pilot)
             await press(pilot, "q")
@@ -122,16 +122,16 @@ class TestFolders:
     @pytest.mark.slow
     async def test_a_newer_file_takes_its_place(self, runs: Path) -> None:
         async with running(runs, options=FOLLOW) as pilot:
-            await shows(pilot, "This is new.▌")
+            await shows(pilot, "This is new.▏")
             (runs / "newest.ocml").write_text(HEAD + QUESTION + ANSWER + "This is the newest.")
-            await shows(pilot, "This is the newest.▌")
+            await shows(pilot, "This is the newest.▏")
             assert view(pilot).session.document.name.endswith("newest.ocml")
             await Live(pilot, runs).until(lambda: said(pilot) == "Newer transcript: newest.ocml.")
 
     @pytest.mark.slow
     async def test_unless_the_reader_is_away_from_the_end(self, runs: Path) -> None:
         async with running(runs, options=FOLLOW) as pilot:
-            await shows(pilot, "This is new.▌")
+            await shows(pilot, "This is new.▏")
             await press(pilot, "K")
             (runs / "newest.ocml").write_text(HEAD + QUESTION)
             await Live(pilot, runs).until(
@@ -147,7 +147,7 @@ class TestFolders:
             async with asyncio.timeout(30):
                 while not (isinstance(pilot.app.screen, MainScreen) and pilot.app.screen.is_mounted):
                     await asyncio.sleep(0.02)
-            await shows(pilot, "The first.▌")
+            await shows(pilot, "The first.▏")
 
     @pytest.mark.slow
     async def test_new_files_appear_in_a_folder_that_is_not_followed(self, runs: Path) -> None:
@@ -176,7 +176,7 @@ class TestProgram:
         terminal = Terminal(["-f", path])
         terminal.wait_for("waiting for the file")
         path.write_text(HEAD + QUESTION + ANSWER + "It is near.")
-        terminal.wait_for("It is near.▌")
+        terminal.wait_for("It is near.▏")
         terminal.press("q")
         assert terminal.end() == 0
 
@@ -194,7 +194,7 @@ class TestProgram:
         terminal = Terminal(["-f", "-"], script=script)
         with path.open("wb", buffering=0) as file:
             file.write((HEAD + QUESTION + ANSWER + "It is near.").encode())
-            terminal.wait_for("It is near.▌")
+            terminal.wait_for("It is near.▏")
             terminal.press("d")
             terminal.wait_for("[DEBUG]")
         terminal.wait_for("■ ended")

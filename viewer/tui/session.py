@@ -97,7 +97,7 @@ class Session:
         self.projection: Projection = self.document.project(self.display.audience)
         self._agent_messages = self.projection.agent_messages(self.agent) if self.agent else MessageSet()
         self.rows: Rows = self._make_rows()
-        self._reusable_rows = ()  # rows of an earlier reading are released
+        self._reusable_rows, self._counted_steps = (), (None, 0)  # rows of an earlier reading are released
         self.calls: CallView = self.projection.calls()
         self.diagnostics: DiagnosticView = self.projection.problems(self.rows).extend(self.rows.settled_number)
 

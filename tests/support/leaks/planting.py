@@ -100,7 +100,9 @@ def _drawn(kind: type[Widget], inside: str = "", id: str = "") -> Plant:
             draw_changed(presenter, changed)
             for widget in presenter._screen.walk_children(Widget):
                 if type(widget).__name__ == (inside or kind.__name__) and id in ("", widget.id):
-                    widget.styles.display = "block"
+                    for each in (widget, *widget.ancestors) if id else (widget,):
+                        if isinstance(each, Widget):
+                            each.styles.display = "block"
                     widget.styles.min_height, widget.styles.min_width = 3 if inside else 1, 20
 
         draw_changed = Presenter.draw

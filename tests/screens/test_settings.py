@@ -65,10 +65,10 @@ class TestKeysOfOnesOwn:
             assert "F8 Commands  F2 Help" in footer
             await press(pilot, "a")
             assert said(pilot) == "debug view only: press D"
-            await press(pilot, "f5", "x")
+            await press(pilot, "D", "f5", "x")
             assert said(pilot).startswith("Press F5, then one of: ")
             await press(pilot, "4")
-            assert said(pilot) == "4F6 goes to message 4."
+            assert said(pilot) == "4  j k lines · J ctrl+p messages · F6 message · tab pane"
             await press(pilot, "escape", "f9")
             assert said(pilot) == "Press F9 again to quit."
 

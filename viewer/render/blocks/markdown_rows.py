@@ -193,6 +193,8 @@ class _Page:
                 self._decorated(self._signs.rule * self._room(), StyleRole.RULE)
                 self._finish(token)
             case "blockquote_open":
+                self._begin(token)  # the space above a quote has no mark
+                self._line = token.map[0] if token.map else self._line
                 self._open(_Prefix(f"{self._signs.quote} ", f"{self._signs.quote} "))
             case "list_item_open":
                 self._open(self._marker(token))

@@ -83,6 +83,12 @@ def test_blocks_and_marks_are_drawn() -> None:
     assert "\n".join(lines(SOURCE)) == ROWS
 
 
+def test_the_space_around_a_quote_has_no_mark() -> None:
+    text = "Before\n\n> one\n>\n> two\n> > inner\n\n1. item\n\n> last\n\nAfter"
+    expected = ["Before", "", "▎ one", "▎", "▎ two", "▎ ▎ inner", "", "  1. item", "", "▎ last", "", "After"]
+    assert lines(text) == expected
+
+
 def test_each_drawn_word_has_its_place_in_the_source() -> None:
     result = made(SOURCE)
     assert len(result.origins) == len(result.text) + 1

@@ -112,7 +112,7 @@ def _formats(context: click.Context, parameter: click.Parameter, value: str | No
 @click.command("lens", short_help="Show how different formats read a file.")
 @options.reading
 @options.reveal_option
-@click.option("-d", "--debug", is_flag=True, help="Short for --reveal all.")
+@options.debug_option
 @options.printing
 @click.option(
     "--as",

@@ -9,6 +9,7 @@ import pytest
 
 from tests.support.program import run
 from tests.support.samples import ROOT
+from viewer.cli import lens
 from viewer.insight.lens import READERS
 from viewer.rules.structure import W_FORMAT_DIFFERS
 
@@ -76,6 +77,20 @@ def test_exit_code_is_1_if_visibility_differs(forged: Path, tmp_path: Path) -> N
         assert run("lens", *options, "--exit-code", forged).code == 1
         assert run("lens", *options, "--exit-code", plain).code == 0
         assert run("lens", *options, forged).code == 0
+
+
+def test_nothing_is_said_about_messages_that_were_not_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "long.harmony"
+    path.write_text(9 * OTHER_READER, "utf-8")
+    in_second_answer = 2 * len(OTHER_READER) - len("es<|end|>")
+    monkeypatch.setattr(lens, "LIMIT", in_second_answer)
+    cut = run("lens", path)
+    assert (cut.code, cut.out) == (0, "User\nHi\n\nAssistant\nYes\n\nUser\nHi\n\n")
+    assert cut.err == f"{path}: compared the first {in_second_answer} B; --all compares everything.\n"
+    summary, *more = run("lens", "--json", path).out.splitlines()
+    assert (json.loads(summary)["visibility"], more) == (0, [])
+    whole = run("lens", "--all", path)
+    assert (whole.out.count("Yes"), whole.err) == (9, "")
 
 
 def test_only_text_formats_are_compared(forged: Path) -> None:

@@ -51,6 +51,17 @@ async def test_a_wide_screen_shows_every_format_and_the_cursor_on_the_first_disa
         assert view(pilot).navigator.focused_number == 2
 
 
+async def test_a_file_that_is_gone_is_one_sentence(forged: Path) -> None:
+    async with running(forged, size=SMALL, keys=("d",)) as pilot:
+        forged.unlink()
+        await press(pilot, "V")
+        await settled(pilot)
+        assert "Cannot open the file: no such file: forged.ocml" in drawn(pilot)
+        assert "not read" in drawn(pilot)
+        await press(pilot, "e", "escape")
+        assert view(pilot).host.is_current
+
+
 async def test_a_narrow_screen_shows_the_chosen_format_and_another_one(forged: Path) -> None:
     async with running(forged, size=SMALL, keys=("d", "V")) as pilot:
         await settled(pilot)

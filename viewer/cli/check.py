@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from viewer.cli import options
-from viewer.cli.exits import FINDINGS, FINE, complain, say
+from viewer.cli.exits import FINDINGS, FINE, complain, refuse_hidden, say
 from viewer.cli.inputs import Inputs, retried
 from viewer.cli.notices import mention_if_empty
 from viewer.cli.options import Followed
@@ -101,7 +101,7 @@ def _code(errors: int, warnings: int, strict: bool) -> int:
 @options.reading
 @options.reveal_option
 @options.where
-@click.option("-d", "--debug", is_flag=True, help="Short for --reveal all.")
+@options.debug_option
 @options.printing
 @options.following
 @click.option("--json", "form", flag_value="json", help="Print one JSON object per problem.")
@@ -145,10 +145,10 @@ def command(
     options.check_where(where, revealed, follow, of_problems=True)
     adds: list[Callable[[Document], None]] = []
     if leaks:
-        from viewer.cli.leaks import add_leaks, refuse  # needed only for leaks
-
         if not revealed.reveals(Reveal.ALL):
-            return refuse("check --leaks")
+            return refuse_hidden("check --leaks")
+        from viewer.cli.leaks import add_leaks  # needed only for leaks
+
         adds.append(add_leaks)
     if lens:
         from viewer.cli.lens import add_difference  # needed only for lens

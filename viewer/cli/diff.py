@@ -70,13 +70,7 @@ class Request:
 
 
 def _channels(context: click.Context, parameter: click.Parameter, value: str | None) -> frozenset[str]:
-    wanted = [word.strip() for word in value.split(",")] if value is not None else []
-    for word in wanted:
-        if word not in CHANNELS:
-            raise click.BadParameter(
-                f"unknown channel {word!r}; known channels: {', '.join(CHANNELS)}.", context, parameter
-            )
-    return frozenset(wanted)
+    return frozenset(options.listed(value, CHANNELS, "channel", context, parameter))
 
 
 def _format_option(side: str) -> Callable[[options.Command], options.Command]:

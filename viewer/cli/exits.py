@@ -44,6 +44,12 @@ def complain(sentence: str) -> None:
     say(f"ocmlview: {sentence}")
 
 
+def refuse_hidden(name: str) -> int:
+    """Say that a command needs `--reveal all`; the exit code."""
+    say(f"ocmlview {name} shows hidden messages; add --reveal all")
+    return USAGE
+
+
 def say_which_plugins_failed() -> None:
     """Report each plug-in that could not be loaded, if any were needed."""
     plugins = sys.modules.get("viewer.plugins.loading")

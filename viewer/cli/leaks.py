@@ -8,7 +8,7 @@ import click
 from msgspec.structs import replace
 
 from viewer.cli import completion, options
-from viewer.cli.exits import FINDINGS, FINE, USAGE, say
+from viewer.cli.exits import FINDINGS, FINE, refuse_hidden, say
 from viewer.cli.inputs import Inputs, retried
 from viewer.cli.notices import mention_if_empty
 from viewer.document.document import Document
@@ -21,18 +21,13 @@ from viewer.rules import RULES
 def _sources(context: click.Context, parameter: click.Parameter, value: str | None) -> frozenset[str]:
     if value is None:
         return USUAL_SOURCES
-    wanted = [word.strip() for word in value.split(",")]
-    for word in wanted:
-        if word not in SOURCES:
-            known = ", ".join(SOURCES)
-            raise click.BadParameter(f"unknown source {word!r}; known sources: {known}.", context, parameter)
-    return frozenset(wanted)
+    return frozenset(options.listed(value, SOURCES, "source", context, parameter))
 
 
 @click.command("leaks", short_help="Find hidden text that reached the user.")
 @options.reading
 @options.reveal_option
-@click.option("-d", "--debug", is_flag=True, help="Short for --reveal all.")
+@options.debug_option
 @options.printing
 @click.option(
     "--min-words",
@@ -67,7 +62,7 @@ def command(
     """Find hidden text that reached the user: rare strings, copied passages, and wording of reasoning. A paraphrase is
     not found. Requires --reveal all, because a leak says what the hidden text contains."""
     if not options.audience_of(reveal, debug, False).reveals(Reveal.ALL):
-        return refuse("leaks")
+        return refuse_hidden("leaks")
     inputs = Inputs(options.inputs_of(files), format, options.reading_options(preambles))
     output = options.output_of(color, ascii_only)
     names: list[str] = []
@@ -103,12 +98,6 @@ def _search(document: Document, sources: frozenset[str], least_words: int) -> tu
     everything, shown = (document.project(each, withholds=False) for each in (EVERYTHING, END_USER))
     answers = find_leaks(everything, shown, sources, least_words)
     return answers, {leak.message: places_of(everything, shown, leak) for leak in answers.leaks}
-
-
-def refuse(name: str) -> int:
-    """Say that a command needs `--reveal all`; the exit code."""
-    say(f"ocmlview {name} shows hidden messages; add --reveal all")
-    return USAGE
 
 
 def add_leaks(document: Document) -> None:

@@ -62,6 +62,13 @@ class Comparison(Struct, frozen=True):
         """The readings of these formats."""
         return tuple(each for each in self.readings if each.format in names)
 
+    @property
+    def last(self) -> int:
+        """The number of the last message that was compared as a whole."""
+        (own,) = self.only((self.chosen,))
+        whole = (each.number for each in reversed(own.messages) if not self.is_cut or each.end < LIMIT)
+        return next(whole, 0)
+
 
 def compare(document: Document, limit: int | None = LIMIT) -> Comparison:
     """Read the document as each text format, one after another."""
@@ -105,7 +112,7 @@ def _formats(context: click.Context, parameter: click.Parameter, value: str | No
 @click.command("lens", short_help="Show how different formats read a file.")
 @options.reading
 @options.reveal_option
-@click.option("-d", "--debug", is_flag=True, help="Short for --reveal all.")
+@options.debug_option
 @options.printing
 @click.option(
     "--as",
@@ -177,8 +184,13 @@ def _selected(found: list[Row], only: str | None) -> list[Row]:
 
 
 def _shown_messages(comparison: Comparison) -> Iterator[ShownMessage]:
-    items = comparison.document.project(END_USER, withholds=False).items()
-    return (item for item in items if isinstance(item, ShownMessage))
+    """The messages for an end user, as far as they were compared."""
+    last = comparison.last
+    for item in comparison.document.project(END_USER, withholds=False).items():
+        if isinstance(item, ShownMessage):
+            if item.number > last:
+                return
+            yield item
 
 
 def _safe_text(comparison: Comparison, same: frozenset[int], name: str | None, output: Output) -> Iterator[Line]:

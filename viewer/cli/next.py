@@ -9,7 +9,7 @@ from functools import partial
 import click
 
 from viewer.cli import completion, options
-from viewer.cli.exits import FINDINGS, FINE, USAGE, complain, say
+from viewer.cli.exits import FINDINGS, FINE, complain, refuse_hidden, say
 from viewer.cli.inputs import Inputs, retried
 from viewer.cli.output import Cell, Output, table_lines
 from viewer.document.document import Document
@@ -50,7 +50,7 @@ def _policies(context: click.Context, parameter: click.Parameter, value: str) ->
 @click.command("next", short_help="Show the prompt that the model receives next.")
 @options.reading
 @options.reveal_option
-@click.option("-d", "--debug", is_flag=True, help="Short for --reveal all.")
+@options.debug_option
 @options.printing
 @click.option(
     "--policy",
@@ -88,9 +88,8 @@ def command(
 ) -> int:
     """Show the prompt that the model receives next. Servers disagree about which reasoning returns to the model: each
     policy keeps, drops or changes other messages. Prints hidden messages, so it needs --reveal all."""
-    if not (debug or Reveal.ALL in reveal):
-        say("ocmlview next shows hidden messages; add --reveal all")
-        return USAGE
+    if not options.audience_of(reveal, debug, False).reveals(Reveal.ALL):
+        return refuse_hidden("next")
     if form in ("text", "ids") and len(policies) != 1:
         raise click.UsageError(f"--{form} needs exactly one --policy.", click.get_current_context())
     if form == "ids" and vocab is None:

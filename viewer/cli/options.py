@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -63,7 +63,7 @@ def audience(command: Command) -> Command:
     """Options for the audience: --reveal, --debug, --strict-safe. Only these reveal anything."""
     for option in (
         click.option("--strict-safe", is_flag=True, help="Do not reveal that anything is hidden."),
-        click.option("-d", "--debug", is_flag=True, help="Short for --reveal all."),
+        debug_option,
         reveal_option,
     ):
         command = option(command)
@@ -155,6 +155,11 @@ def following(command: Command) -> Command:
     ):
         command = option(command)
     return command
+
+
+def debug_option(command: Command) -> Command:
+    """The option --debug."""
+    return click.option("-d", "--debug", is_flag=True, help="Short for --reveal all.")(command)
 
 
 def reveal_option(command: Command) -> Command:
@@ -265,12 +270,18 @@ def known_format(context: click.Context, parameter: click.Parameter, value: str 
 
 
 def _revealed(context: click.Context, parameter: click.Parameter, value: str | None) -> frozenset[Reveal]:
-    wanted = [word.strip() for word in value.split(",")] if value is not None else []
-    known = _NAMES
-    for word in wanted:
+    return frozenset(_NAMES[word] for word in listed(value, _NAMES, "kind", context, parameter))
+
+
+def listed(
+    value: str | None, known: Collection[str], what: str, context: click.Context, parameter: click.Parameter
+) -> list[str]:
+    """The names in a list such as `analysis,tool`; `what` says in an error what they are."""
+    words = [word.strip() for word in value.split(",")] if value is not None else []
+    for word in words:
         if word not in known:
-            raise click.BadParameter(f"unknown kind {word!r}; known kinds: {', '.join(known)}.", context, parameter)
-    return frozenset(known[word] for word in wanted)
+            raise click.BadParameter(f"unknown {what} {word!r}; known {what}s: {', '.join(known)}.", context, parameter)
+    return words
 
 
 class Followed(Struct, frozen=True):

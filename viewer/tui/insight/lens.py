@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import time
 from typing import ClassVar
 
 from textual import events, on
@@ -11,12 +9,15 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
 from viewer.document.document import Document
+from viewer.errors import ViewerError
 from viewer.insight.lens import READERS, Rank, Reading, Row, readings, rows
 from viewer.insight.lens_words import SHORT_NAMES, cell_words, sentence
 from viewer.render.sanitize import sanitize_line
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.render.title import BADGES
 from viewer.tui.dialogs.dismiss_once import DismissOnce
+from viewer.tui.insight.pace import Pace
+from viewer.tui.insight.work_screen import failure_words
 from viewer.tui.panes.columns import fitted, spread
 from viewer.tui.panes.head_line import HeadLine
 from viewer.tui.panes.line_list import LineList
@@ -24,8 +25,6 @@ from viewer.tui.terminal.paint import Painter
 
 WIDE = 100
 """From this width on all formats are shown; below it, the chosen one and another one."""
-STEP_SECONDS = 0.01
-"""Reading yields to keys after this time."""
 _BYTES, _CELL = 18, 11
 _SOURCE = 200
 """Characters of the source that a row may show."""
@@ -65,6 +64,8 @@ class LensScreen(DismissOnce[int | None]):
         self._apart: list[int] = []
         """The rows in which readers disagree on visibility."""
         self._notice = ""
+        self._failure = ""
+        """Why the file could not be read."""
 
     def compose(self) -> ComposeResult:
         """A title, the formats, the rows, the verdicts, a sentence about the row, and the keys."""
@@ -88,24 +89,18 @@ class LensScreen(DismissOnce[int | None]):
         self._refresh()
 
     async def _read(self) -> None:
-        steps = readings(self._document)
-        begun = time.monotonic()
-        while True:
-            try:
-                next(steps)
-            except StopIteration as end:
-                found: tuple[Reading, ...] = end.value
-                break
-            if time.monotonic() - begun > STEP_SECONDS:
-                await asyncio.sleep(0)
-                begun = time.monotonic()
+        pace = Pace()
+        try:
+            found = await pace.finish(readings(self._document))
+        except ViewerError as error:
+            self._failure = failure_words(error)
+            self._refresh()
+            return
         for row in rows(found):
             self._rows.append(row)
             if row.rank is Rank.VISIBILITY:
                 self._apart.append(len(self._rows) - 1)
-            if time.monotonic() - begun > STEP_SECONDS:
-                await asyncio.sleep(0)
-                begun = time.monotonic()
+            await pace.pause()
         self._readings = found
         self._list.show(len(self._rows), self._row, self._apart[0] if self._apart else 0)
         self._refresh()
@@ -124,7 +119,7 @@ class LensScreen(DismissOnce[int | None]):
         later = [row for row in self._apart if (row - here) * step > 0]
         if later:
             self._go_to(later[0] if step > 0 else later[-1])
-        else:
+        elif self._readings:
             self._say("No more disagreements." if self._apart else "The readers agree on what is shown.")
 
     def action_other(self, step: int) -> None:
@@ -185,7 +180,9 @@ class LensScreen(DismissOnce[int | None]):
         chosen = SHORT_NAMES[READERS[self._chosen]]
         other = f" and {SHORT_NAMES[READERS[self._other]]}" if width < WIDE else ""
         count = f"{len(self._apart):,} {'disagreement' if len(self._apart) == 1 else 'disagreements'} on visibility"
-        words = f"   {chosen} (chosen){other}   {count if self._readings else 'reading'}"
+        words = (
+            f"   {chosen} (chosen){other}   {count if self._readings else 'not read' if self._failure else 'reading'}"
+        )
         room = max(1, width - len(badge.text) - len(words) - 2)
         name = Part(fitted(self._printing.name(self._document.name), room, self._printing), StyleRole.TITLE)
         return spread((Part(trusted(" ")), name, Part(trusted(words), StyleRole.QUIET)), (badge,), width)
@@ -213,6 +210,9 @@ class LensScreen(DismissOnce[int | None]):
     def _sentence(self, width: int) -> Line:
         if self._notice:
             return (Part(trusted(f" {self._notice}"), StyleRole.INFO),)
+        if self._failure:
+            why = self._printing.spell(sanitize_line(f" {self._failure}"))
+            return (Part(fitted(why, width, self._printing), StyleRole.ERROR),)
         place = self._list.cursor
         if not self._readings or not 0 <= place < len(self._rows) or self._rows[place].rank is not Rank.VISIBILITY:
             return ()

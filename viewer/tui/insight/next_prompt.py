@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import time
 from collections.abc import Callable
 from functools import partial
 from typing import ClassVar
@@ -22,6 +20,7 @@ from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.render.title import BADGES
 from viewer.tui.dialogs.dismiss_once import DismissOnce
 from viewer.tui.insight.next_lines import Comparison
+from viewer.tui.insight.pace import Pace
 from viewer.tui.panes.columns import spread
 from viewer.tui.panes.head_line import HeadLine
 from viewer.tui.panes.line_list import LineList
@@ -29,8 +28,6 @@ from viewer.tui.terminal.paint import Painter
 
 WIDE = 100
 """From this width on the policies are listed, and two of them fit side by side."""
-STEP_SECONDS = 0.01
-"""Reading yields to keys after this time."""
 _LIST_WIDTH = 34
 _ALL = tuple(POLICIES.values())
 _FIRST, _OTHER = "harmony-0.0.8", "last-final"
@@ -195,17 +192,7 @@ class NextPromptScreen(DismissOnce[int | None]):
         self.run_worker(self._read_on(self._comparison), name="next prompt", exclusive=True, exit_on_error=True)
 
     async def _read_on(self, comparison: Comparison) -> None:
-        steps = comparison.simulator.steps(_ALL)
-        begun = time.monotonic()
-        while True:
-            try:
-                next(steps)
-            except StopIteration as end:
-                comparison.take(end.value)
-                break
-            if time.monotonic() - begun > STEP_SECONDS:
-                await asyncio.sleep(0)
-                begun = time.monotonic()
+        comparison.take(await Pace().finish(comparison.simulator.steps(_ALL)))
         if comparison is self._comparison:
             self._draw()
 

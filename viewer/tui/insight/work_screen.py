@@ -8,7 +8,6 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.worker import Worker
 
 from viewer.document.document import Document
 from viewer.errors import FileRewrittenError, ViewerError
@@ -28,6 +27,13 @@ _STEP = 4 * 1024 * 1024
 
 class ClosedError(Exception):
     """The screen was closed: its background task stops."""
+
+
+def failure_words(error: ViewerError) -> str:
+    """Why a screen has nothing to show, as text that is not yet safe for a terminal."""
+    if isinstance(error, FileRewrittenError):
+        return "The file was rewritten. Press esc, and try again."
+    return f"Cannot open the file: {error}"
 
 
 class WorkScreen(DismissOnce[int | None]):
@@ -69,7 +75,7 @@ class WorkScreen(DismissOnce[int | None]):
     def on_mount(self) -> None:
         self.query_one("#work-title", HeadLine).show(self._title_lines)
         self.query_one("#work-bottom", HeadLine).show(self._bottom_lines)
-        self._worker: Worker[None] = self.run_worker(self._work, exclusive=True)
+        self.run_worker(self._work(), exclusive=True)
 
     def on_unmount(self) -> None:
         self._is_closed = True
@@ -83,10 +89,8 @@ class WorkScreen(DismissOnce[int | None]):
             await asyncio.to_thread(self.compute)
         except ClosedError:
             return
-        except FileRewrittenError:
-            self.status = "The file was rewritten. Press esc, and try again."
         except ViewerError as error:
-            self.status = f"Cannot open the file: {error}"
+            self.status = failure_words(error)
         else:
             self.status = ""
         if not self._is_closed:

@@ -151,6 +151,18 @@ async def test_the_safe_view_has_no_calls_and_leaving_debug_closes_what_needs_it
         assert "get_weather" not in drawn(pilot)
 
 
+async def test_what_was_typed_in_debug_is_forgotten_with_it() -> None:
+    async with running(size=(160, 48), keys=["d", "T"]) as pilot:
+        await type_in(pilot, "/", "osaka")
+        await press(pilot, "escape")
+        await type_in(pilot, ":", "filter osaka")
+        await press(pilot, "escape", "d", "T", "n")
+        assert said(pilot) == "No search yet. Press / to start one."
+        for keys in (("slash",), ("escape", "colon")):
+            await press(pilot, *keys, "up")
+            assert "osaka" not in drawn(pilot)
+
+
 def test_no_key_has_two_actions() -> None:
     keys = [key for action in ACTIONS for key in action.keys]
     assert len(keys) == len(set(keys))

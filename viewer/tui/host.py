@@ -88,7 +88,7 @@ class PromptLine(Protocol):
         ...
 
     def forget(self) -> None:
-        """Forget the texts of earlier searches."""
+        """Forget the texts of earlier questions."""
         ...
 
 

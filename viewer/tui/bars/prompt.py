@@ -193,10 +193,10 @@ class Prompt(Horizontal):
             self._put("")
 
     def forget(self) -> None:
-        """Forget the texts of earlier searches: they may quote hidden text."""
-        for kind in (PromptKind.SEARCH, PromptKind.FILTER):
-            self._remembered[kind].clear()
-            self._place = 0
+        """Forget the texts of earlier questions: searches, filters and commands may quote hidden text."""
+        for earlier in self._remembered.values():
+            earlier.clear()
+        self._place = 0
 
     def action_cancel(self) -> None:
         """Hide the prompt, and report it."""

@@ -109,6 +109,10 @@ class ListController:
         if typed:
             self._find(1)
 
+    def forget(self) -> None:
+        """Forget the text of the last search: it may quote hidden text."""
+        self._wanted = ""
+
     def next_match(self) -> None:
         self._find(1)
 

@@ -101,6 +101,7 @@ class ScreenHost:
 
     def forget_revealed(self) -> None:
         self.screen.presenter.forget_revealed()
+        self.screen.lists.forget()
         self.screen.clear_selection()
         forget(self.screen.app)
 

@@ -169,6 +169,17 @@ def test_a_fault_in_a_shape_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
         both(text, "codex", monkeypatch)
 
 
+def called(number: int) -> bytes:
+    """A call of Codex with a number as its id."""
+    payload = {"type": "function_call", "call_id": number, "name": "shell", "arguments": "{}"}
+    return json.dumps({"type": "response_item", "order": 7, "payload": payload}).encode() + b"\n"
+
+
+def test_a_number_that_equals_a_mark_is_no_part_of_a_shape(monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(1001, 1001 + 8):
+        both(called(number) * 3 + called(7), "codex", monkeypatch)
+
+
 def test_the_time_of_a_record_may_be_none_in_a_known_shape(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [answer(at, timestamp=time) for at, time in enumerate(("x", "2026-01-01T00:00:00Z", "y", "2026") * 3)]
     both(b"".join(rows), "claude-code", monkeypatch)

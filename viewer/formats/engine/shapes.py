@@ -586,8 +586,8 @@ class _Probe:
         node = hole.node
         if node.kind is JsonKind.NUMBER:
             head, point, tail = node.text.partition(".")
-            mark = head[:-4] + f"{1000 + number}" if len(head) > 4 else f"{1000 + number}"
-            return mark + point + tail
+            mark = f"{1000 * (1 + is_other) + number}"
+            return (head[:-4] + mark if len(head) > 4 else mark) + point + tail
         if _is_container(node):
             inside = "" if is_other else '"text":"x"' if node.kind is JsonKind.OBJECT else '"x"'
             return f"{{{inside}}}" if node.kind is JsonKind.OBJECT else f"[{inside}]"

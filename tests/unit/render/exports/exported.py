@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
-from tests.support.samples import Sample
+from tests.support.samples import Sample, samples
 from viewer.document.document import Document, open_document
 from viewer.document.projection import Projection
 from viewer.model.visibility import END_USER, EVERYTHING, Audience
@@ -47,9 +48,18 @@ def project_text(path: Path, text: str, audience: Audience, format: str = "openc
 
 @cache
 def own_words(form: str) -> str:
-    """The text in every export of a format: words and marks of the program itself."""
+    """The text in every export of a format, and the keys of its lines: words and marks of the program itself."""
     with NamedTemporaryFile(suffix=".ocml") as file:
-        return "".join(export(project_text(Path(file.name), "", audience), form, "") for audience in AUDIENCES.values())
+        empty = "".join(export(project_text(Path(file.name), "", each), form, "") for each in AUDIENCES.values())
+    return "\n".join([empty, *(line_keys() if form == "jsonl" else ())])
+
+
+def line_keys() -> list[str]:
+    """The keys of the lines of an export as JSON Lines, each as it is written there."""
+    tour = next(sample for sample in samples() if sample.name == "tour.ocml")
+    exports = [export(projected(tour, audience), "jsonl") for audience in AUDIENCES.values()]
+    keys = {key: None for made in exports for line in made.splitlines() for key in json.loads(line)}
+    return [f'"{key}":' for key in keys]
 
 
 class Page(HTMLParser):

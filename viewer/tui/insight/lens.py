@@ -20,6 +20,7 @@ from viewer.tui.insight.pace import Pace
 from viewer.tui.insight.work_screen import failure_words
 from viewer.tui.panes.columns import fitted, spread
 from viewer.tui.panes.head_line import HeadLine
+from viewer.tui.panes.key_line import key_line
 from viewer.tui.panes.line_list import LineList
 from viewer.tui.terminal.paint import Painter
 
@@ -223,8 +224,4 @@ class LensScreen(DismissOnce[int | None]):
 
 def _keys(*, is_wide: bool) -> Line:
     keys = [("e E", "Disagreement"), *([] if is_wide else [("[ ]", "Other reader")]), ("enter", "Go"), ("esc", "Back")]
-    return tuple(
-        part
-        for key, does in keys
-        for part in (Part(trusted(f" {key}"), StyleRole.FOOTER_KEY), Part(trusted(f" {does} "), StyleRole.FOOTER_TEXT))
-    )
+    return key_line(keys)

@@ -23,6 +23,7 @@ from viewer.tui.insight.next_lines import Comparison
 from viewer.tui.insight.pace import Pace
 from viewer.tui.panes.columns import spread
 from viewer.tui.panes.head_line import HeadLine
+from viewer.tui.panes.key_line import key_line
 from viewer.tui.panes.line_list import LineList
 from viewer.tui.terminal.paint import Painter
 
@@ -284,8 +285,4 @@ def _text(words: str, look: StyleRole = StyleRole.PLAIN) -> Line:
 def _keys(*, is_wide: bool, is_double: bool) -> Line:
     keys = [("[ ]", "Policy"), ("< >", "Message"), ("enter", "Go"), ("y", "Copy prompt")]
     keys += [("=", "One column" if is_double else "Two columns")] if is_wide else []
-    return tuple(
-        part
-        for key, does in [*keys, ("esc", "Back")]
-        for part in (Part(trusted(f" {key}"), StyleRole.FOOTER_KEY), Part(trusted(f" {does} "), StyleRole.FOOTER_TEXT))
-    )
+    return key_line([*keys, ("esc", "Back")])

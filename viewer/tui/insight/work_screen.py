@@ -19,6 +19,7 @@ from viewer.render.width import between
 from viewer.sources.files import open_source
 from viewer.tui.dialogs.dismiss_once import DismissOnce
 from viewer.tui.panes.head_line import HeadLine
+from viewer.tui.panes.key_line import key_line
 from viewer.tui.panes.line_list import LineList
 from viewer.tui.terminal.paint import Painter
 
@@ -161,12 +162,4 @@ class WorkScreen(DismissOnce[int | None]):
 
     def _bottom_lines(self, width: int) -> list[Line]:
         words = self.printing.spell(sanitize_line(f" {self.status or self.summary()}"))
-        keys = tuple(
-            part
-            for key, does in self.KEYS
-            for part in (
-                Part(trusted(f" {key}"), StyleRole.FOOTER_KEY),
-                Part(self.printing.words(f" {does} "), StyleRole.FOOTER_TEXT),
-            )
-        )
-        return [between((Part(words),), keys, width, self.printing.signs)]
+        return [between((Part(words),), key_line(self.KEYS), width, self.printing.signs)]

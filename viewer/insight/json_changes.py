@@ -148,16 +148,12 @@ def _changes(path: str, old: object, new: object, strict: bool) -> Iterator[Path
         yield from _object_changes(path, old, new, strict)
     elif isinstance(old, list) and isinstance(new, list):
         yield from _array_changes(path, old, new, strict)
-    elif _kind(old) is not _kind(new):
+    elif type(old) is not type(new):
         yield PathChange(path, "type", old, new)
     elif old != new:
         yield PathChange(path, "changed", old, new)
     elif strict and isinstance(old, Number) and str(old) != str(new):
         yield PathChange(path, "spelling", old, new)
-
-
-def _kind(value: object) -> object:
-    return type(value)
 
 
 def _object_changes(path: str, old: dict[str, object], new: dict[str, object], strict: bool) -> Iterator[PathChange]:

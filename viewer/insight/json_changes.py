@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal, InvalidOperation
+from math import inf
 from typing import NoReturn
 
 from msgspec import Struct
@@ -122,16 +123,19 @@ def spelled(value: object) -> str:
 
 
 def plain_value(value: object) -> object:
-    """The value with numbers as Python has them."""
+    """The value with numbers as Python has them; one beyond them is its text, as JSON has no infinity."""
     if isinstance(value, dict):
         return {key: plain_value(item) for key, item in value.items()}
     if isinstance(value, list):
         return [*map(plain_value, value)]
-    return number_value(value) if isinstance(value, Number) else value
+    if not isinstance(value, Number):
+        return value
+    number = number_value(value)
+    return str(value) if number in (inf, -inf) else number
 
 
 def _text(value: object) -> str:
-    return value if isinstance(value, str) else spelled(value)
+    return str(value) if isinstance(value, str) else spelled(value)
 
 
 def _quoted(value: object) -> str:

@@ -115,6 +115,19 @@ async def test_a_file_that_cannot_be_compared_is_one_sentence(files: tuple[Path,
         assert view(pilot).host.is_current
 
 
+async def test_a_file_that_is_rewritten_while_it_is_compared_is_one_sentence(files: tuple[Path, Path]) -> None:
+    async with running(files[0]) as pilot:
+        await type_in(pilot, ":", "diff b.ocml")
+        await press(pilot, "enter")
+        await done(pilot)
+        files[1].write_text("", "utf-8")
+        await press(pilot, "w")
+        assert "The file was rewritten. Press esc, and try again." in drawn(pilot)
+        assert "[-Yes-]" not in drawn(pilot)
+        await press(pilot, "e", "equals_sign", "escape")
+        assert view(pilot).host.is_current
+
+
 async def test_leaks_are_shown_in_the_debug_view_only(files: tuple[Path, Path]) -> None:
     files[0].write_text(LEAKY, "utf-8")
     async with running(files[0]) as pilot:

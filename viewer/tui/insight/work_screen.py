@@ -83,7 +83,7 @@ class WorkScreen(DismissOnce[int | None]):
 
     def on_resize(self) -> None:
         """Lay out the lines for another width."""
-        self.lay_out()
+        self.draw()
 
     async def _work(self) -> None:
         try:
@@ -95,7 +95,7 @@ class WorkScreen(DismissOnce[int | None]):
         else:
             self.status = ""
         if not self._is_closed:
-            self.lay_out()
+            self.draw()
 
     def compute(self) -> None:
         """Do the work, in a thread; call `check_open` now and then."""
@@ -103,6 +103,14 @@ class WorkScreen(DismissOnce[int | None]):
 
     def lay_out(self) -> None:
         """Compute the lines for this width and show them."""
+
+    def draw(self) -> None:
+        """Lay out the lines, or say why not: bodies are read again, and a file may have been rewritten."""
+        try:
+            self.lay_out()
+        except ViewerError as error:
+            self.status = failure_words(error)
+            self.show_lines([])
 
     def check_open(self) -> None:
         """Stop the background task if the screen was closed."""

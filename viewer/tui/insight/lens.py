@@ -22,6 +22,7 @@ from viewer.tui.panes.columns import fitted, spread
 from viewer.tui.panes.head_line import HeadLine
 from viewer.tui.panes.key_line import key_line
 from viewer.tui.panes.line_list import LineList
+from viewer.tui.panes.list_keys import LIST_KEYS
 from viewer.tui.terminal.paint import Painter
 
 WIDE = 100
@@ -39,12 +40,7 @@ class LensScreen(DismissOnce[int | None]):
     LensScreen > LineList { height: 1fr; scrollbar-size-vertical: 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j,down,J", "move(1)", show=False),
-        Binding("k,up,K", "move(-1)", show=False),
-        Binding("space,pagedown,ctrl+d", "page(1)", show=False),
-        Binding("b,pageup,ctrl+u", "page(-1)", show=False),
-        Binding("g,home", "move(-1000000000)", show=False),
-        Binding("G,end", "move(1000000000)", show=False),
+        *LIST_KEYS,
         Binding("e", "disagreement(1)", show=False),
         Binding("E", "disagreement(-1)", show=False),
         Binding("left_square_bracket", "other(-1)", show=False),

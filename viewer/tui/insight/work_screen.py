@@ -21,6 +21,7 @@ from viewer.tui.dialogs.dismiss_once import DismissOnce
 from viewer.tui.panes.head_line import HeadLine
 from viewer.tui.panes.key_line import key_line
 from viewer.tui.panes.line_list import LineList
+from viewer.tui.panes.list_keys import LIST_KEYS
 from viewer.tui.terminal.paint import Painter
 
 _STEP = 4 * 1024 * 1024
@@ -45,12 +46,7 @@ class WorkScreen(DismissOnce[int | None]):
     WorkScreen > LineList { height: 1fr; scrollbar-size-vertical: 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j,down", "move(1)", show=False),
-        Binding("k,up", "move(-1)", show=False),
-        Binding("space,pagedown,ctrl+d", "page(1)", show=False),
-        Binding("b,pageup,ctrl+u", "page(-1)", show=False),
-        Binding("g,home", "move(-1000000000)", show=False),
-        Binding("G,end", "move(1000000000)", show=False),
+        *LIST_KEYS,
         Binding("escape,q", "back", show=False),
     ]
     KEYS: ClassVar[Sequence[tuple[str, str]]] = ()

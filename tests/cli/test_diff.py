@@ -103,6 +103,14 @@ def test_hidden_text_decides_nothing(option: list[str], files: tuple[Path, Path]
     assert before.err == after.err
 
 
+def test_numbers_are_printed_as_written(files: tuple[Path, Path]) -> None:
+    for path, number in zip(files, ("1e999", "20"), strict=True):
+        path.write_text(CHAT.replace('{"city":1}', f'{{"city":{number}}}'), "utf-8")
+    assert "city       [-1e999-] [+20+]\n" in run("diff", "-d", *files).out
+    found = lines(run("diff", "-d", "--json", *files).out)
+    assert found[0]["paths"] == [{"path": ".city", "change": "changed", "old": "1e999", "new": 20}]
+
+
 def test_channels_and_kinds_can_be_chosen(files: tuple[Path, Path]) -> None:
     assert run("diff", "-d", "--channel", "commentary", *files).code == 0
     assert run("diff", "-d", "--channel", "final,analysis", *files).code == 1

@@ -95,6 +95,24 @@ async def test_the_diff_of_a_debug_view_goes_from_change_to_change(files: tuple[
         assert view(pilot).host.is_current
 
 
+async def test_the_keys_of_a_list_move_by_lines_and_pages(files: tuple[Path, Path]) -> None:
+    for number, path in enumerate(files):
+        answers = (f"<|start|>assistant<|message|>Answer {each}.{number}<|end|>" for each in range(99))
+        path.write_text("version: 2.2\n" + "\n".join(answers), "utf-8")
+    async with running(files[0], size=SMALL) as pilot:
+        await type_in(pilot, ":", "diff b.ocml")
+        await press(pilot, "enter")
+        await done(pilot)
+        screen = pilot.app.screen
+        assert isinstance(screen, DiffScreen)
+        page = screen.listing.size.height - 1
+        last = len(screen.lines) - 1
+        wanted = {"g": 0, "j": 1, "space": 1 + page, "k": page, "b": 0, "G": last, "pageup": last - page, "home": 0}
+        for key, place in wanted.items():
+            await press(pilot, key)
+            assert screen.listing.cursor == place, key
+
+
 async def test_the_diff_opens_with_the_viewer_and_closes_to_the_first_file(files: tuple[Path, Path]) -> None:
     async with running(files[0], options=ViewOptions(compared="b.ocml")) as pilot:
         await until(lambda: isinstance(pilot.app.screen, DiffScreen))
@@ -112,6 +130,19 @@ async def test_a_file_that_cannot_be_compared_is_one_sentence(files: tuple[Path,
         assert isinstance(screen, DiffScreen)
         await until(lambda: screen.status.startswith("Cannot open"))
         await press(pilot, "escape")
+        assert view(pilot).host.is_current
+
+
+async def test_a_file_that_is_rewritten_while_it_is_compared_is_one_sentence(files: tuple[Path, Path]) -> None:
+    async with running(files[0]) as pilot:
+        await type_in(pilot, ":", "diff b.ocml")
+        await press(pilot, "enter")
+        await done(pilot)
+        files[1].write_text("", "utf-8")
+        await press(pilot, "w")
+        assert "The file was rewritten. Press esc, and try again." in drawn(pilot)
+        assert "[-Yes-]" not in drawn(pilot)
+        await press(pilot, "e", "equals_sign", "escape")
         assert view(pilot).host.is_current
 
 

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal, InvalidOperation
+from math import inf
 from typing import NoReturn
 
 from msgspec import Struct
@@ -122,16 +123,19 @@ def spelled(value: object) -> str:
 
 
 def plain_value(value: object) -> object:
-    """The value with numbers as Python has them."""
+    """The value with numbers as Python has them; one beyond them is its text, as JSON has no infinity."""
     if isinstance(value, dict):
         return {key: plain_value(item) for key, item in value.items()}
     if isinstance(value, list):
         return [*map(plain_value, value)]
-    return number_value(value) if isinstance(value, Number) else value
+    if not isinstance(value, Number):
+        return value
+    number = number_value(value)
+    return str(value) if number in (inf, -inf) else number
 
 
 def _text(value: object) -> str:
-    return value if isinstance(value, str) else spelled(value)
+    return str(value) if isinstance(value, str) else spelled(value)
 
 
 def _quoted(value: object) -> str:
@@ -148,16 +152,12 @@ def _changes(path: str, old: object, new: object, strict: bool) -> Iterator[Path
         yield from _object_changes(path, old, new, strict)
     elif isinstance(old, list) and isinstance(new, list):
         yield from _array_changes(path, old, new, strict)
-    elif _kind(old) is not _kind(new):
+    elif type(old) is not type(new):
         yield PathChange(path, "type", old, new)
     elif old != new:
         yield PathChange(path, "changed", old, new)
     elif strict and isinstance(old, Number) and str(old) != str(new):
         yield PathChange(path, "spelling", old, new)
-
-
-def _kind(value: object) -> object:
-    return type(value)
 
 
 def _object_changes(path: str, old: dict[str, object], new: dict[str, object], strict: bool) -> Iterator[PathChange]:

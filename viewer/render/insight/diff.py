@@ -52,8 +52,6 @@ class Drawing(Struct, frozen=True):
     by_lines: bool = False
     wraps: bool = True
     """True if lines must fit the width."""
-    is_open: bool = False
-    """True if long changes of a thought are listed."""
 
     @property
     def indent(self) -> int:
@@ -238,7 +236,7 @@ def _marked(sign: str, text: SafeText) -> list[Part]:
 
 def _text_lines(item: ShownMessage | ShownStray, change: TextChange, drawing: Drawing, signs: str) -> list[list[Part]]:
     is_thought = isinstance(item, ShownMessage) and group_of(item) == ("assistant", "analysis")
-    if is_thought and change.removed + change.added > _NOISE and not drawing.is_open:
+    if is_thought and change.removed + change.added > _NOISE:
         return [[_quiet(f"changed, {round(100 * change.alike)} % alike", drawing)]]
     lines: list[list[Part]] = [[]]
     changed: set[int] = set()
@@ -364,17 +362,14 @@ def stat_rows(comparison: Comparison) -> list[tuple[SafeText, int, int, int, int
     return [(name, each.same, each.changed, each.only_a, each.only_b) for name, each in found]
 
 
-def json_lines(
-    comparison: Comparison, rows: Sequence[Row], file: str | None = None, *, with_rows: bool = True
-) -> Iterator[Printable]:
+def json_lines(comparison: Comparison, rows: Sequence[Row], file: str | None = None) -> Iterator[Printable]:
     """One object per change, then the summary."""
-    if with_rows:
-        for a, b, fields in comparison.transcript_changes:
-            yield encode({"kind": "transcript", "a": a, "b": b, "fields": _field_values(fields)}, file)
-        for row in rows:
-            yield from _row_objects(comparison, row, file)
-        if comparison.renamed_ids:
-            yield encode({"kind": "call-ids", "map": dict(comparison.renamed_ids)}, file)
+    for a, b, fields in comparison.transcript_changes:
+        yield encode({"kind": "transcript", "a": a, "b": b, "fields": _field_values(fields)}, file)
+    for row in rows:
+        yield from _row_objects(comparison, row, file)
+    if comparison.renamed_ids:
+        yield encode({"kind": "call-ids", "map": dict(comparison.renamed_ids)}, file)
     totals = comparison.totals()
     yield encode(
         {

@@ -11,6 +11,7 @@ from viewer.render.width import cells
 from viewer.sources.folder import Found
 from viewer.tui.dialogs.file_table import Counts
 from viewer.tui.panes.columns import fitted, spread
+from viewer.tui.panes.key_line import key_line
 
 _FORMAT, _SIZE, _MESSAGES, _PROBLEMS, _MODIFIED = 15, 10, 10, 13, 18
 """Cells of the columns after the name."""
@@ -67,12 +68,7 @@ def bottom_line(typed: str, width: int, style: Style) -> Line:
     if typed:
         return Part(trusted(" name: "), StyleRole.FOOTER_KEY), Part(fitted(style.name(typed), max(1, width - 8), style))
     keys = (("enter", "open"), ("type", "find a name"), ("esc", "back"))
-    parts = [
-        part
-        for key, does in keys
-        for part in (Part(trusted(f" {key}"), StyleRole.FOOTER_KEY), Part(trusted(f" {does} "), StyleRole.FOOTER_TEXT))
-    ]
-    return tuple(parts)
+    return key_line(keys)
 
 
 def _problems(counts: Counts, style: Style) -> Part:

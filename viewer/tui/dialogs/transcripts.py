@@ -18,13 +18,16 @@ from viewer.tui.dialogs.dismiss_once import DismissOnce
 from viewer.tui.dialogs.file_lines import padded
 from viewer.tui.panes.columns import fitted, spread
 from viewer.tui.panes.head_line import HeadLine
+from viewer.tui.panes.key_line import key_line
 from viewer.tui.panes.line_list import LineList
+from viewer.tui.panes.list_keys import LIST_KEYS
 from viewer.tui.terminal.paint import Painter
 
 MANY = 8
 """A file with more transcripts opens as this list."""
 _NUMBER, _MESSAGES, _PROBLEMS = 8, 10, 12
 _WITH_ALL = 60
+_KEYS = (("enter", "Open"), ("j k", "Move"), ("q", "Back"))
 _MOST_COUNTED = 1000
 """Problems of a transcript that are counted."""
 
@@ -37,12 +40,7 @@ class TranscriptsScreen(DismissOnce[int | None]):
     TranscriptsScreen > LineList { height: 1fr; scrollbar-size-vertical: 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j,down,J", "move(1)", show=False),
-        Binding("k,up,K", "move(-1)", show=False),
-        Binding("space,pagedown,ctrl+d", "page(1)", show=False),
-        Binding("b,pageup,ctrl+u", "page(-1)", show=False),
-        Binding("g,home", "move(-1000000000)", show=False),
-        Binding("G,end", "move(1000000000)", show=False),
+        *LIST_KEYS,
         Binding("enter,l", "choose", show=False),
         Binding("escape,q", "back", show=False),
     ]
@@ -73,7 +71,7 @@ class TranscriptsScreen(DismissOnce[int | None]):
     def on_mount(self) -> None:
         self.query_one("#transcripts-title", HeadLine).show(self._title)
         self.query_one("#transcripts-heads", HeadLine).show(lambda width: [self._heads(width)])
-        self.query_one("#transcripts-bottom", HeadLine).show(lambda width: [_keys()])
+        self.query_one("#transcripts-bottom", HeadLine).show(lambda width: [key_line(_KEYS)])
         self._list.show(len(self._rows.shown_transcripts), self._line, self._here - 1)
 
     def action_move(self, rows: int) -> None:
@@ -151,12 +149,3 @@ class TranscriptsScreen(DismissOnce[int | None]):
     @property
     def _list(self) -> LineList:
         return self.query_one(LineList)
-
-
-def _keys() -> Line:
-    keys = (("enter", "Open"), ("j k", "Move"), ("q", "Back"))
-    return tuple(
-        part
-        for key, does in keys
-        for part in (Part(trusted(f" {key}"), StyleRole.FOOTER_KEY), Part(trusted(f" {does} "), StyleRole.FOOTER_TEXT))
-    )

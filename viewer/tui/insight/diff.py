@@ -141,9 +141,9 @@ class DiffScreen(WorkScreen):
     def action_toggle_sides(self) -> None:
         """Switch between one column and two."""
         self._has_sides = not self._has_sides
-        self.lay_out()
+        self.draw()
 
     def action_toggle_lines(self) -> None:
         """Switch between words and lines."""
         self._by_lines = not self._by_lines
-        self.lay_out()
+        self.draw()

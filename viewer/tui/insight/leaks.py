@@ -134,12 +134,12 @@ class LeaksScreen(WorkScreen):
         """Go to another passage."""
         if self._found:
             self._at = (self._at + step) % len(self._found)
-            self.lay_out()
+            self.draw()
 
     def action_other_side(self) -> None:
         """Go to the other side."""
         self._is_at_source = not self._is_at_source
-        self.lay_out()
+        self.draw()
 
     def action_go(self) -> None:
         """Go to the message of this side in the transcript."""

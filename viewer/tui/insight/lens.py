@@ -20,7 +20,9 @@ from viewer.tui.insight.pace import Pace
 from viewer.tui.insight.work_screen import failure_words
 from viewer.tui.panes.columns import fitted, spread
 from viewer.tui.panes.head_line import HeadLine
+from viewer.tui.panes.key_line import key_line
 from viewer.tui.panes.line_list import LineList
+from viewer.tui.panes.list_keys import LIST_KEYS
 from viewer.tui.terminal.paint import Painter
 
 WIDE = 100
@@ -38,12 +40,7 @@ class LensScreen(DismissOnce[int | None]):
     LensScreen > LineList { height: 1fr; scrollbar-size-vertical: 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j,down,J", "move(1)", show=False),
-        Binding("k,up,K", "move(-1)", show=False),
-        Binding("space,pagedown,ctrl+d", "page(1)", show=False),
-        Binding("b,pageup,ctrl+u", "page(-1)", show=False),
-        Binding("g,home", "move(-1000000000)", show=False),
-        Binding("G,end", "move(1000000000)", show=False),
+        *LIST_KEYS,
         Binding("e", "disagreement(1)", show=False),
         Binding("E", "disagreement(-1)", show=False),
         Binding("left_square_bracket", "other(-1)", show=False),
@@ -223,8 +220,4 @@ class LensScreen(DismissOnce[int | None]):
 
 def _keys(*, is_wide: bool) -> Line:
     keys = [("e E", "Disagreement"), *([] if is_wide else [("[ ]", "Other reader")]), ("enter", "Go"), ("esc", "Back")]
-    return tuple(
-        part
-        for key, does in keys
-        for part in (Part(trusted(f" {key}"), StyleRole.FOOTER_KEY), Part(trusted(f" {does} "), StyleRole.FOOTER_TEXT))
-    )
+    return key_line(keys)

@@ -23,7 +23,9 @@ from viewer.tui.insight.next_lines import Comparison
 from viewer.tui.insight.pace import Pace
 from viewer.tui.panes.columns import spread
 from viewer.tui.panes.head_line import HeadLine
+from viewer.tui.panes.key_line import key_line
 from viewer.tui.panes.line_list import LineList
+from viewer.tui.panes.list_keys import LIST_KEYS
 from viewer.tui.terminal.paint import Painter
 
 WIDE = 100
@@ -46,12 +48,7 @@ class NextPromptScreen(DismissOnce[int | None]):
     NextPromptScreen .-gone { display: none; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j,down,J", "move(1)", show=False),
-        Binding("k,up,K", "move(-1)", show=False),
-        Binding("space,pagedown,ctrl+d", "page(1)", show=False),
-        Binding("b,pageup,ctrl+u", "page(-1)", show=False),
-        Binding("g,home", "move(-1000000000)", show=False),
-        Binding("G,end", "move(1000000000)", show=False),
+        *LIST_KEYS,
         Binding("left_square_bracket", "policy(-1)", show=False),
         Binding("right_square_bracket", "policy(1)", show=False),
         Binding("less_than_sign", "message(-1)", show=False),
@@ -284,8 +281,4 @@ def _text(words: str, look: StyleRole = StyleRole.PLAIN) -> Line:
 def _keys(*, is_wide: bool, is_double: bool) -> Line:
     keys = [("[ ]", "Policy"), ("< >", "Message"), ("enter", "Go"), ("y", "Copy prompt")]
     keys += [("=", "One column" if is_double else "Two columns")] if is_wide else []
-    return tuple(
-        part
-        for key, does in [*keys, ("esc", "Back")]
-        for part in (Part(trusted(f" {key}"), StyleRole.FOOTER_KEY), Part(trusted(f" {does} "), StyleRole.FOOTER_TEXT))
-    )
+    return key_line([*keys, ("esc", "Back")])

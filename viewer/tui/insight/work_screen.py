@@ -19,7 +19,9 @@ from viewer.render.width import between
 from viewer.sources.files import open_source
 from viewer.tui.dialogs.dismiss_once import DismissOnce
 from viewer.tui.panes.head_line import HeadLine
+from viewer.tui.panes.key_line import key_line
 from viewer.tui.panes.line_list import LineList
+from viewer.tui.panes.list_keys import LIST_KEYS
 from viewer.tui.terminal.paint import Painter
 
 _STEP = 4 * 1024 * 1024
@@ -44,12 +46,7 @@ class WorkScreen(DismissOnce[int | None]):
     WorkScreen > LineList { height: 1fr; scrollbar-size-vertical: 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j,down", "move(1)", show=False),
-        Binding("k,up", "move(-1)", show=False),
-        Binding("space,pagedown,ctrl+d", "page(1)", show=False),
-        Binding("b,pageup,ctrl+u", "page(-1)", show=False),
-        Binding("g,home", "move(-1000000000)", show=False),
-        Binding("G,end", "move(1000000000)", show=False),
+        *LIST_KEYS,
         Binding("escape,q", "back", show=False),
     ]
     KEYS: ClassVar[Sequence[tuple[str, str]]] = ()
@@ -82,7 +79,7 @@ class WorkScreen(DismissOnce[int | None]):
 
     def on_resize(self) -> None:
         """Lay out the lines for another width."""
-        self.lay_out()
+        self.draw()
 
     async def _work(self) -> None:
         try:
@@ -94,7 +91,7 @@ class WorkScreen(DismissOnce[int | None]):
         else:
             self.status = ""
         if not self._is_closed:
-            self.lay_out()
+            self.draw()
 
     def compute(self) -> None:
         """Do the work, in a thread; call `check_open` now and then."""
@@ -102,6 +99,14 @@ class WorkScreen(DismissOnce[int | None]):
 
     def lay_out(self) -> None:
         """Compute the lines for this width and show them."""
+
+    def draw(self) -> None:
+        """Lay out the lines, or say why not: bodies are read again, and a file may have been rewritten."""
+        try:
+            self.lay_out()
+        except ViewerError as error:
+            self.status = failure_words(error)
+            self.show_lines([])
 
     def check_open(self) -> None:
         """Stop the background task if the screen was closed."""
@@ -161,12 +166,4 @@ class WorkScreen(DismissOnce[int | None]):
 
     def _bottom_lines(self, width: int) -> list[Line]:
         words = self.printing.spell(sanitize_line(f" {self.status or self.summary()}"))
-        keys = tuple(
-            part
-            for key, does in self.KEYS
-            for part in (
-                Part(trusted(f" {key}"), StyleRole.FOOTER_KEY),
-                Part(self.printing.words(f" {does} "), StyleRole.FOOTER_TEXT),
-            )
-        )
-        return [between((Part(words),), keys, width, self.printing.signs)]
+        return [between((Part(words),), key_line(self.KEYS), width, self.printing.signs)]

@@ -169,6 +169,23 @@ def test_a_fault_in_a_shape_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
         both(text, "codex", monkeypatch)
 
 
+def prompt(origin: dict[str, str]) -> bytes:
+    """A record of Claude Code with a text of the user, and where it comes from."""
+    record = {"type": "user", "origin": origin, "message": {"role": "user", "content": "Hi"}}
+    return json.dumps(record).encode() + b"\n"
+
+
+def test_an_object_in_which_a_rule_looks_is_no_hole(monkeypatch: pytest.MonkeyPatch) -> None:
+    both(prompt({"place": "a"}) * 3 + prompt({"kind": "human"}) + prompt({"kind": "task"}), "claude-code", monkeypatch)
+
+
+def test_a_key_that_is_repeated_in_a_hole_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [answer(number, more={"a": number}) for number in range(4)]
+    twice = rows[0].replace(b'{"a": 0}', b'{"a": 1, "a": 2}')
+    assert twice != rows[0]
+    both(b"".join([*rows, twice]), "claude-code", monkeypatch)
+
+
 def called(number: int) -> bytes:
     """A call of Codex with a number as its id."""
     payload = {"type": "function_call", "call_id": number, "name": "shell", "arguments": "{}"}

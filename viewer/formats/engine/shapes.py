@@ -21,7 +21,7 @@ from viewer.formats.engine.deciding import DECIDING_NAMES, DECIDING_NUMBERS, HOL
 from viewer.formats.engine.deltas import all_rules
 from viewer.formats.engine.drafts import Draft, RecordReading, read_record
 from viewer.formats.engine.inner import has_inner_strings
-from viewer.formats.engine.paths import all_at, path
+from viewer.formats.engine.paths import MEMBERS, all_at, path
 from viewer.formats.tables.model import Exchange, RecordFormat
 from viewer.model.diagnostic import Problem, Rule
 from viewer.model.messages import Coding, Piece
@@ -386,7 +386,7 @@ class _Learner:
 
     def _is_opaque(self, node: JsonNode, name: str) -> bool:
         """True if no rule looks at what is in an object."""
-        if node.kind is not JsonKind.OBJECT or name in self._inner_names or name in HOLDERS:
+        if node.kind is not JsonKind.OBJECT or not self._inner_names.isdisjoint((name, MEMBERS)) or name in HOLDERS:
             return False
         read = self._deciding.values | self._deciding.beginnings.keys() | self._deciding.holders
         return not any(node.start <= start < node.end for start in read)

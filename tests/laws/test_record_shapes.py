@@ -13,10 +13,14 @@ from tests.support.cases import each
 from tests.support.samples import Sample
 from viewer.formats.containers import regular_lines as lines
 from viewer.formats.engine import shapes
+from viewer.formats.engine.drafts import read_record
 from viewer.formats.engine.shapes import RecordShapes
 from viewer.formats.hiding import FLAGS
+from viewer.formats.tables.model import Container, RecordFormat, RecordRule, has
 from viewer.model.events import Closed
+from viewer.model.messages import Kind
 from viewer.reading.template_marks import MARK_SIGNS, TOKEN_SIGNS
+from viewer.syntax.json_lines import read_regular
 
 TEXTS = (
     *(
@@ -167,6 +171,35 @@ def test_a_fault_in_a_shape_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shapes, "_beginning", lambda text, beginnings: ("a",))
     with pytest.raises(AssertionError):
         both(text, "codex", monkeypatch)
+
+
+def prompt(origin: dict[str, str]) -> bytes:
+    """A record of Claude Code with a text of the user, and where it comes from."""
+    record = {"type": "user", "origin": origin, "message": {"role": "user", "content": "Hi"}}
+    return json.dumps(record).encode() + b"\n"
+
+
+def test_an_object_in_which_a_rule_looks_is_no_hole(monkeypatch: pytest.MonkeyPatch) -> None:
+    both(prompt({"place": "a"}) * 3 + prompt({"kind": "human"}) + prompt({"kind": "task"}), "claude-code", monkeypatch)
+
+
+def test_a_rule_may_look_in_every_object() -> None:
+    rules = (RecordRule((has("*.hidden"),), Kind.UNKNOWN, body="text"), RecordRule((), Kind.SAID, "user", body="text"))
+    format = RecordFormat("any", "Any", Container.LINES, (), rules)
+    known = RecordShapes(format)
+    for number in range(4):
+        node = read_regular(b'{"text":"Hi","more":{"a":%d}}' % number, 0)
+        assert node is not None
+        known.learn(node, read_record(rules, node))
+    assert known.read(b'{"text":"Yes","more":{"a":3}}', 0, 0) is not None
+    assert known.read(b'{"text":"SECRET","more":{"hidden":true}}', 0, 0) is None
+
+
+def test_a_key_that_is_repeated_in_a_hole_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [answer(number, more={"a": number}) for number in range(4)]
+    twice = rows[0].replace(b'{"a": 0}', b'{"a": 1, "a": 2}')
+    assert twice != rows[0]
+    both(b"".join([*rows, twice]), "claude-code", monkeypatch)
 
 
 def called(number: int) -> bytes:

@@ -21,7 +21,7 @@ from viewer.formats.engine.deciding import DECIDING_NAMES, DECIDING_NUMBERS, HOL
 from viewer.formats.engine.deltas import all_rules
 from viewer.formats.engine.drafts import Draft, RecordReading, read_record
 from viewer.formats.engine.inner import has_inner_strings
-from viewer.formats.engine.paths import all_at, path
+from viewer.formats.engine.paths import MEMBERS, all_at, path
 from viewer.formats.tables.model import Exchange, RecordFormat
 from viewer.model.diagnostic import Problem, Rule
 from viewer.model.messages import Coding, Piece
@@ -54,7 +54,7 @@ _INSIDE = rb'[^"\[\]{}]*+'
 _CONTAINER = rb"[\[{]" + _INSIDE
 for _ in range(5):
     _CONTAINER = rb"[\[{]" + _INSIDE + rb"(?:(?:" + _STRING + rb"|" + _CONTAINER + rb"[\]}])" + _INSIDE + rb")*+"
-_OBJECT, _ARRAY = (rb"(?=" + re.escape(first) + rb")" + _CONTAINER + rb"[\]}]" for first in (b"{", b"["))
+_OBJECT = rb"(?=\{)" + _CONTAINER + rb"[\]}]"
 _Path = tuple[str | int, ...]
 _Place = tuple[int, int]
 """A hole, or 0 for the start of the record, and the distance from its end."""
@@ -128,7 +128,7 @@ class _Shape:
             for number, hole in enumerate(holes, 1)
             if hole.is_read
         ]
-        self._read_node = read_regular if any(_is_container(hole.node) for hole in holes) else read_known
+        self._read_node = read_regular if any(hole.node.kind is JsonKind.OBJECT for hole in holes) else read_known
         """Where a value is not part of the shape, a key in it may be repeated."""
 
     def read(self, data: bytes | bytearray, at: int, base: int) -> tuple[LazyNode, RecordReading] | None:
@@ -304,13 +304,9 @@ def _mixed(mix: _Mix, value: Any, paths: list[_Path]) -> str:
     return "".join(_at(value, paths[each]) if isinstance(each, int) else each for each in mix)
 
 
-def _is_container(node: JsonNode) -> bool:
-    return node.kind in (JsonKind.OBJECT, JsonKind.ARRAY)
-
-
 def _containers(node: JsonNode) -> Iterator[int]:
     """Where the objects and arrays in a value begin."""
-    if _is_container(node):
+    if node.kind in (JsonKind.OBJECT, JsonKind.ARRAY):
         yield node.start
     for inner in (*node.items, *(member.value for member in node.members)):
         yield from _containers(inner)
@@ -390,7 +386,7 @@ class _Learner:
 
     def _is_opaque(self, node: JsonNode, name: str) -> bool:
         """True if no rule looks at what is in an object."""
-        if node.kind is not JsonKind.OBJECT or name in self._inner_names or name in HOLDERS:
+        if node.kind is not JsonKind.OBJECT or not self._inner_names.isdisjoint((name, MEMBERS)) or name in HOLDERS:
             return False
         read = self._deciding.values | self._deciding.beginnings.keys() | self._deciding.holders
         return not any(node.start <= start < node.end for start in read)
@@ -458,7 +454,7 @@ class _Learner:
     def _time(self, draft: Draft, probed: Draft, probe: _Probed) -> int:
         """The hole with the time of a draft; 0 if its time is part of the shape."""
         for number, hole in enumerate(self._holes, 1):
-            if not _is_container(hole.node) and probed.time_ms is not None:
+            if hole.node.kind is not JsonKind.OBJECT and probed.time_ms is not None:
                 is_own = parse_decoded_time(_at(self._value, hole.path)) == draft.time_ms
                 if is_own and parse_decoded_time(_at(probe.value, hole.path)) == probed.time_ms:
                     return number
@@ -521,9 +517,9 @@ def _value(hole: _Hole) -> bytes:
     """The pattern of the values that a hole may have."""
     if hole.node.kind is JsonKind.NUMBER:
         return _NUMBER
-    if hole.node.kind is JsonKind.STRING:
-        return _TEXT if hole.is_read else _PLAIN_TEXT
-    return _OBJECT if hole.node.kind is JsonKind.OBJECT else _ARRAY
+    if hole.node.kind is JsonKind.OBJECT:
+        return _OBJECT
+    return _TEXT if hole.is_read else _PLAIN_TEXT
 
 
 class _Places(Struct, frozen=True):
@@ -588,9 +584,8 @@ class _Probe:
             head, point, tail = node.text.partition(".")
             mark = f"{1000 * (1 + is_other) + number}"
             return (head[:-4] + mark if len(head) > 4 else mark) + point + tail
-        if _is_container(node):
-            inside = "" if is_other else '"text":"x"' if node.kind is JsonKind.OBJECT else '"x"'
-            return f"{{{inside}}}" if node.kind is JsonKind.OBJECT else f"[{inside}]"
+        if node.kind is JsonKind.OBJECT:
+            return "{}" if is_other else '{"text":"x"}'
         mark = f"20{20 + is_other}-02-03T04:{number // 60:02}:{number % 60:02}Z" if hole.is_time else ""
         if not mark:
             mark = f"{_sign(node.text)}Zq{number:04}qZ" + is_other * "\n"

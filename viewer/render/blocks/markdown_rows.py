@@ -255,10 +255,11 @@ class _Page:
             source = first + number + is_fence
             start = self._starts[min(source, len(self._starts) - 1)]
             stop = self._starts[min(source + 1, len(self._starts) - 1)] - 1
-            place = self._text.rfind(content, start, stop) if content else stop
-            place = max(place, start)
+            kept = content.lstrip(" ")  # the parser may replace a tab by spaces
+            begin = (self._text.rfind(kept, start, stop) if kept else stop) - (len(content) - len(kept))
+            places = [min(max(place, start), stop) for place in range(begin, begin + len(content))]
             looks: list[StyleRole | None] = [colors.get(at + step, StyleRole.CODE) for step in range(len(content))]
-            self._framed(_Text(content, [*range(place, place + len(content))], looks), inner)
+            self._framed(_Text(content, places, looks), inner)
             at += len(content) + 1
         self._decorated(f"{signs.corners[2]}{signs.rule * (inner + 2)}{signs.corners[3]}", _RULE)
         while end > first + 1 and not self._source(end - 1).strip():

@@ -7,6 +7,7 @@ import random
 import pytest
 
 from viewer.render.blocks.markdown_rows import Rendered, rendered
+from viewer.render.body import Rendering, drawn_text
 from viewer.render.markdown import LARGEST
 from viewer.render.sanitize import SafeText, sanitize
 from viewer.render.style import StyleRole
@@ -135,6 +136,14 @@ def test_line_breaks_and_plain_text_stay() -> None:
 def test_wide_code_is_wrapped_inside_its_frame() -> None:
     drawn = lines("```\n" + "x" * 40 + "\n```", 24)
     assert drawn == ["╭──────────────────────╮", f"│ {'x' * 20} │", f"│ {'x' * 20} │", "╰──────────────────────╯"]
+
+
+@pytest.mark.parametrize("text", ["- ```a\r\n\tb", "> ```\r\n>\tb", "- - ```\r\n\t\tb\r\n"])
+def test_code_indented_with_a_tab_has_its_place_in_the_source(text: str) -> None:
+    drawn = drawn_text(text, 40, json=False, markdown=Rendering.ROWS, trim=False)
+    assert drawn.origins is not None
+    assert drawn.origins == sorted(drawn.origins)
+    assert text[drawn.origins[drawn.text.index("b")]] == "b"
 
 
 def test_ascii_glyphs_replace_the_others() -> None:

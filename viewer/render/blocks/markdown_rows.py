@@ -112,10 +112,10 @@ def _inline(text: str, start: int, end: int, look: StyleRole | None, line: _Text
         kind = match.lastgroup or ""
         if match["label"] is not None:
             _inline(text, *match.span("label"), StyleRole.LINK, line, depth + 1)
-            if match["url"] != match["label"]:
-                first, last = match.span("url")
+            first, last = match.start("url"), match.end() - 1  # with its title
+            if text[first:last] != match["label"]:
                 line.add(" (", [first - 2, first - 1], StyleRole.QUIET)
-                line.add(match["url"], range(first, last), StyleRole.QUIET)
+                line.add(text[first:last], range(first, last), StyleRole.QUIET)
                 line.add(")", [last], StyleRole.QUIET)
         elif kind in ("strong", "strong2", "strike", "em", "em2"):
             _inline(text, *match.span(kind), _LOOKS[kind], line, depth + 1)
@@ -242,25 +242,31 @@ class _Page:
         is_fence = token.type == "fence"
         self._begin(token)
         lines = token.content.removesuffix("\n").split("\n")
-        language = token.info.split(maxsplit=1)[0] if token.info.strip() else ""
+        words = token.info.split()
+        language, info = words[0] if words else "", " ".join(words)
         colors: dict[int, StyleRole] = {}
         if language:
             for span in code_spans(token.content, language):
                 colors |= dict.fromkeys(range(span.start, span.end), span.look)
-        most = max(self._room() - 4, LEAST_WIDTH)
-        inner = min(max([cells(line) for line in lines] + [cells(language) + 1 if language else 0, 4]), most)
+        inner = min(max([cells(line) for line in lines] + [cells(info) + 1 if info else 0, 4]), self._room() - 4)
         signs = self._signs
-        title = f" {SafeText(language)[: inner - 1]} " if language else ""
+        title = f" {info} " if info and cells(info) < inner else ""
         self._decorated(f"{signs.corners[0]}{title}{signs.rule * (inner + 2 - cells(title))}{signs.corners[1]}", _RULE)
+        if info and not title:
+            place = self._text.index(token.markup + token.info, self._starts[first]) + len(token.markup)
+            line = _Text("", [], [])
+            line.add(token.info, range(place, place + len(token.info)), StyleRole.QUIET)
+            self._framed(line, inner)
         at = 0
         for number, content in enumerate(lines):
             source = first + number + is_fence
             start = self._starts[min(source, len(self._starts) - 1)]
             stop = self._starts[min(source + 1, len(self._starts) - 1)] - 1
-            place = self._text.rfind(content, start, stop) if content else stop
-            place = max(place, start)
+            kept = content.lstrip(" ")  # the parser may replace a tab by spaces
+            begin = (self._text.rfind(kept, start, stop) if kept else stop) - (len(content) - len(kept))
+            places = [min(max(place, start), stop) for place in range(begin, begin + len(content))]
             looks: list[StyleRole | None] = [colors.get(at + step, StyleRole.CODE) for step in range(len(content))]
-            self._framed(_Text(content, [*range(place, place + len(content))], looks), inner)
+            self._framed(_Text(content, places, looks), inner)
             at += len(content) + 1
         self._decorated(f"{signs.corners[2]}{signs.rule * (inner + 2)}{signs.corners[3]}", _RULE)
         while end > first + 1 and not self._source(end - 1).strip():
@@ -292,7 +298,7 @@ class _Page:
                 if number == 0:
                     rule = self._signs.rule
                     strokes = [rule * (width + (1 if not column else 2)) for column, width in enumerate(widths)]
-                    self._decorated(self._signs.cross.join(strokes), _RULE)
+                    self._decorated(self._signs.cross.join(strokes)[: self._room()], _RULE)
         self._finish(tokens[0])
         return True
 
@@ -314,6 +320,10 @@ class _Page:
                 _inline(self._text, found, found + len(content), look, line)
                 rows[-1].append(line)
                 at = found + len(content)
+            elif token.type == "tr_close" and rows[-1]:
+                rest = self._text[at:end].rstrip("| \t")
+                if rest.strip("| \t"):  # more cells than columns
+                    _inline(self._text, at, at + len(rest), None, rows[-1][-1])
         most = max(map(len, rows), default=0)
         for row in rows:
             row += [_Text("", [], []) for _ in range(most - len(row))]

@@ -7,6 +7,7 @@ import random
 import pytest
 
 from viewer.render.blocks.markdown_rows import Rendered, rendered
+from viewer.render.body import Rendering, drawn_text
 from viewer.render.markdown import LARGEST
 from viewer.render.sanitize import SafeText, sanitize
 from viewer.render.style import StyleRole
@@ -141,6 +142,36 @@ def test_line_breaks_and_plain_text_stay() -> None:
 def test_wide_code_is_wrapped_inside_its_frame() -> None:
     drawn = lines("```\n" + "x" * 40 + "\n```", 24)
     assert drawn == ["╭──────────────────────╮", f"│ {'x' * 20} │", f"│ {'x' * 20} │", "╰──────────────────────╯"]
+
+
+@pytest.mark.parametrize("text", ["- ```a\r\n\tb", "> ```\r\n>\tb", "- - ```\r\n\t\tb\r\n"])
+def test_code_indented_with_a_tab_has_its_place_in_the_source(text: str) -> None:
+    drawn = drawn_text(text, 40, json=False, markdown=Rendering.ROWS, trim=False)
+    assert drawn.origins is not None
+    assert drawn.origins == sorted(drawn.origins)
+    assert text[drawn.origins[drawn.text.index("b")]] == "b"
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("```py title='a b'\nc\n```", ["╭ py title='a b' ─╮", "│ c               │", "╰─────────────────╯"]),
+        ("```" + "x" * 22 + " y", ["╭──────────────────────╮", f"│ {'x' * 20} │", f"│ xx y{' ' * 16} │"]),
+        ("    a\tb\n    c", ["╭──────╮", "│ a b  │", "│ c    │", "╰──────╯"]),
+        ('![a](b "c d") e', ['a (b "c d") e']),
+        ("[a](a)", ["a"]),
+        ("|a|b|\n|-|-|\n|1|2|3|", ["a │ b", "──┼─────", "1 │ 2|3"]),
+        ("|a|b|\n|-|-|\n|1||3|\n|1|2||", ["a │ b", "──┼─────", "1 │ ||3", "1 │ 2"]),
+    ],
+)
+def test_no_word_is_left_out(text: str, rows: list[str]) -> None:
+    assert lines(text, 24)[: len(rows)] == rows
+
+
+@pytest.mark.parametrize("text", ["```\nx\n" + "y" * 40, f"|{'a' * 11}|b|\n|-|-|", "> > ```a b c d e f g h i j"])
+def test_frames_and_rules_fit_into_narrow_panes(text: str) -> None:
+    for width in (12, 13, 14, 15, 16):
+        assert max(map(cells, lines(text, width))) <= width
 
 
 def test_ascii_glyphs_replace_the_others() -> None:

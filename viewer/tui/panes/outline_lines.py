@@ -42,6 +42,10 @@ class OutlineLines:
         self._use_facts(calls, problems, live)
         self.table.extend(projection, rows, self._calls)
 
+    def shows(self, projection: Projection, rows: Rows) -> bool:
+        """True if it was made for these rows."""
+        return self._projection is projection and self._rows is rows
+
     def focus_on(self, number: int) -> None:
         """Set the focused message."""
         self.focus = number

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from msgspec.structs import replace
-from rich.style import Style as RichStyle
 from textual import on
 from textual.app import App, ComposeResult
 from textual.message import Message
@@ -13,7 +12,7 @@ from textual.screen import Screen
 
 from tests.support.running import until
 from viewer.document.values import ShownDiagnostic
-from viewer.render.style import Style, StyleRole
+from viewer.render.style import Style
 from viewer.render.title import FollowState, TitleFacts
 from viewer.render.width import cells
 from viewer.tui.bars.bar import ActionChosen, Bar
@@ -381,5 +380,3 @@ async def test_all_bars_draw_at_every_size(size: tuple[int, int]) -> None:
     async with BarsApp().run_test(size=size) as pilot:
         await pilot.pause()
         assert "[SAFE]" in rows(pilot)[0]
-        bars(pilot).query_one(TitleBar).paint_with(Painter({StyleRole.TITLE: RichStyle(bold=True)}))
-        await pilot.pause()

@@ -88,6 +88,17 @@ async def test_a_key_opens_focuses_and_closes_its_pane() -> None:
         assert (main.panes.focused, main.widgets.bottom.display) == (Panel.TRANSCRIPT, False)
 
 
+async def test_a_folded_turn_of_the_outline_stays_folded_when_another_pane_opens() -> None:
+    async with running(size=(160, 48), keys=["d", "T", "g", "h"]) as pilot:
+        outline = view(pilot).widgets.outline.list
+        folded = outline.count
+        for keys in (("escape", "p"), (">",), ("escape", "i", "i")):
+            await press(pilot, *keys)
+            assert outline.count == folded, keys
+        await press(pilot, "T", "g", "l")
+        assert outline.count > folded
+
+
 async def test_the_transcript_follows_the_list_and_enter_goes_there() -> None:
     async with running(keys=["d", "p", "j", "j"]) as pilot:
         main = view(pilot)

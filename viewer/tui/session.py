@@ -33,7 +33,7 @@ class Changed(Flag):
     BLOCKS = auto()
     """Folds or matches: make the visible blocks again."""
     LISTS = auto()
-    """The outline and the message strip."""
+    """The outline and the timeline."""
     CALLS = auto()
     PROBLEMS = auto()
     PENDING = auto()
@@ -49,8 +49,6 @@ class Changed(Flag):
     FOCUS = auto()
     """The cursor or the place on the screen."""
     TITLE = auto()
-    STATUS = auto()
-    """The lines that name the view: safe or debug."""
     KEYS = auto()
     """The footer."""
     LAYOUT = auto()
@@ -61,7 +59,7 @@ class Changed(Flag):
     """The document was read again from the start: layouts of bodies are stale."""
 
 
-VIEW = Changed.ROWS | Changed.LISTS | Changed.PROBLEMS | Changed.CALLS | Changed.STATUS | Changed.KEYS | Changed.FOCUS
+VIEW = Changed.ROWS | Changed.LISTS | Changed.PROBLEMS | Changed.CALLS | Changed.KEYS | Changed.FOCUS
 """Everything that depends on the audience."""
 
 

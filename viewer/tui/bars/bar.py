@@ -47,11 +47,6 @@ class Bar(NotSelectable):
         """The parts without their actions."""
         return tuple(spot.part for spot in self.spots(width))
 
-    def paint_with(self, painter: Painter) -> None:
-        """Use the colors of another theme."""
-        self.painter = painter
-        self.refresh()
-
     def render_line(self, y: int) -> Strip:
         """Draw the line in the colors of the theme."""
         if y:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container
 from enum import Enum
+from functools import cached_property
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -93,9 +94,9 @@ class CallLines:
         found = self.calls.row_of(number)
         return found if self._order is None or found < 0 else self._order.index(found)
 
-    @property
+    @cached_property
     def counts(self) -> SafeText:
-        """`8 calls · 2 failed · slowest 3.0 s`."""
+        """`8 calls · 2 failed · slowest 3.0 s`; the border asks for them at every move of the cursor."""
         words = [counted(len(self.calls), "call")]
         states = self.calls.states
         failed = sum(states[state] for state in ("failed", "timeout"))

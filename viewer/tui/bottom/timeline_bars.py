@@ -8,6 +8,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from viewer.document.calls import CallView
 from viewer.document.projection import Projection
@@ -46,7 +47,7 @@ class Bars(Struct, frozen=True):
     critical: int = 0
     """The longest chain of bars that do not overlap, summed over the turns."""
     total: int = 0
-    """From the first to the last moment of each turn, summed."""
+    """From the first to the last moment of each turn, summed: the end of the last bar."""
     parallel: int = 0
     """The most calls that were open at once."""
 
@@ -96,8 +97,6 @@ def _turns_around(projection: Projection, rows: Rows, focus: int, one_turn: bool
 
 
 def _with_turn(headline: Headline, turn: int) -> Headline:
-    from msgspec.structs import replace
-
     return headline if headline.turn == turn else replace(headline, turn=turn)
 
 
@@ -149,8 +148,8 @@ class _Turn:
             taken = 0 if link is None else (link.latency_ms if link.latency_ms is not None else link.observed_ms or 0)
             return start + max(taken, 0)
         if link is not None and link.reply is not None:
-            numbers = [message.number for message in self._messages]
-            return self._base + max(bisect_right(numbers, link.reply), place + 1)
+            after = bisect_right(self._messages, link.reply, key=lambda message: message.number)
+            return self._base + max(after, place + 1)
         return start + 1
 
 

@@ -113,7 +113,7 @@ class TimelineLines:
         """Cells before the axis, the length between two ticks, its cells, and the first moment."""
         lead, size = (28, 11) if width >= ROOMY else (19, 10)
         room = max(width - lead - 12, size)
-        total = max(self.bars.total, max((bar.end for bar in self.bars.bars), default=0), 1)
+        total = max(self.bars.total, 1)
         fitting = (place for place, step in enumerate(_STEPS) if total * size <= step * room)
         place = max(next(fitting, len(_STEPS) - 1) - self.zoom, 0)
         step = _STEPS[place]

@@ -199,17 +199,15 @@ class Presenter:
         panes, widgets, host = self._panes, self._widgets, self._host
         visible, roomy = panes.visible, host.is_roomy
         debug = self._session.display.debug
-        is_alone = len(visible) == 1 and Panel.TRANSCRIPT in visible and not (debug and roomy)
-        widgets.conversation.show_border(has_border=roomy and (debug or not is_alone))
+        widgets.conversation.show_border(has_border=roomy and (debug or visible != {Panel.TRANSCRIPT}))
         for panel, frame in widgets.frames.items():
             _set_display(frame, panel in visible)
             frame.mark_focus(panel is panes.focused)
-        for panel in (Panel.OUTLINE, Panel.INSPECTOR):
-            _set_size(widgets.frames[panel], width=panes.width_of(panel) if roomy else None)
         widgets.bottom.open_tab(panes.tab, has_calls=debug)
         is_sheet = not roomy and Panel.TRANSCRIPT in visible
         rows = panes.bottom_rows
         _set_size(widgets.bottom, height=rows if roomy or is_sheet else None)
+        _set_size(widgets.outline, width=panes.width_of(Panel.OUTLINE) if roomy else None)
         _set_size(widgets.inspector, width=panes.width_of(Panel.INSPECTOR) if roomy else None,
                   height=rows if is_sheet else None)  # fmt: skip
         if not widgets.prompt.is_asking:

@@ -50,8 +50,11 @@ class Outline(Frame):
         problems: DiagnosticView | None = None,
         live: bool = False,
     ) -> None:
-        """Show a projection. Calls and problems are looked up if they are not given."""
+        """Show a projection; folded turns stay folded. Calls and problems are looked up if they are not given."""
+        before = self._lines
         self._lines = OutlineLines(projection, rows, self.printing, calls=calls, problems=problems, live=live)
+        if before is not None and before.shows(projection, rows):
+            self._lines.table.use_folds(before.table.folds)
         self._lines.focus_on(focus)
         self._draw(focus)
 
@@ -88,12 +91,6 @@ class Outline(Frame):
         """Forget the projection."""
         self._lines = None
         self.list.clear()
-
-    def fold_all(self, folded: bool) -> None:
-        """Fold or unfold all turns."""
-        if self._lines is not None:
-            self._lines.table.fold_all(folded)
-            self._draw(self._lines.focus)
 
     def on_line_list_moved(self, event: LineList.Moved) -> None:
         """Let the transcript follow the cursor."""

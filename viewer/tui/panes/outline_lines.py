@@ -7,6 +7,7 @@ from viewer.document.diagnostics import DiagnosticView
 from viewer.document.projection import Projection
 from viewer.document.rows import Rows
 from viewer.document.values import Headline, ShownCall
+from viewer.render.blocks.markdown_rows import rendered
 from viewer.render.head import is_call, look_of
 from viewer.render.number_format import byte_size, counted, duration, one_line
 from viewer.render.sanitize import SafeText
@@ -41,6 +42,10 @@ class OutlineLines:
         self._projection, self._rows, self._style = projection, rows, style
         self._use_facts(calls, problems, live)
         self.table.extend(projection, rows, self._calls)
+
+    def shows(self, projection: Projection, rows: Rows) -> bool:
+        """True if it was made for these rows."""
+        return self._projection is projection and self._rows is rows
 
     def focus_on(self, number: int) -> None:
         """Set the focused message."""
@@ -144,7 +149,9 @@ class OutlineLines:
             return trusted("thought") if sign is KindSign.THOUGHT else name(headline.role)
         if sign is KindSign.COMMENTARY:
             return trusted("plan" if headline.intent == "preamble" else "commentary")
-        return name(one_line(self._projection.beginning(headline.number, _BEGINNING))) or trusted("(empty)")
+        words = name(one_line(self._projection.beginning(headline.number, _BEGINNING)))
+        drawn = rendered(words, _BEGINNING, ascii=self._style.ascii) if sign is KindSign.ANSWER else None
+        return (SafeText(one_line(drawn.text)) if drawn is not None else words) or trusted("(empty)")
 
     def _aside(self, headline: Headline) -> Line:
         """The right column: the state and the time of a call, growing, visible to the user, or the size."""

@@ -190,6 +190,11 @@ class OutlineTable:
         """Fold a turn, or unfold it."""
         self.folds.fold(self.folds.toggled(group), self.size)
 
+    def use_folds(self, folds: Folds) -> None:
+        """Take over the folded turns of an earlier table of the same rows."""
+        self.folds = folds
+        self.folds.measure(self.size, self.groups - 1)
+
     def fold_all(self, folded: bool) -> None:
         """Fold all turns, or unfold them."""
         self.folds.fold(range(self.groups) if folded else (), self.size)

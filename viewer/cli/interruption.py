@@ -12,7 +12,10 @@ from viewer.signals import FATAL
 
 
 class Interruption:
-    """Context manager: the first Ctrl-C only ends a wait and is remembered; a second one interrupts at once."""
+    """Context manager: the first Ctrl-C is remembered, and another interrupts at once.
+
+    None interrupts a pause, which is short: it would leave the locks of `threading` taken.
+    """
 
     def __init__(self) -> None:
         self.heard = False
@@ -31,19 +34,17 @@ class Interruption:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def wait(self, pause: Callable[[], object]) -> None:
-        """Wait, unless interrupted before."""
+        """Pause, unless interrupted before."""
+        self._is_waiting = True
         try:
-            self._is_waiting = True
             if not self.heard:
                 pause()
-        except KeyboardInterrupt:
-            self.heard = True
         finally:
             self._is_waiting = False
 
     def _hear(self, number: int, frame: FrameType | None) -> None:
         again, self.heard = self.heard, True
-        if again or self._is_waiting:
+        if again and not self._is_waiting:
             raise KeyboardInterrupt
 
 

@@ -408,7 +408,10 @@ async def test_copies() -> None:
 @proves("export")
 async def test_export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    async with running(keys=["x", "enter", "d", "x", "enter"]):
+    async with running(keys=["x", "enter"]) as pilot:
+        await until(lambda: said(pilot).startswith("Exported tour.safe.html"))
+        await press(pilot, "d", "x", "enter")
+        await until(lambda: said(pilot).startswith("Exported tour.DEBUG.html"))
         safe, debug = (Path(f"tour.{name}.html").read_text("utf-8") for name in ("safe", "DEBUG"))
         assert "Two questions in one" not in safe
         assert "Two questions in one" in debug

@@ -29,6 +29,11 @@ def files(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
+async def exported(pilot: Pilot[int], name: str) -> None:
+    """Wait for the end of an export: syncing a file takes as long as the disk is busy."""
+    await until(lambda: said(pilot).startswith(f"Exported {name} ("))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [(120, 40), SMALL])
 async def test_the_suggested_name_names_the_view(size: tuple[int, int], folder: Path) -> None:
@@ -53,22 +58,23 @@ async def test_up_and_down_offer_the_other_forms(folder: Path) -> None:
             await press(pilot, "down")
         assert asked(pilot) == "tour.safe.html"
         await press(pilot, "up", "up", "up", "enter")
-        assert said(pilot).startswith("Exported tour.safe.jsonl (")
+        await exported(pilot, "tour.safe.jsonl")
     assert json.loads((folder / "tour.safe.jsonl").read_text("utf-8").splitlines()[0])["view"] == "SAFE"
 
 
 async def test_the_file_is_what_the_command_writes(folder: Path) -> None:
     from tests.support.program import ROOT, run
 
-    async with running(keys=["x", "up", "enter"]):
-        pass
+    async with running(keys=["x", "up", "enter"]) as pilot:
+        await exported(pilot, "tour.safe.md")
     made = (folder / "tour.safe.md").read_text("utf-8")
     assert made == run("export", "--to", "md", "-o", "-", ROOT / "samples" / "tour.ocml").out
 
 
 @pytest.mark.slow
 async def test_a_debug_file_is_readable_by_its_owner_only(folder: Path) -> None:
-    async with running(keys=["d", "x", "enter"]):
+    async with running(keys=["d", "x", "enter"]) as pilot:
+        await exported(pilot, "tour.DEBUG.html")
         assert stat.S_IMODE((folder / "tour.DEBUG.html").stat().st_mode) == 0o600
 
 
@@ -80,7 +86,7 @@ async def test_an_existing_file_is_replaced_only_after_a_second_confirmation(fol
         await press(pilot, "escape")
         assert (folder / "tour.safe.html").read_text() == "mine"
         await press(pilot, "x", "enter", "enter")
-        assert said(pilot).startswith("Exported tour.safe.html")
+        await exported(pilot, "tour.safe.html")
     assert (folder / "tour.safe.html").read_text("utf-8").startswith("<!doctype html>")
 
 
@@ -106,6 +112,7 @@ async def test_a_view_that_changes_during_the_question_is_confirmed_again(folder
         assert asked(pilot) == "tour.safe.html"
         main.session.display = main.session.display.opened()
         await press(pilot, "enter", "enter")
+        await exported(pilot, "tour.DEBUG.html")
     assert files(folder) == ["tour.DEBUG.html"]
 
 

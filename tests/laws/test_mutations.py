@@ -13,7 +13,15 @@ from rich.segment import Segment
 from textual.color import Color
 
 from tests.support.mutants import Mutant, mutants, standing_for, unchanged
-from tests.unit.model.test_visibility import CASES, KIND_CASES, MESSAGE_KINDS, MORE_KINDS, OF_ANOTHER_AGENT
+from tests.unit.model.test_visibility import (
+    CASES,
+    KIND_CASES,
+    LEVELS,
+    LISTED,
+    MESSAGE_KINDS,
+    MORE_KINDS,
+    OF_ANOTHER_AGENT,
+)
 from tests.unit.render.test_safe_text import EMOJI, LINES, TABLE
 from tests.unit.syntax.test_characters import FOUND, SHOWN
 
@@ -70,11 +78,19 @@ def wrong_in_visibility(made: dict[str, ModuleType]) -> Iterator[object]:
             yield seen is (shown or asked.name in (kind.name, "ALL")) or (message, asked)
     for asked in every:
         audience = rule.Audience(frozenset({asked}))
-        yield not audience.is_safe or ("is_safe", asked)
+        yield audience.is_safe is (asked.name == "BRIEF") or ("is_safe", asked)
         yield audience.sees_stray is (asked.name in ("STRAY", "ALL")) or ("stray", asked)
         yield audience.sees_unlisted is (asked.name in ("UNCLEAR", "ALL")) or ("unlisted", asked)
         yield audience.sees_thoughts is (asked.name in ("ANALYSIS", "ALL")) or ("thoughts", asked)
     yield rule.END_USER.is_safe is True or "the end user is safe"
+    for message, is_call, is_reply in LISTED:
+        listed = rule.is_listed_call(message), rule.is_listed_reply(message)
+        yield listed == (is_call, is_reply) or (message, "listed")
+    for given, level, is_safe, sees_lines in LEVELS:
+        revealed = frozenset(rule.Reveal[each.name] for each in given.revealed)
+        audience = rule.Audience(revealed, given.strict, given.thread)
+        facts = audience.level.name, audience.is_safe, audience.sees_call_lines
+        yield facts == (level.name, is_safe, sees_lines) or (given, "level")
     other, reason = OF_ANOTHER_AGENT, "Hidden: sub-agent"
     yield (rule.is_user_safe(other), rule.reason_of(other)) == (False, reason) or (other, "another agent")
     for words in (("SUBAGENT",), ("UNCLEAR",), ("SUBAGENT", "UNCLEAR"), ("ALL",)):

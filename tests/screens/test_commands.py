@@ -32,7 +32,7 @@ async def test_commands_and_mistakes() -> None:
             ("exprot", "Unknown command or place: exprot. Did you mean :export?"),
             ("explain X", "Unknown code: X."),
             ("theme nope", "Unknown theme: nope."),
-            ("level all", "Unknown level: use safe or debug."),
+            ("level all", "Unknown level: use safe, brief or debug."),
             ("zzzz", "Unknown command or place: zzzz. Type a message (12)"),
         ):
             await type_in(pilot, ":", typed)
@@ -43,7 +43,10 @@ async def test_commands_and_mistakes() -> None:
         assert view(pilot).widgets.outline.display
         await type_in(pilot, ":", "level debug")
         assert view(pilot).session.display.debug
+        await type_in(pilot, ":", "level brief")
+        assert view(pilot).session.display.level == "brief"
         await type_in(pilot, ":", "level safe")
+        assert view(pilot).session.display.level == "safe"
         assert not view(pilot).session.display.debug
 
 

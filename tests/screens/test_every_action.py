@@ -12,6 +12,7 @@ from textual.command import CommandList, CommandPalette
 from tests.screens.test_folded import ONE_AGENT
 from tests.support.running import TOUR, drawn, press, running, said, settled, type_in, until, view
 from viewer.model.visibility import Reveal
+from viewer.tui.app import ViewOptions
 from viewer.tui.dialogs.help import HelpScreen
 from viewer.tui.insight.leaks import LeaksScreen
 from viewer.tui.keys import ACTIONS, DEBUG_ONLY, by_id
@@ -268,6 +269,44 @@ async def test_debug_view_and_channels() -> None:
         assert shown[3] > 0
         await press(pilot, "d", "d")
         assert view(pilot).session.display.channels == {Reveal.ANALYSIS, Reveal.COMMENTARY, Reveal.TOOL}
+
+
+@proves("brief")
+async def test_brief_view() -> None:
+    """A line per call, back to the safe view with the same key, and from each level to each other one."""
+    async with running(size=(80, 24)) as pilot:
+        safe = drawn(pilot)
+        await type_in(pilot, "/", "osaka")
+        await press(pilot, "D")
+        assert drawn(pilot).splitlines()[0].endswith("[BRIEF]")
+        assert "D Safe" in drawn(pilot)
+        assert [line.split()[:4] for line in drawn(pilot).splitlines() if "get_weather" in line] == [
+            ["ƒ", "get_weather", "✖", "failed"], ["ƒ", "get_weather", "✓", "ok"],
+        ]  # fmt: skip
+        assert view(pilot).search.searcher is not None
+        await press(pilot, "D")
+        assert "get_weather" not in drawn(pilot)
+        assert view(pilot).search.searcher is None
+        await press(pilot, "g")
+        assert drawn(pilot) == safe
+        levels = []
+        for key in ("D", "d", "D", "d", "d"):
+            await press(pilot, key)
+            levels.append(view(pilot).session.display.level)
+        assert levels == ["brief", "debug", "brief", "debug", "safe"]
+        assert drawn(pilot) == safe
+        await press(pilot, "D", "y", "r", "i", "C", "t")
+        assert view(pilot).session.display.level == "brief"
+        assert said(pilot) == DEBUG_ONLY
+
+
+async def test_a_strict_view_has_no_other_level() -> None:
+    async with running(options=ViewOptions(strict=True)) as pilot:
+        safe = drawn(pilot).splitlines()[:-2]
+        for key in ("d", "D"):
+            await press(pilot, key)
+            assert said(pilot) == "This view is strict: restart without --strict-safe."
+            assert drawn(pilot).splitlines()[:-2] == safe
 
 
 @pytest.mark.slow

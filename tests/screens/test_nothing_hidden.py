@@ -14,7 +14,7 @@ from tests.support.samples import Sample, samples
 from tests.support.walking import reachable_text
 from viewer.document.document import Document
 from viewer.document.projection import Projection
-from viewer.document.values import HiddenRun, ShownMessage
+from viewer.document.values import BriefCall, HiddenRun, ShownMessage
 from viewer.model.visibility import END_USER, EVERYTHING
 from viewer.reading.format import ReadOptions
 from viewer.rules import RULES
@@ -35,7 +35,7 @@ def all_text(projection: Projection) -> str:
     """All text of a document for an audience."""
     texts: list[str] = []
     for item in projection.items():
-        if isinstance(item, HiddenRun):
+        if isinstance(item, HiddenRun | BriefCall):
             continue
         texts.append(item.body)
         if isinstance(item, ShownMessage):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support.app_following import Live
 from tests.support.running import drawn, press, running
@@ -51,6 +52,7 @@ class Look:
 
 FOLLOW = ViewOptions(follow=True)
 DEBUG = ViewOptions(follow=True, revealed=frozenset({Reveal.ALL}))
+BRIEF = ViewOptions(follow=True, revealed=frozenset({Reveal.BRIEF}))
 PROBLEM = ("d", "e", "e")
 LOOKS = {
     "safe-120x40": Look(),
@@ -77,6 +79,10 @@ LOOKS = {
     "debug-100x30-command": Look(size=(100, 30), keys=("d", "colon", *"exp")),
     "safe-80x24-timeline": Look(size=(80, 24), keys=("H",)),
     "debug-40x12": Look(size=(40, 12), keys=PROBLEM),
+    "brief-80x24": Look(size=(80, 24), keys=("D", "e")),
+    "brief-120x40": Look(keys=("D", "T", "p", "e")),
+    "brief-120x40-ascii": Look(options=replace(BRIEF, ascii_only=True)),
+    "paused-brief-80x24": Look("paused.ocml", (80, 24), keys=("ctrl+u",), options=BRIEF, then=TALK.format(5)),
     "live-120x40": Look("live.ocml", options=FOLLOW),
     "live-80x24": Look("live.ocml", (80, 24), options=FOLLOW),
     "live-waiting-120x40": Look("missing.ocml", options=FOLLOW),
@@ -139,7 +145,8 @@ def test_the_level_is_in_the_last_cells_of_every_screen() -> None:
         title = (GOLDEN / f"{name}.txt").read_text("utf-8").splitlines()[0]
         if name.startswith(("help", "palette")):
             continue
-        assert title.endswith("[DEBUG]" if "debug" in name else "[SAFE]"), name
+        level = next((level for level in ("debug", "brief") if level in name), "safe")
+        assert title.endswith(f"[{level.upper()}]"), name
         assert cells(SafeText(title)) == look.size[0] - 1, name
 
 
@@ -147,5 +154,6 @@ def test_safe_screens_hold_no_thought_and_no_tool() -> None:
     for name in LOOKS:
         if "debug" not in name:
             text = (GOLDEN / f"{name}.txt").read_text("utf-8")
-            for hidden in ("All of this is a thought", "Two questions in one", "get_weather", "wx1", "86:134"):
+            tools = [] if "brief" in name else ["get_weather", "find_tables"]
+            for hidden in ("All of this is a thought", "Two questions in one", "wx1", "86:134", *tools):
                 assert hidden not in text, name

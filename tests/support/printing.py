@@ -41,3 +41,9 @@ DEBUG_ONLY = {"next", "leaks"}
 SURFACES = [[command, *options] for command, lines in PRINTED.items() for options in lines]
 SAFE_SURFACES = [line for line in SURFACES if line[0] != "check"]
 """The surfaces for an end user. `check` is for developers: it prints places, and no text from there."""
+BRIEF_SURFACES = [
+    [*line, "--reveal", "brief"]
+    for line in SAFE_SURFACES
+    if line[0] in ("view", "show", "export") and "--strict-safe" not in line
+]
+"""The surfaces that have a line per call at the brief level."""

@@ -16,7 +16,7 @@ from viewer.cli.notices import mention, refuse_if_unknown, report_damage, say_wh
 from viewer.cli.output import write_text
 from viewer.cli.output_folder import OutputFolder
 from viewer.document.document import Document, open_document
-from viewer.model.visibility import Audience, Reveal
+from viewer.model.visibility import Audience, Level, Reveal
 from viewer.reading.format import ReadOptions
 from viewer.render.exports import EXPORTERS, FIRST, Exporter, default_name, exporter_of
 from viewer.render.exports.view_words import badge, view_sentence
@@ -112,7 +112,7 @@ def _export(
             write_text(piece)
         say_what_is_withheld(projection)
         return
-    private = not audience.is_safe
+    private = audience.level is not Level.SAFE
     whole = AtomicFile(Path(target), overwrite=force, private=private, never=Path(document.path))
     with ended_tidily(), whole as file:
         for piece in pieces:

@@ -27,7 +27,7 @@ from viewer.document.document import Document
 from viewer.document.projection import Projection
 from viewer.document.rows import Folding, RowKind
 from viewer.formats.detect import HEAD
-from viewer.model.visibility import Audience
+from viewer.model.visibility import Audience, Level
 from viewer.reading.format import ReadOptions
 from viewer.render.blocks.block import BlockFacts, RowProblems
 from viewer.render.page import BlockMaker, EmptyFacts, empty_sentences
@@ -87,7 +87,7 @@ def first_screen(request: FirstPageRequest) -> Iterator[Taken | None]:
 def _page(request: FirstPageRequest) -> str | None:
     """The text to write; None if the app should start without a first page."""
     size = _size()
-    if size is None or not request.audience.is_safe:
+    if size is None or request.audience.level is not Level.SAFE:
         return None
     colors = colors_of(load_theme(request.theme, request.settings.theme_folders), exact=has_many_colors())
     head = head_of(request.path, HEAD) if colors else None

@@ -14,7 +14,7 @@ from viewer.cli.exits import complain
 from viewer.cli.output import Output, standard_output
 from viewer.errors import ViewerError
 from viewer.formats import FORMATS
-from viewer.model.visibility import Audience, Reveal
+from viewer.model.visibility import Audience, Level, Reveal
 from viewer.reading.format import ReadOptions
 from viewer.sources.files import check_standard_input, is_directory, why_read_once
 
@@ -28,6 +28,14 @@ STDIN = "-"
 
 _NAMES = {reveal.value: reveal for reveal in Reveal}
 """The values that `--reveal` accepts."""
+_LEVELS: dict[str, frozenset[Reveal]] = {
+    Level.SAFE.value: frozenset(),
+    Level.BRIEF.value: frozenset({Reveal.BRIEF}),
+    Level.DEBUG.value: frozenset({Reveal.ALL}),
+}
+"""What each value of `--level` reveals."""
+_LEVEL = "viewer.level"
+"""The key of its value among the facts of a command line."""
 
 
 def reading(command: Command) -> Command:
@@ -163,8 +171,16 @@ def debug_option(command: Command) -> Command:
 
 
 def reveal_option(command: Command) -> Command:
-    """The option --reveal A,B with the names of `Reveal`."""
-    names = ", ".join(_NAMES)
+    """The option --reveal A,B with the names of `Reveal`, and --level."""
+    names = ", ".join(_NAMES).replace(Reveal.BRIEF.value, f"{Reveal.BRIEF.value} (one line per call)")
+    command = click.option(
+        "--level",
+        type=click.Choice(list(_LEVELS)),
+        metavar="LEVEL",
+        expose_value=False,
+        callback=_keep_level,
+        help="safe, brief or debug: short for no --reveal, --reveal brief, --reveal all.",
+    )(command)
     return click.option(
         "--reveal",
         metavar="LIST",
@@ -175,11 +191,22 @@ def reveal_option(command: Command) -> Command:
 
 
 def audience_of(reveal: frozenset[Reveal], debug: bool, strict_safe: bool, thread: int | None = None) -> Audience:
-    """The requested audience."""
+    """The requested audience. The brief level shows no message, so that it excludes what reveals one."""
+    context = click.get_current_context()
     revealed = reveal | {Reveal.ALL} if debug else reveal
+    level = context.meta.get(_LEVEL)
+    if level is not None and revealed:
+        raise click.UsageError("--level and --reveal exclude each other.", context)
+    revealed = revealed if level is None else _LEVELS[level]
     if revealed and strict_safe:
-        raise click.UsageError("--strict-safe and --reveal exclude each other.", click.get_current_context())
+        raise click.UsageError("--strict-safe and --reveal exclude each other.", context)
+    if Reveal.BRIEF in revealed and len(revealed) > 1:
+        raise click.UsageError("--reveal brief excludes all other kinds.", context)
     return Audience(revealed, strict_safe, thread)
+
+
+def _keep_level(context: click.Context, parameter: click.Parameter, value: str | None) -> None:
+    context.meta[_LEVEL] = value
 
 
 def reading_options(preambles: str | None, *, row_order: bool = False) -> ReadOptions:

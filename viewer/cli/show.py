@@ -16,7 +16,7 @@ from viewer.cli.options import Followed
 from viewer.cli.output import Output
 from viewer.document.document import Document
 from viewer.errors import FileRewrittenError
-from viewer.model.visibility import Audience, Reveal
+from viewer.model.visibility import Audience, Level, Reveal
 from viewer.render.conversation import Conversation, conversation_lines
 from viewer.render.title import rule
 
@@ -26,7 +26,12 @@ if TYPE_CHECKING:
     from viewer.render.json_lines import LiveLines
     from viewer.sources.changes import Reason
 
-_DEBUG = "DEBUG view: includes hidden messages. Messages marked * were visible to the user."
+_LEVELS = {
+    Level.SAFE: "",
+    Level.BRIEF: "BRIEF view: includes one line per call.",
+    Level.DEBUG: "DEBUG view: includes hidden messages. Messages marked * were visible to the user.",
+}
+"""The sentence about a view that reveals something."""
 
 
 @click.command("show", short_help="Print the conversation.")
@@ -67,8 +72,7 @@ def command(
 
 def print_text(inputs: Inputs, audience: Audience, output: Output, where: Filter | None = None) -> int:
     """Print the conversations of all files, one below the other."""
-    if not audience.is_safe:
-        say(_DEBUG)
+    _say_level(audience)
     for document in inputs:
         if inputs.several:
             name = output.style.name(document.name)
@@ -76,6 +80,12 @@ def print_text(inputs: Inputs, audience: Audience, output: Output, where: Filter
         retried(document, partial(_print_conversation, document, audience, output, where), output)
         mention(document, audience)
     return inputs.code
+
+
+def _say_level(audience: Audience) -> None:
+    sentence = _LEVELS[audience.level]
+    if sentence:
+        say(sentence)
 
 
 def _print_conversation(document: Document, audience: Audience, output: Output, where: Filter | None) -> None:
@@ -89,8 +99,8 @@ def print_live(followed: Followed, audience: Audience, output: Output, *, as_jso
     """The same while the input is written, until it ends or the user interrupts."""
     from viewer.cli.following import follow  # needed only for following
 
-    if not audience.is_safe and not as_json:
-        say(_DEBUG)
+    if not as_json:
+        _say_level(audience)
     printer = LiveJson(audience, output) if as_json else LiveText(audience, output)
     code = follow(followed, printer)
     if printer.document and printer.document.unknown:

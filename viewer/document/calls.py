@@ -1,7 +1,8 @@
-"""Calls that an audience sees: a view of all of them, made into values on access, and their changes while following."""
+"""Calls that an audience sees: a view of all of them, their changes while following, and one line of each (brief)."""
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -12,10 +13,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from viewer.columns.api import Column, Columns
-from viewer.document.values import ShownCall
+from viewer.document.values import BriefCall, ShownCall
 from viewer.document.visibility_cache import VisibilityCache
-from viewer.index.calls import CallLedger, CallLink, CallState
+from viewer.index.calls import UNNAMED, CallLedger, CallLink, CallState
 from viewer.index.messages import MessageIndex
+from viewer.reading.header import full_tool_name
 
 
 class Spans(Struct, frozen=True):
@@ -232,3 +234,76 @@ class CallWatch:
 
     def _shown(self, rows: list[int]) -> list[ShownCall]:
         return [shown for shown in (self._show(self._links[row]) for row in rows) if shown is not None]
+
+
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9_.:/-]{1,64}")
+"""The only tool names that are printed: any other one may be arbitrary text."""
+
+
+class CallLines:
+    """Lookup of the calls of a growing ledger by their messages. It returns four facts about each, and no text."""
+
+    def __init__(self, ledger: CallLedger, index: MessageIndex) -> None:
+        self._ledger = ledger
+        self._index = index
+        self._rows: dict[int, int] = {}
+        """The row in the ledger of each call, by its message."""
+        self._read = 0
+
+    def of(self, number: int) -> BriefCall:
+        """The line of the call of a message. A call that was not checked yet is pending."""
+        transcript, row = self._index.transcript(number), self._row(number)
+        if row is None:
+            name = self._index.example(self._index.header_key(number)).header.recipient
+            shown = plain_tool_name(full_tool_name(name)) if name else UNNAMED
+            return BriefCall(transcript, number, shown, CallState.PENDING.value, None)
+        link = self._ledger.link(row)
+        name = plain_tool_name(link.tool)
+        return BriefCall(transcript, number, name, link.state.value, link.latency_ms, link.observed_ms)
+
+    def is_answered(self, number: int) -> bool:
+        """True if the call has its reply."""
+        row = self._row(number)
+        return row is not None and self._ledger.is_answered(row)
+
+    def relinked(self, first: int) -> list[int]:
+        """The calls whose reply was replaced, without the first ones."""
+        return [self._ledger.call(row) for row in self._ledger.relinked[first:]]
+
+    def _row(self, number: int) -> int | None:
+        """The row in which a message is the call; not one of a repeated reply."""
+        for row in range(self._read, len(self._ledger)):
+            if self._ledger.state(row) is not CallState.DUPLICATE:
+                self._rows.setdefault(self._ledger.call(row), row)
+        self._read = len(self._ledger)
+        return self._rows.get(number)
+
+
+class LineWatch:
+    """The lines that were printed while following, and what became of them. Answered calls are not checked again."""
+
+    def __init__(self, lines: CallLines) -> None:
+        self._lines = lines
+        self._printed: dict[int, BriefCall] = {}
+        self._open: set[int] = set()
+        self._relinked = 0
+
+    def add(self, call: BriefCall) -> None:
+        """Add a line as it was printed."""
+        self._printed[call.number] = call
+        self._open.add(call.number)
+
+    def changed(self) -> list[BriefCall]:
+        """The lines that are different now, in the order of the calls."""
+        relinked = self._lines.relinked(self._relinked)
+        self._relinked += len(relinked)
+        numbers = sorted(self._open | (set(relinked) & self._printed.keys()))
+        self._open = {number for number in self._open if not self._lines.is_answered(number)}
+        changed = [call for call in map(self._lines.of, numbers) if call != self._printed[call.number]]
+        self._printed.update((call.number, call) for call in changed)
+        return changed
+
+
+def plain_tool_name(name: str) -> str:
+    """A tool name that may be printed, or `tool`."""
+    return name if _PLAIN_NAME.fullmatch(name) else UNNAMED

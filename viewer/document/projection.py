@@ -181,8 +181,10 @@ class Projection(Struct, frozen=True):
         if kind is RowKind.STRAY:
             stray = self._analysis.strays[value]
             return self._shown_stray(stray, rows.transcript_label(stray.transcript))
+        if kind is RowKind.CALL:
+            return rows.call_lines.of(value)
         if kind is RowKind.HIDDEN or kind in FOLDED_KINDS:
-            return HiddenRun(self._analysis.index.transcript(rows.last_number(row)), value)
+            return HiddenRun(self._analysis.index.transcript(rows.last_number(row)), rows.count_hidden(row))
         message = self._analysis.index[value]
         return self._shown(message, rows.label(row), rows.turn(row), rows.transcript_label(message.transcript))
 
@@ -389,7 +391,7 @@ class Projection(Struct, frozen=True):
     def body_blocks(self, rows: Rows, row: int) -> Iterator[str]:
         """The text of a row in blocks of about a megabyte; an empty block only signals progress."""
         kind, value = rows.kind(row), rows.value(row)
-        if kind is RowKind.HIDDEN or kind in FOLDED_KINDS:
+        if kind in (RowKind.HIDDEN, RowKind.CALL) or kind in FOLDED_KINDS:
             return iter(())
         if kind is RowKind.STRAY:
             return iter((self._vault.stray_for(self.audience, *self._analysis.strays[value].span),))

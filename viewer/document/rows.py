@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from enum import Enum
 from itertools import pairwise
 
@@ -13,10 +13,11 @@ from msgspec import Struct, field
 
 from viewer.checks.analysis import Analysis
 from viewer.columns.api import Column, Columns, Folded
+from viewer.document.calls import CallLines
 from viewer.document.visibility_cache import AT_ONCE, VisibilityCache
 from viewer.index.messages import MessageIndex
 from viewer.index.turns import TurnCounter
-from viewer.model.visibility import Audience, Pane, Reveal, pane_of
+from viewer.model.visibility import Audience, Pane, Reveal, is_listed_call, is_listed_reply, pane_of
 
 
 class RowKind(Enum):
@@ -29,6 +30,8 @@ class RowKind(Enum):
     """A folded branch that the user left behind."""
     AGENT = 4
     """Adjacent messages of one other agent, folded."""
+    CALL = 5
+    """A call at the brief level, with the replies directly below it."""
 
 
 FOLDED_KINDS = frozenset({RowKind.BRANCH, RowKind.AGENT})
@@ -151,7 +154,7 @@ class ThreadLookup:
 
 
 class _Run(Struct, frozen=True, gc=False):
-    """Adjacent messages that are folded into a row."""
+    """Adjacent messages that are folded into a row, or a call with its replies."""
 
     kind: RowKind
     first: int
@@ -191,6 +194,12 @@ class Rows:
         self._seen = VisibilityCache(analysis.index, audience.sees)
         self._in_pane = VisibilityCache(analysis.index, lambda message: pane_of(message) is pane) if pane else None
         self._users = VisibilityCache(analysis.index, lambda message: message.header.role == "user")
+        has_lines = audience.sees_call_lines and pane is None and only is None
+        self._calls = VisibilityCache(analysis.index, is_listed_call) if has_lines else None
+        """The calls that have a row, for an audience that sees their lines."""
+        self._replies = VisibilityCache(analysis.index, is_listed_reply)
+        self.call_lines = CallLines(analysis.calls, analysis.index)
+        """The content of those rows."""
         self._only = only
         self._kinds = array("B")
         self._values = array("I")
@@ -218,7 +227,7 @@ class Rows:
         return _KINDS[self._kinds[row]]
 
     def value(self, row: int) -> int:
-        """The number of the message, the count of hidden or folded messages, or the position of the stray text."""
+        """The number of the message or call, the count of hidden or folded messages, or the position of stray text."""
         return self._values[row]
 
     @property
@@ -368,7 +377,19 @@ class Rows:
         kind = self.kind(row)
         if kind is RowKind.MESSAGE:
             return row if self._values[row] == number else None
-        return row if kind is not RowKind.STRAY and number > self._numbers[row] - self._values[row] else None
+        return row if kind is not RowKind.STRAY and number >= self.first_number(row) else None
+
+    def first_number(self, row: int) -> int:
+        """The first message of a row that stands for hidden or folded messages, or for a call."""
+        is_call = self._kinds[row] == RowKind.CALL.value
+        return self._values[row] if is_call else self._numbers[row] - self._values[row] + 1
+
+    def count_hidden(self, row: int) -> int:
+        """The number of messages that a row of hidden ones reports. At the brief level replies do not count, unless
+        there is nothing else."""
+        count = self._values[row]
+        replies = 0 if self._calls is None else self._replies.count(self.first_number(row), self._numbers[row])
+        return count - replies or count
 
     def row_of_stray(self, stray: int) -> int:
         """The row of the stray text at this index, or the nearest row."""
@@ -427,9 +448,15 @@ class Rows:
     def _take_some(self, first: int, last: int) -> None:
         """Add these messages, and the stray text between them."""
         columns, now, is_strict = self.columns, self._now, self._audience.strict
+        runs = self._folded_runs(first, last) if self._folding is not None else []
+        if self._calls is not None:
+            first = self._extend_call(first, last, runs)
+            if first > last:
+                now.taken = last
+                return
         numbers, seen = self._wanted(first, last)
         transcripts = self._analysis.index.transcripts(first, last)
-        runs = self._folded_runs(first, last) if self._folding is not None else []
+        runs += self._call_runs(first, last, runs, {number for number, _ in transcripts})
         first_stray, strays = now.strays, self._strays_between(first, last)
         shown = numbers if 0 not in seen else columns.take(numbers, columns.select(seen, 0))
         for run in runs:
@@ -444,6 +471,8 @@ class Rows:
                 start = bisect_left(folded.lasts, run.first)
                 for row in range(start, bisect_right(folded.lasts, run.last)):
                     folded.kinds[row] = run.kind.value
+                    if run.kind is RowKind.CALL:
+                        folded.values[row] = run.first
         every = shown if self._only is None else columns.select(self._seen.mask(first, last), first)
         labels = columns.sequence(now.shown + 1, now.shown + 1 + len(every)) if is_strict else array("I")
         if is_strict and len(every) > len(shown):  # a filter changes no numbers
@@ -505,6 +534,35 @@ class Rows:
                 for found in self._threads.runs(first, last)
                 if not any(run.first <= found[1] and found[0] <= run.last for run in branches)
             ]
+        return runs
+
+    def _extend_call(self, first: int, last: int, folded: Sequence[_Run]) -> int:
+        """Add the replies from `first` on to the row of the call directly above; return the first other message."""
+        index = self._analysis.index
+        is_below = len(self) and self._kinds[-1] == RowKind.CALL.value
+        if not is_below or index.transcript(self._numbers[-1]) != index.transcript(first):
+            return first
+        starts = [number for number, _ in index.transcripts(first, last)[1:]] + [run.first for run in folded]
+        end = self._replies.mask(first, last).find(0)
+        after = min([last + 1 if end < 0 else first + end, *starts])
+        self._numbers[-1] = after - 1
+        return after
+
+    def _call_runs(self, first: int, last: int, others: Sequence[_Run], starts: Set[int]) -> list[_Run]:
+        """The calls among these messages that have a row, each with the replies directly below it. A row may not reach
+        across the start of a transcript, or into what is folded."""
+        if self._calls is None:
+            return []
+        calls, replies = self._calls.mask(first, last), self._replies.mask(first, last)
+        for run in others:
+            hidden = bytes(run.last + 1 - run.first)
+            calls[run.first - first : run.last + 1 - first] = replies[run.first - first : run.last + 1 - first] = hidden
+        for start in starts:
+            replies[start - first] = 0
+        runs = []
+        for call in self.columns.select(calls, first):
+            end = replies.find(0, call + 1 - first)
+            runs.append(_Run(RowKind.CALL, call, (end if end >= 0 else len(replies)) + first - 1))
         return runs
 
     def _turns_of(self, shown: Column, transcripts: list[tuple[int, int]], folded: Folded) -> Column:

@@ -26,7 +26,8 @@ class Tail:
         return self._rows
 
     def settled(self, *, ended: bool = False) -> Iterator[Item]:
-        """The new settled rows. A run of hidden messages is held back: its growth and timing must not be observable."""
+        """The new settled rows. A run of hidden messages is held back: its growth and timing must not be observable.
+        The line of a call waits for its reply, or for the next shown message."""
         self._rows.extend()
         while self._next < len(self._rows) and (ended or self._is_settled(self._next)):
             row = self._next
@@ -55,4 +56,7 @@ class Tail:
         rows = self._rows
         if rows.kind(row) is RowKind.HIDDEN:
             return row + 1 < len(rows) and rows.last_number(row) <= rows.settled_number
+        if rows.kind(row) is RowKind.CALL and rows.call_lines.of(rows.value(row)).is_pending:
+            kinds, _ = rows.kinds_and_values(row + 1, len(rows))
+            return RowKind.MESSAGE.value in kinds
         return row < rows.settled

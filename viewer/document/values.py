@@ -99,6 +99,25 @@ class HiddenRun(Struct, frozen=True, gc=False):
     count: int
 
 
+class BriefCall(Struct, frozen=True, gc=False):
+    """A call as one line of the brief level. It has no body, no id and no arguments."""
+
+    transcript: int
+    number: int
+    """The message of the call."""
+    tool: str
+    """A name of plain characters, or `tool`."""
+    state: str
+    latency_ms: int | None
+    observed_ms: int | None = None
+    """The time from call to reply, observed while following; not in machine output."""
+
+    @property
+    def is_pending(self) -> bool:
+        """True if the call awaits its reply."""
+        return self.state == "pending"
+
+
 class FoldedBranch(Struct, frozen=True, gc=False):
     """A branch that the user left behind."""
 
@@ -177,7 +196,7 @@ class ShownCall(Struct, frozen=True, gc=False):
     """True if it was reported with another reply before, while following."""
 
 
-Item = ShownMessage | ShownStray | HiddenRun
+Item = ShownMessage | ShownStray | HiddenRun | BriefCall
 
 
 class Headline(Struct, frozen=True, gc=False):

@@ -192,6 +192,10 @@ class CallLedger:
         """The message of the call; 0 for a reply without a call."""
         return self._calls[row]
 
+    def is_answered(self, row: int) -> bool:
+        """True if the call has a reply."""
+        return self._replies[row] > 0
+
     def set_observed(self, row: int, milliseconds: int) -> None:
         """Set the time from call to reply, observed while following."""
         self._observed[row] = milliseconds

@@ -9,7 +9,7 @@ from hashlib import blake2b
 from msgspec import Struct
 
 from viewer.document.projection import Projection
-from viewer.document.values import HiddenRun, ShownMessage, ShownStray, ShownTranscript
+from viewer.document.values import BriefCall, HiddenRun, ShownMessage, ShownStray, ShownTranscript
 from viewer.insight.json_changes import canonical, json_container
 from viewer.reading.header import full_tool_name
 
@@ -118,7 +118,7 @@ class Side:
             if not row % 256:
                 work()
             item = projection.item(self._rows, row)
-            if isinstance(item, HiddenRun) or (channels and channel_of(item) not in channels):
+            if isinstance(item, HiddenRun | BriefCall) or (channels and channel_of(item) not in channels):
                 continue
             if item.transcript != current:
                 self._end_part(transcripts.get(current), first)
@@ -191,7 +191,7 @@ class Side:
         """A message, read again."""
         assert self._projection is not None and self._rows is not None
         found = self._projection.item(self._rows, self._row[position])
-        assert not isinstance(found, HiddenRun)
+        assert not isinstance(found, HiddenRun | BriefCall)
         return found
 
     def channel(self, position: int) -> str:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from viewer.cache import lazy_regex
 from viewer.document.projection import Projection
-from viewer.document.values import HiddenRun, ShownMessage, ShownStray
+from viewer.document.values import ShownMessage
 from viewer.insight.json_changes import json_container
 from viewer.insight.leak_sources import Grams, Passage, Source, cover, fourgrams, seeds, source_of
 from viewer.insight.words import UNSPACED, Words, words_of
@@ -148,7 +148,7 @@ def find_leaks(
     for row in range(len(rows)):
         work()
         item = everything.item(rows, row)
-        if isinstance(item, HiddenRun | ShownStray):
+        if not isinstance(item, ShownMessage):
             continue
         state = state.at(item)
         seen = shown.message(item.number) if item.visible else None

@@ -59,7 +59,20 @@ class Reveal(Enum):
     NOTICE = "notice"
     UNCLEAR = "unclear"
     """Messages with an unknown role, channel or content."""
+    BRIEF = "brief"
+    """One line per call: tool, state and duration. It reveals no message, and excludes all other kinds."""
     ALL = "all"
+
+
+class Level(Enum):
+    """How much a view reveals."""
+
+    SAFE = "safe"
+    BRIEF = "brief"
+    DEBUG = "debug"
+
+
+_LINES_ONLY = frozenset({Reveal.BRIEF})
 
 
 class Audience(Struct, frozen=True):
@@ -73,8 +86,20 @@ class Audience(Struct, frozen=True):
 
     @property
     def is_safe(self) -> bool:
-        """True if nothing is revealed."""
-        return not self.revealed
+        """True if no message is revealed, and no fact about one except the lines of the brief level."""
+        return self.revealed <= _LINES_ONLY
+
+    @property
+    def level(self) -> Level:
+        """How much is revealed."""
+        if not self.is_safe:
+            return Level.DEBUG
+        return Level.BRIEF if self.revealed else Level.SAFE
+
+    @property
+    def sees_call_lines(self) -> bool:
+        """True if each call is one line: tool, state and duration."""
+        return self.level is Level.BRIEF and not self.strict and not self.thread
 
     def reveals(self, what: Reveal) -> bool:
         """True if this kind is revealed."""
@@ -109,6 +134,30 @@ class Audience(Struct, frozen=True):
         return self.reveals(kind_of(message)) and (not message.header.thread or self.reveals(Reveal.SUBAGENT))
 
 
+def is_listed_call(message: Message) -> bool:
+    """True if the brief level has a line for this call; anything not listed is counted as hidden."""
+    header = message.header
+    is_addressed = header.kind is Kind.CALL or header.recipient not in _NO_TOOLS
+    is_call = header.role == "assistant" and is_addressed and message_kind(message) == Kind.CALL.value
+    return is_call and _may_be_listed(message)
+
+
+def is_listed_reply(message: Message) -> bool:
+    """True if the line of a call may stand for this reply at the brief level."""
+    is_reply = message.header.role == "tool" and message_kind(message) == Kind.REPLY.value
+    return is_reply and _may_be_listed(message)
+
+
+def _may_be_listed(message: Message) -> bool:
+    """True for a message of the main agent whose header can be trusted; a malformed one is of no kind."""
+    header = message.header
+    is_trusted = header.complete and not message.broke_out
+    return is_trusted and not header.thread and header.intent not in NEVER_DISPLAYED
+
+
+_NO_TOOLS = (None, "user", "assistant", "all")
+
+
 class Pane(Enum):
     """The panes of messages in the layout with one pane per channel."""
 
@@ -118,6 +167,7 @@ class Pane(Enum):
 
 
 END_USER = Audience()
+BRIEF = Audience(_LINES_ONLY)
 EVERYTHING = Audience(frozenset({Reveal.ALL}))
 
 _BY_KIND = {

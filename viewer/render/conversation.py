@@ -8,11 +8,22 @@ from functools import partial
 from itertools import chain
 from typing import cast
 
+from viewer.document.calls import LineWatch
 from viewer.document.projection import Projection
 from viewer.document.tail import Tail
-from viewer.document.values import Boundary, HiddenRun, Item, ShownCall, ShownDiagnostic, ShownMessage, ShownStray
+from viewer.document.values import (
+    Boundary,
+    BriefCall,
+    HiddenRun,
+    Item,
+    ShownCall,
+    ShownDiagnostic,
+    ShownMessage,
+    ShownStray,
+)
 from viewer.formats import FORMATS
 from viewer.model.visibility import Audience
+from viewer.render.blocks.call_words import brief_parts
 from viewer.render.body import GrowingBody, body_lines, may_be_json
 from viewer.render.diagnostic import note
 from viewer.render.head import MessageHead, body_lead, clock, head_of, inner_width, look_of, printed_head
@@ -74,6 +85,7 @@ class Conversation:
         boundary_of = partial(projection.boundary, self._tail.rows, grows=grows)
         has_transcript = partial(projection.has_transcript, self._tail.rows)
         self._page = _Page(audience, boundary_of, has_transcript, width, style, begun)
+        self._listed = LineWatch(self._tail.rows.call_lines)
         self._calls_of = projection.call_watch().of if grows else calls_by_message(projection.calls())
         self._width = width
         self._style = style
@@ -150,7 +162,13 @@ class Conversation:
                 yield self._page.lines(item, self._calls_of(item.number) if isinstance(item, ShownMessage) else ())
             if self._grows:
                 self._keep(item)
+            if self._grows and isinstance(item, BriefCall):
+                self._listed.add(item)
             yield self._page.after(item)
+        if not self._open:
+            for call in self._listed.changed():
+                yield self._page.before(call)
+                yield self._page.lines(call, ())
 
     def _note(self, found: list[ShownDiagnostic]) -> None:
         """Add diagnostics that wait for their messages, except those already on the page."""
@@ -275,6 +293,8 @@ class _Page:
         self._is_rewound = False
         """True if the last message is on a branch that the user left behind."""
         self._begun = begun
+        self._is_below_call = False
+        """True if the last line is that of a call at the brief level."""
 
     def note(self, diagnostics: Iterable[ShownDiagnostic]) -> None:
         """Add diagnostics that wait for their messages."""
@@ -293,7 +313,9 @@ class _Page:
             self._turn = item.turn
             yield from self._apart()
             yield _turn_line(item, self._width, self._style)
-        yield from self._apart()
+        if not (isinstance(item, BriefCall) and self._is_below_call):
+            yield from self._apart()
+        self._is_below_call = isinstance(item, BriefCall)
 
     def pass_over(self, item: Item) -> None:
         """Skip an item that is already on the page."""
@@ -305,9 +327,17 @@ class _Page:
         """The lines of the item."""
         if isinstance(item, HiddenRun):
             return iter([_remark(f"{item.count:,} hidden", self._style)])
+        if isinstance(item, BriefCall):
+            return iter([self.call_line(item)])
         if isinstance(item, ShownMessage):
             return self._message(item, calls)
         return _stray_lines(item, self._width, self._style)
+
+    def call_line(self, call: BriefCall) -> Line:
+        """The line of a call at the brief level, under the first letters of other messages."""
+        *left, state, time = brief_parts(call, self._width - 2, self._style.signs)
+        right = [state, time] if time.text.strip() else [Part(trusted(state.text.rstrip()), state.look)]
+        return (Part(trusted("  ")), *left, *right)
 
     def head(self, message: ShownMessage) -> list[Line]:
         """The head of a message that may still grow: for an end user it has only facts that are known by then."""
@@ -366,6 +396,7 @@ class _Page:
             self._trims = FORMATS[boundary.transcript.format].display_trim
             if not self._safe or max(boundary.count, self._transcript) > 1:
                 yield from self._apart()
+                self._is_below_call = False
                 yield from boundary_lines(boundary, self._width, self._style)
 
     def _apart(self) -> Iterator[Line]:

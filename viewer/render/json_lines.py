@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator
 
 from msgspec.structs import asdict
 
+from viewer.document.calls import LineWatch
 from viewer.document.document import Finding
 from viewer.document.projection import Projection
 from viewer.document.tail import Tail
 from viewer.document.values import (
+    BriefCall,
     HiddenRun,
-    Item,
     ShownCall,
     ShownDiagnostic,
     ShownMessage,
@@ -33,10 +34,13 @@ def projection_lines(
 
     With `hidden_runs`, also the position and size of hidden runs."""
     waiting = projection.transcripts()
+    listed: list[BriefCall] = []
     for item in projection.items():
         while waiting and waiting[0].number <= item.transcript:
             yield transcript_line(waiting.pop(0), projection.audience, file)
-        if not isinstance(item, HiddenRun):
+        if isinstance(item, BriefCall):
+            listed.append(item)
+        elif not isinstance(item, HiddenRun):
             yield item_line(item, file)
         elif hidden_runs:
             yield encode({"kind": "hidden", **asdict(item)}, file)
@@ -47,11 +51,13 @@ def projection_lines(
     for call in projection.calls():
         if projection.selects(call.call, call.reply):
             yield call_line(call, file)
+    for line in listed:
+        yield brief_line(line, file)
 
 
 def transcript_line(transcript: ShownTranscript, audience: Audience, file: str | None = None) -> Printable:
     """Return the line of a transcript, in which `dialect` is the key of the format."""
-    name = "safe" if audience.is_safe else "debug"
+    name = audience.level.value
     fields = {"dialect" if key == "format" else key: value for key, value in asdict(transcript).items()}
     return encode({"kind": "transcript", **fields, "audience": name}, file)
 
@@ -73,6 +79,16 @@ def call_line(call: ShownCall, file: str | None = None) -> Printable:
     if not call.relinked:
         del fields["relinked"]
     return encode({"kind": "call", **fields}, file)
+
+
+def brief_line(call: BriefCall, file: str | None = None) -> Printable:
+    """The line of a call at the brief level, with the keys of any other call; those that it does not reveal are
+    null."""
+    known = {name: getattr(call, name) for name in ("transcript", "tool", "state", "latency_ms")}
+    return encode({"kind": "call", **dict.fromkeys(_CALL_KEYS), **known, "call": call.number}, file)
+
+
+_CALL_KEYS = [name for name in ShownCall.__struct_fields__ if name not in ("observed_ms", "relinked")]
 
 
 def reset_line(reason: Reason) -> Printable:
@@ -184,6 +200,7 @@ class LiveLines:
         self._projection = projection
         self._tail = Tail(projection)
         self._calls = projection.call_watch()
+        self._listed = LineWatch(self._tail.rows.call_lines)
         self._transcripts = 0
 
     def grow(self) -> Iterator[Printable]:
@@ -191,6 +208,7 @@ class LiveLines:
         yield from self._settled(ended=False)
         for call in self._calls.changed():
             yield call_line(call)
+        yield from map(brief_line, self._listed.changed())
 
     def end(self) -> Iterator[Printable]:
         """All the rest, at the end of the reading."""
@@ -199,15 +217,18 @@ class LiveLines:
         yield from _diagnostics(self._tail.found_last())
         for call in self._calls.changed(ended=True):
             yield call_line(call)
+        yield from map(brief_line, self._listed.changed())
 
     def _settled(self, *, ended: bool) -> Iterator[Printable]:
         for item in self._tail.settled(ended=ended):
             yield from self._begun(item.transcript)
-            if not isinstance(item, HiddenRun):
+            if isinstance(item, BriefCall):
+                self._listed.add(item)
+                yield brief_line(item)
+            elif not isinstance(item, HiddenRun):
                 yield from self._shown(item)
 
-    def _shown(self, item: Item) -> Iterator[Printable]:
-        assert not isinstance(item, HiddenRun)
+    def _shown(self, item: ShownMessage | ShownStray) -> Iterator[Printable]:
         yield item_line(item)
         yield from _diagnostics(self._tail.found())
 

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from viewer.document.projection import Projection
 from viewer.document.rows import RowKind, Rows
 from viewer.document.values import (
+    BriefCall,
     FoldedAgent,
     FoldedBranch,
     HiddenRun,
@@ -24,6 +25,7 @@ from viewer.document.values import (
 )
 from viewer.formats import FORMATS
 from viewer.render.blocks.block import SPACE, Block, BlockFacts, BlockLine, Joined, RowLines, Source, styled_row
+from viewer.render.blocks.call_words import brief_parts
 from viewer.render.blocks.cards import CardMaker, call_of_reply
 from viewer.render.body import BodyText, Rendering, drawn_text, raw_text
 from viewer.render.diagnostic import described
@@ -197,6 +199,8 @@ class BlockMaker:
     def _block(self, row: int, item: Item) -> Block:
         if isinstance(item, HiddenRun):
             return self._hidden(row, item)
+        if isinstance(item, BriefCall):
+            return self._brief_call(row, item)
         if isinstance(item, ShownStray):
             return self._stray(row, item)
         return self._message(row, item)
@@ -233,6 +237,13 @@ class BlockMaker:
         words = trusted(f"{sign} {hidden_words(run.count, self._faulty(row))} {sign}")
         left = Part(trusted(" " * ((self.width - cells(words)) // 2)))
         return Block(0, [BlockLine((self.margin, left, Part(words, StyleRole.QUIET))), SPACE])
+
+    def _brief_call(self, row: int, call: BriefCall) -> Block:
+        """The line of a call at the brief level, without space before another one."""
+        is_last = row + 1 >= len(self.rows) or self.rows.kind(row + 1) is not RowKind.CALL
+        is_last = is_last or self.rows.transcript(row + 1) != self.rows.transcript(row)
+        line = (self.margin, *brief_parts(call, self.width, self.signs))
+        return Block(0, [BlockLine(line), *([SPACE] if is_last else [])])
 
     def _faulty(self, row: int) -> int:
         """The number of messages of a row that have problems."""

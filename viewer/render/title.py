@@ -14,8 +14,6 @@ from viewer.render.sanitize import SafeText, sanitize_line
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.render.width import cells, cut, wrap
 
-BADGES = {True: "[DEBUG]", False: "[SAFE]"}
-"""The level on screens that are not the main one, by whether they reveal."""
 TITLE_WIDTH = 60
 """Columns of the title of a transcript."""
 ROOMY = 100
@@ -96,7 +94,13 @@ class TitlePart(Struct, frozen=True):
 
 LEAST_FREE = 16
 """Free cells that facts of lower rank leave between both ends of the title line."""
-_LEVELS = {"safe": StyleRole.SAFE_BADGE, "brief": StyleRole.BRIEF_BADGE, "debug": StyleRole.DEBUG_BADGE}
+LEVELS = {"safe": StyleRole.SAFE_BADGE, "brief": StyleRole.BRIEF_BADGE, "debug": StyleRole.DEBUG_BADGE}
+"""The style of the badge of each level."""
+
+
+def badge_part(level: str, gap: str = " ") -> Part:
+    """The level in brackets, and a gap to the edge of the screen."""
+    return Part(trusted(f"[{level.upper()}]{gap}"), LEVELS[level])
 
 
 def title_parts(facts: TitleFacts, width: int, style: Style) -> list[TitlePart]:
@@ -177,7 +181,7 @@ class _TitleLine:
     def parts(self) -> list[TitlePart]:
         """The whole line. The level is in its last cells at every width."""
         facts, style = self._facts, self._style
-        badge = _part(f"[{facts.level.upper()}]", _LEVELS[facts.level])
+        badge = TitlePart(badge_part(facts.level, ""))
         ending = [badge, _part(" ")] if self._width > cells(badge.part.text) else [badge]
         self._free = self._width - _width_of(ending)
         if self._free < 2:

@@ -22,7 +22,7 @@ from textual.dom import NoScreen
 from textual.filter import LineFilter, Monochrome, NoColor
 
 from viewer.errors import ViewerError
-from viewer.model.visibility import Reveal
+from viewer.model.visibility import Audience, Level, Reveal
 from viewer.reading.format import ReadOptions
 from viewer.render.crash import report_crash
 from viewer.render.style import Style, trusted
@@ -248,8 +248,9 @@ class ViewerApp(App[int], inherit_bindings=False):
         source, self._first = self._first, None
         document = self._opener.document(path, source)
         channels = ALL_CHANNELS if Reveal.ALL in options.revealed else options.revealed & ALL_CHANNELS
-        debug = bool(options.revealed)
-        display = DisplayState(debug=debug, strict=options.strict, channels=channels if debug else FIRST_CHANNELS)
+        level = Audience(options.revealed).level
+        channels = channels if level is Level.DEBUG else FIRST_CHANNELS
+        display = DisplayState(level is Level.DEBUG, level is Level.BRIEF, options.strict, channels)
         return MainScreen(
             document,
             display,

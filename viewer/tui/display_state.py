@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
-from viewer.model.visibility import END_USER, Audience, Reveal
+from viewer.model.visibility import BRIEF, END_USER, Audience, Reveal
 
 FIRST_CHANNELS = frozenset({Reveal.ANALYSIS, Reveal.COMMENTARY, Reveal.TOOL})
 """Channels that are on when the debug view opens."""
@@ -16,6 +16,8 @@ class DisplayState(Struct, frozen=True):
     """One way to view a document; replaced, never changed."""
 
     debug: bool = False
+    brief: bool = False
+    """True if the safe view has one line per call; not with `debug`."""
     strict: bool = False
     channels: frozenset[Reveal] = FIRST_CHANNELS
     """Channels of the debug view; SYSTEM includes developer messages."""
@@ -25,14 +27,18 @@ class DisplayState(Struct, frozen=True):
 
     @property
     def level(self) -> str:
-        """How much the view reveals: `safe` or `debug`."""
-        return "debug" if self.debug else "safe"
+        """How much the view reveals: `safe`, `brief` or `debug`."""
+        return self.audience.level.value
+
+    def reveals_less(self, other: DisplayState) -> bool:
+        """True if the level of the other view is higher."""
+        return (self.debug, self.brief) < (other.debug, other.brief)
 
     @property
     def audience(self) -> Audience:
         """The audience of this view."""
         if not self.debug:
-            return replace(END_USER, strict=self.strict)
+            return BRIEF if self.brief else replace(END_USER, strict=self.strict)
         if self.channels >= {Reveal.ANALYSIS, Reveal.COMMENTARY, Reveal.TOOL, Reveal.SYSTEM}:
             return Audience(frozenset({Reveal.ALL}))
         revealed = set(self.channels) | {Reveal.STRAY, Reveal.UNCLEAR, Reveal.SUBAGENT}
@@ -42,11 +48,15 @@ class DisplayState(Struct, frozen=True):
 
     def opened(self) -> DisplayState:
         """The debug view in its initial state."""
-        return replace(self, debug=True, channels=FIRST_CHANNELS, side_panes=False, raw=False)
+        return replace(self.closed(), debug=True)
+
+    def listed(self) -> DisplayState:
+        """The brief view: the safe one with a line per call."""
+        return replace(self.closed(), brief=True)
 
     def closed(self) -> DisplayState:
-        """The safe view; the choices of the debug view are forgotten."""
-        return replace(self, debug=False, channels=FIRST_CHANNELS, side_panes=False, raw=False)
+        """The safe view; the choices of the other views are forgotten."""
+        return replace(self, debug=False, brief=False, channels=FIRST_CHANNELS, side_panes=False, raw=False)
 
     def toggled(self, channel: Reveal) -> DisplayState:
         """The same with one channel switched."""

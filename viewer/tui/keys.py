@@ -241,6 +241,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("next_prompt", ("S",), "Next prompt", "Show the next prompt.", _C, "program.open_next_prompt", True),
     Action("lens", ("V",), "Compare formats", "Compare formats.", _C, "program.open_lens", True),
     Action("debug", ("d",), "Debug view", "Switch between the safe and debug views.", _V, "view.toggle_debug"),
+    Action("brief", ("D",), "Brief view", "Show one line per call.", _V, "view.toggle_brief"),
     Action("analysis", ("a",), "Analysis", "Show or hide thoughts.", _V, "view.toggle_analysis", True),
     Action("commentary", ("c",), "Commentary", "Show or hide commentary.", _V, "view.toggle_commentary", True),
     Action("tools", ("t",), "Tools", "Show or hide tool calls and replies.", _V, "view.toggle_tools", True),

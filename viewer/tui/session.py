@@ -22,6 +22,10 @@ MOST_TRIED = 10_000
 """Rows in each direction among which the nearest shown message is searched."""
 
 
+_UNSEEN = (RowKind.HIDDEN, RowKind.CALL)
+"""Rows that stand for hidden messages."""
+
+
 class Changed(Flag):
     """What must be redrawn."""
 
@@ -115,7 +119,7 @@ class Session:
         state = len(rows), rows.reach, len(diagnostics)
         if self._counted_steps[0] != (rows, state):
             numbers = {*diagnostics.numbers("error"), *diagnostics.numbers("warning")} if len(rows) else set()
-            count = sum(rows.kind(rows.row_of(number)) is RowKind.HIDDEN for number in numbers)
+            count = sum(rows.kind(rows.row_of(number)) in _UNSEEN for number in numbers)
             self._counted_steps = (rows, state), count
         return self._counted_steps[1]
 
@@ -125,9 +129,9 @@ class Session:
         return self.rows.shown_count if self.display.strict else self.rows.reach
 
     def apply(self, display: DisplayState) -> Changed:
-        """Use another display, the only way to another audience. Leaving the debug view forgets the folds, and closes
-        the transcript of a sub-agent."""
-        if self.display.debug and not display.debug:
+        """Use another display, the only way to another audience. A lower level forgets the folds, and closes the
+        transcript of a sub-agent."""
+        if display.reveals_less(self.display):
             self._forget_folds()
             self.agent = 0
         rows = self.rows

@@ -77,7 +77,7 @@ async def test_no_action_of_the_app_leaks(format: str) -> None:
     [
         ("openchatml-2.2", "strict"),
         ("json", "as_folder"),
-        *((name, way) for name in KINDS for way in ("slowly", "growing")),
+        *((name, way) for name in KINDS for way in ("slowly", "growing", "brief")),
     ],
 )
 async def test_no_way_to_open_the_app_leaks(format: str, option: str) -> None:
@@ -85,6 +85,7 @@ async def test_no_way_to_open_the_app_leaks(format: str, option: str) -> None:
         "slowly": [],
         "growing": EVERYWHERE[:6],
         "strict": EVERYWHERE,
+        "brief": EVERYWHERE,
         "as_folder": [Act("key", ("enter",)), *EVERYWHERE],
     }[option]
     escaped, _ = await escaped_from(everything(format, 2), acts, **{option: True})
@@ -123,7 +124,7 @@ def test_none_of_a_thousand_sessions_leaks(share: int) -> None:
         derandomize=False,
         suppress_health_check=list(HealthCheck),
     )
-    @given(transcripts(), NUMBERS, st.sampled_from(["", "strict", "slowly", "growing"]))
+    @given(transcripts(), NUMBERS, st.sampled_from(["", "strict", "slowly", "growing", "brief"]))
     def sessions(planted: Planted, number: int, option: str) -> None:
         chance = Random(f"{SEED} {share} {number} {len(planted.data)}")
         numbers = [chance.getrandbits(40) for _ in range(ACTIONS)]  # lists of integers would repeat a few too often
@@ -144,6 +145,6 @@ def test_nothing_escapes_from_sessions_over_the_samples(share: int) -> None:
     chance = Random(f"{SEED} {share}")
     for number, sample in enumerate(chance.choices(found, k=SAMPLE_SESSIONS // SHARES)):
         planted = of_sample(sample, number)
-        option = chance.choice(["", "strict", "slowly", "growing"])
+        option = chance.choice(["", "strict", "slowly", "growing", "brief"])
         numbers = [chance.getrandbits(40) for _ in range(ACTIONS // 4)]
         assert_nothing_escapes(planted, numbers, size=chance.choice(SIZES), **({option: True} if option else {}))

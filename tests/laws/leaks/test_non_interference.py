@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from textual.command import CommandPalette
 
 from tests.laws.leaks.test_printed_leaks import printed
-from tests.support.leaks.acting import EVERYWHERE, REVEALED, Act, act_of
+from tests.support.leaks.acting import BACK, EVERYWHERE, REVEALED, Act, act_of
 from tests.support.leaks.laboratory import Session, session
 from tests.support.leaks.planted import KINDS, Planted, everything, transcripts
 from tests.support.printing import SAFE_SURFACES
@@ -29,7 +29,7 @@ from viewer.tui.host import Notice
 PAIRS = int(os.environ.get("OCML_LAB_PAIRS", "1000"))
 SEED = int(os.environ.get("OCML_LAB_SEED", "0"))
 NUMBERS = st.lists(st.integers(0, 2**40), min_size=12, max_size=12)
-ACTS = [act for act in EVERYWHERE if act.kind != "debug and back"]
+ACTS = [act for act in EVERYWHERE if act.kind not in BACK]
 
 Pair = tuple[Planted, Planted]
 
@@ -50,7 +50,7 @@ def diagnostics(planted: Planted) -> list[object]:
         return [document.message_count, document.project(END_USER).diagnostics()]
 
 
-async def seen(planted: Planted, acts: Sequence[Act]) -> list[object]:
+async def seen(planted: Planted, acts: Sequence[Act], *, brief: bool = False) -> list[object]:
     """Everything observable after each act, and the files at the end."""
     found: list[object] = []
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
@@ -59,7 +59,7 @@ async def seen(planted: Planted, acts: Sequence[Act]) -> list[object]:
         )  # how long a notice stays does not matter
         patched.setattr(ViewerApp, "CLICK_CHAIN_TIME_THRESHOLD", 3600.0)  # the same for the time between clicks
         patched.setattr(CommandPalette, "_NO_MATCHES_COUNTDOWN", 3600.0)  # the same for the delay of the palette
-        async with session(planted, Path(folder)) as run:
+        async with session(planted, Path(folder), brief=brief) as run:
             found.append(snapshot(run))
             for act in acts:
                 await run.do(act)
@@ -92,8 +92,8 @@ def assert_the_same_is_printed(pair: Pair) -> None:
             assert results[0] == results[1], line
 
 
-def assert_the_same_is_seen(pair: Pair, acts: Sequence[Act]) -> None:
-    one, other = (asyncio.run(seen(planted, acts)) for planted in pair)
+def assert_the_same_is_seen(pair: Pair, acts: Sequence[Act], *, brief: bool = False) -> None:
+    one, other = (asyncio.run(seen(planted, acts, brief=brief)) for planted in pair)
     assert len(one) == len(other)
     for number, (before, after) in enumerate(zip(one, other, strict=True)):
         assert before == after, ["the start", *acts, "the files"][min(number, len(acts) + 1)]
@@ -132,7 +132,7 @@ def test_random_pairs_give_equal_output(pair: Pair, numbers: list[int]) -> None:
 def check(pair: Pair, numbers: list[int]) -> None:
     assume(diagnostics(pair[0]) == diagnostics(pair[1]))
     assert_the_same_is_printed(pair)
-    assert_the_same_is_seen(pair, [act for act in map(act_of, numbers) if act.kind != "debug and back"])
+    assert_the_same_is_seen(pair, [act for act in map(act_of, numbers) if act.kind not in BACK])
 
 
 @pytest.mark.lab

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from tests.support.leaks.laboratory import NAMES, session
-from tests.support.leaks.planted import SHOWN_IN_TEXT, SHOWN_ON_CHANNELS, made_of
+from tests.support.leaks.planted import CALL, SHOWN_IN_TEXT, SHOWN_ON_CHANNELS, made_of
 from tests.support.leaks.planting import SURFACES, Surface, prefixed
 
-QUICK = ("transcript", "clipboard", "files", "search hits")
+QUICK = ("transcript", "line of a call", "clipboard", "files", "search hits")
 SMALL = made_of(
     "openchatml-2.2",
     [
@@ -18,6 +18,7 @@ SMALL = made_of(
         ("shown", SHOWN_IN_TEXT[0]),
         ("analysis", "<|start|>assistant<|channel|>analysis<|message|>{c}<|end|>\n"),
         ("stray", "between\n"),
+        ("call", CALL + "{}<|call|>\n"),
         ("shown", SHOWN_ON_CHANNELS[1]),
         ("nothing", ""),
     ],

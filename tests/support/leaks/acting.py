@@ -18,8 +18,12 @@ from viewer.tui.terminal.key_names import character
 
 REVEALED = ".DEBUG."
 """Part of the names of files that were exported from the debug view."""
-LEAVES_SAFE = {"debug"}
-"""Actions that reveal on purpose: a session uses them only as `DebugAndBack`."""
+LISTED = ".brief."
+"""The same for the brief view."""
+BACK = ("debug and back", "brief and back")
+"""Acts that go to another level. What they show depends on hidden text."""
+LEAVES_SAFE = {"debug", "brief"}
+"""Actions that reveal on purpose: a session uses them only to go there and back."""
 ENDS = {"leave", "copy_or_quit", "suspend"}
 """Actions that may end the app, or need a real terminal."""
 KEYS = [key for action in ACTIONS if action.id not in LEAVES_SAFE | ENDS for key in action.keys]
@@ -50,7 +54,7 @@ def act_of(number: int, prefixes: Sequence[str] = ()) -> Act:
         lambda: Act("resize", chance.choice(SIZES)),
         lambda: Act("go to", (chance.choice(PLACES),)),
         lambda: Act("palette", (chance.choice(PALETTE),)),
-        lambda: Act(chance.choice(["select all", "copy", "screenshot", "help", "debug and back", "export"])),
+        lambda: Act(chance.choice(["select all", "copy", "screenshot", "help", "export", *BACK])),
     ]
     if prefixes:
         makers.append(lambda: Act("search", (chance.choice(["/", "&", "//"]), chance.choice(prefixes))))
@@ -81,6 +85,7 @@ EVERYWHERE = [
     Act("key", ("p",)),
     Act("resize", (120, 40)),
     Act("debug and back"),
+    Act("brief and back"),
     Act("key", ("g",)),
 ]
 """Every feature of the app, once."""
@@ -97,7 +102,8 @@ async def perform(pilot: Pilot[int], act: Act) -> AsyncIterator[None]:
     elif act.kind == "select all":
         pilot.app.screen.text_select_all()
     elif act.kind == "screenshot":
-        pilot.app.save_screenshot(f"picture{REVEALED if is_debug(pilot) else '.'}svg", ".")
+        level = REVEALED if is_debug(pilot) else LISTED if is_brief(pilot) else "."
+        pilot.app.save_screenshot(f"picture{level}svg", ".")
     elif act.kind != "copy" or pilot.app.screen.get_selected_text():
         for keys in _typed(act.kind, given):
             yield
@@ -111,6 +117,12 @@ async def perform(pilot: Pilot[int], act: Act) -> AsyncIterator[None]:
 def is_debug(pilot: Pilot[int]) -> bool:
     """True if hidden content may be on the screen."""
     return any(isinstance(screen, MainScreen) and screen.session.display.debug for screen in pilot.app.screen_stack)
+
+
+def is_brief(pilot: Pilot[int]) -> bool:
+    """True if the names of tools may be on the screen."""
+    screens = pilot.app.screen_stack
+    return any(isinstance(screen, MainScreen) and screen.session.display.level == "brief" for screen in screens)
 
 
 async def type_ahead(pilot: Pilot[int], keys: Sequence[str]) -> None:
@@ -140,6 +152,7 @@ _FIXED = {
     "help": [["question_mark"], ["down"], ["escape"]],
     "copy": [["ctrl+c"]],
     "export": [["x"], ["enter"], ["x", "up"], ["enter"], ["escape"]],
+    "brief and back": [["escape", "escape", "D"], ["e", "J", "l", "y", "x"], ["enter"], ["escape", "T", "p"], ["D"]],
     "debug and back": [["escape", "escape", "d", "s", "J", "l", "asterisk", "y", "r", "d"]],
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -14,11 +15,14 @@ import pytest
 from textual.pilot import Pilot
 from textual.widget import Widget
 
-from tests.support.leaks.acting import REVEALED, Act, is_debug, perform, type_ahead
+from tests.support.converting import InMemory
+from tests.support.leaks.acting import LISTED, REVEALED, Act, is_brief, is_debug, perform, type_ahead
 from tests.support.leaks.finder import Leak
 from tests.support.leaks.planted import Planted
 from tests.support.running import drawn, settled
 from viewer.document import document
+from viewer.document.values import BriefCall
+from viewer.model.visibility import BRIEF
 from viewer.reading.format import ReadOptions
 from viewer.tui.app import ViewerApp, ViewOptions
 from viewer.tui.dialogs.help import HelpScreen
@@ -94,6 +98,7 @@ class Session:
 
     def __post_init__(self) -> None:
         self._finder = self.planted.finder
+        self._tools = tool_names(self.planted)
 
     @property
     def app(self) -> Recorded:
@@ -143,7 +148,9 @@ class Session:
             self.app.sent.clear()
             return
         self.looks += 1
+        is_listed = is_brief(self.pilot)
         for surface, text in [*self._words(), *self.app.sent]:
+            text = self._tools.sub(" ", text) if is_listed else text
             if self._read.get(surface) != text:
                 self._read[surface] = text
                 self._note(surface, self._finder.leaks(text), after)
@@ -152,6 +159,7 @@ class Session:
         if screen != self._seen:
             self._seen = screen
             for surface, text in self._regions():
+                text = self._tools.sub(" ", text) if is_listed else text
                 self._note(surface, self._finder.plain(text), after)
 
     def _note(self, surface: str, leaks: Sequence[Leak], after: str) -> None:
@@ -198,7 +206,18 @@ class Session:
         for path in sorted(self.folder.rglob("*")):
             if path.is_file() and "input" not in path.relative_to(self.folder).parts and REVEALED not in path.name:
                 surface = "screenshots" if path.suffix == ".svg" else "files"
-                self._note(surface, self._finder.leaks(path.name.encode() + b"\n" + path.read_bytes()), "the end")
+                text = path.name.encode() + b"\n" + path.read_bytes()
+                text = re.sub(self._tools.pattern.encode(), b" ", text) if LISTED in path.name else text
+                self._note(surface, self._finder.leaks(text), "the end")
+
+
+def tool_names(planted: Planted) -> re.Pattern[str]:
+    """A pattern for the names of tools, which the brief level shows: whole, or truncated at the edge of the screen."""
+    read = document.Document(InMemory(planted.data), planted.format).load()
+    calls = (item for item in read.project(BRIEF).items() if isinstance(item, BriefCall))
+    names = {call.tool.removeprefix("functions.") for call in calls}
+    cuts = {f"{name[:length]}…" for name in names for length in range(1, len(name))}
+    return re.compile("|".join(map(re.escape, sorted(names | cuts, key=len, reverse=True))) or "(?!)")
 
 
 def surface_of(widget: Widget) -> str:
@@ -244,6 +263,7 @@ async def session(
     as_folder: bool = False,
     slowly: bool = False,
     growing: bool = False,
+    brief: bool = False,
 ) -> AsyncIterator[Session]:
     """The app on this transcript, in a separate folder, so that all written files are found."""
     (folder / "input").mkdir(exist_ok=True)
@@ -252,7 +272,13 @@ async def session(
     patched.chdir(folder)
     try:
         preambles = ReadOptions(harmony_preambles=True) if planted.preambles else None
-        options = ViewOptions(format=planted.format, reading=preambles, strict=strict, follow=growing)
+        options = ViewOptions(
+            format=planted.format,
+            reading=preambles,
+            revealed=BRIEF.revealed if brief else frozenset(),
+            strict=strict,
+            follow=growing,
+        )
         if slowly:
             patched.setattr(document, "PARSED_AT_ONCE", 29)
             patched.setattr(document, "CHECKED_AT_ONCE", 290)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -42,10 +42,13 @@ class Planted:
     def place_of(self, word: str) -> str:
         return dict(self.places)[word]
 
-    def with_other_words(self, chance: Random) -> Planted:
-        """The same with words of other lengths in every hidden place."""
+    def with_other_words(self, chance: Random, kept: Collection[str] = ()) -> Planted:
+        """The same with words of other lengths in every hidden place, except these words."""
         text, places = self.text, []
         for word, place in self.places:
+            if word in kept:
+                places.append((word, place))
+                continue
             number = word.isdecimal()
             length = len(word) if place in SIZED else chance.choice((7, 9, 15, 31, 200))
             other = str(chance.randrange(10**8, 10**12)) if number else "".join(chance.choices(LETTERS, k=length))

@@ -19,6 +19,7 @@ from tests.support.leaks.acting import Act
 from tests.support.leaks.finder import SHORTEST
 from viewer.atomic_file import AtomicFile
 from viewer.document.projection import Projection
+from viewer.render import page
 from viewer.render.blocks.block import BlockLine
 from viewer.render.page import BlockMaker
 from viewer.render.style import Part, trusted
@@ -126,6 +127,12 @@ _RESIZED = [Act("resize", (100, 30)), Act("resize", (120, 40))]
 
 SURFACES = [
     Surface("transcript", _instead(Projection, "_shown", _returns(lambda shown, leak: replace(shown, body=leak)))),
+    Surface(
+        "line of a call",
+        _instead(page, "brief_parts", _returns(lambda line, leak: (*line, Part(trusted(leak))))),
+        [Act("brief and back")],
+        found_on="transcript",
+    ),
     Surface(
         "boundary",
         _instead(BlockMaker, "_boundaries", lambda code, leak: lambda self, row: [BlockLine((Part(trusted(leak)),))]),

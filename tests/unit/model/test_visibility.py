@@ -7,10 +7,14 @@ from msgspec.structs import replace
 from tests.support.cases import each
 from viewer.model.messages import Channel, Coding, Ending, Header, Kind, Message, Piece
 from viewer.model.visibility import (
+    BRIEF,
     END_USER,
     EVERYTHING,
     Audience,
+    Level,
     Reveal,
+    is_listed_call,
+    is_listed_reply,
     is_user_safe,
     kind_of,
     message_kind,
@@ -155,6 +159,53 @@ MORE_KINDS = [
     (message(FINAL, Ending.CALL), "said"),
     (message(replace(USER, channel=Channel.ANALYSIS, recipient="assistant")), "thought"),
 ]
+CALL = Header("assistant", channel=Channel.COMMENTARY, channel_given="commentary", recipient="functions.f")
+REPLY = Header("tool", channel=Channel.COMMENTARY, channel_given="commentary")
+UNLISTED = (
+    *({"complete": False}, {"malformed": True}, {"thread": 1}, {"intent": "debug"}, {"intent": "status"}),
+    *({"channel": None}, {"role": "user"}, {"kind": Kind.UNKNOWN}, {"kind": Kind.SUBAGENT}, {"kind": Kind.REPLAYED}),
+)
+"""What keeps the lines of the brief level from a call and from a reply."""
+LISTED = [
+    (message(CALL), True, False),
+    (message(CALL, Ending.OPEN), True, False),
+    (message(replace(CALL, kind=Kind.CALL, recipient=None)), True, False),
+    (message(replace(CALL, channel=Channel.ANALYSIS)), True, False),
+    (message(CALL, broke_out=True), False, False),
+    *(
+        (message(replace(CALL, recipient=name), Ending.CALL), False, False)
+        for name in (None, "user", "assistant", "all")
+    ),
+    *((message(replace(CALL, recipient=name)), False, False) for name in (None, "user", "assistant", "all")),
+    *((message(replace(CALL, **facts)), False, False) for facts in UNLISTED),
+    (message(replace(FINAL, kind=Kind.REPLY)), False, False),
+    (message(replace(REPLY, kind=Kind.CALL)), False, False),
+    (message(REPLY), False, True),
+    (message(replace(REPLY, kind=Kind.REPLY)), False, True),
+    (message(REPLY, broke_out=True), False, False),
+    *((message(replace(REPLY, **facts)), False, False) for facts in UNLISTED),
+]
+"""Messages, and if the brief level has a line for the call, or lets the line of its call stand for the reply."""
+LEVELS = [
+    (Audience(), Level.SAFE, True, False),
+    (Audience(strict=True), Level.SAFE, True, False),
+    (BRIEF, Level.BRIEF, True, True),
+    (replace(BRIEF, thread=0), Level.BRIEF, True, True),
+    (replace(BRIEF, thread=1), Level.BRIEF, True, False),
+    (replace(BRIEF, strict=True), Level.BRIEF, True, False),
+    (Audience(frozenset({Reveal.BRIEF, Reveal.TOOL})), Level.DEBUG, False, False),
+    (Audience(frozenset({Reveal.NOTICE})), Level.DEBUG, False, False),
+    (EVERYTHING, Level.DEBUG, False, False),
+]
+"""Audiences, their levels, if they see no more messages than the end user, and if they see one line per call."""
+
+
+def test_the_brief_level_lists_calls_of_the_main_agent() -> None:
+    assert [(each, is_listed_call(each), is_listed_reply(each)) for each, _, _ in LISTED] == LISTED
+
+
+def test_the_level_follows_from_what_is_revealed() -> None:
+    assert [(each, each.level, each.is_safe, each.sees_call_lines) for each, *_ in LEVELS] == LEVELS
 
 
 def test_machine_output_names_the_kind() -> None:

@@ -105,8 +105,7 @@ class RowProblems(Struct, frozen=True):
             return self.problems.of(value) or self.problems.ahead(value)
         if kind is RowKind.STRAY:
             return []
-        last = self.rows.last_number(row)
-        return self.problems.between(last - value + 1, last)
+        return self.problems.between(self.rows.first_number(row), self.rows.last_number(row))
 
     def worst(self, first: int, last: int) -> str:
         """The worst severity in a range of rows; empty if there is no problem."""

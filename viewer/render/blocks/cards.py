@@ -16,6 +16,7 @@ from viewer.document.projection import Projection
 from viewer.document.rows import RowKind, Rows
 from viewer.document.values import Headline, ShownCall, ShownDiagnostic
 from viewer.render.blocks.block import BlockFacts, BlockLine, styled_row
+from viewer.render.blocks.call_words import problem_words, state_part, state_words, time_words, tool_words
 from viewer.render.blocks.json_rows import (
     ALL_NODES,
     LONG_TEXT,
@@ -31,7 +32,7 @@ from viewer.render.blocks.json_rows import (
 from viewer.render.diagnostic import described
 from viewer.render.head import is_call, letter_of
 from viewer.render.layout import Row, lay_out, moved_row
-from viewer.render.number_format import byte_size, counted, duration
+from viewer.render.number_format import byte_size, counted
 from viewer.render.sanitize import sanitize, sanitize_line
 from viewer.render.style import Glyphs, Line, Part, Styled, StyleRole, trusted
 from viewer.render.width import between, cells
@@ -41,23 +42,12 @@ from viewer.rules.errors import E_TOOL_CANCELLED, E_TOOL_TIMEOUT
 if TYPE_CHECKING:
     from viewer.render.sanitize import SafeText
 
-_STATE_ROOM, _TIME_ROOM, _NUMBER_ROOM = 10, 6, 8
-"""The least cells of the columns at the right edge."""
+_NUMBER_ROOM = 8
+"""The least cells of the numbers at the right edge."""
 _MOST_READ = 1000
 """Characters of a body that are read for one line."""
 _MOST_WORDS = 400
 _LEADING_MARKS = re.compile(r"\s*(?:<\|[a-z_]{1,32}\|>\s*)+")
-_STATES = {
-    "pending": ("running", StyleRole.PENDING),
-    "ok": ("ok", StyleRole.OK),
-    "failed": ("failed", StyleRole.ERROR),
-    "timeout": ("timeout", StyleRole.ERROR),
-    "cancelled": ("cancelled", StyleRole.WARNING),
-    "unanswered": ("no reply", StyleRole.WARNING),
-    "orphan": ("no call", StyleRole.WARNING),
-    "duplicate": ("repeated", StyleRole.WARNING),
-}
-"""The word and the style of each state of a call."""
 _ASIDES = {
     "A": ("thought", "thought", StyleRole.ANALYSIS),
     "C": ("commentary", "commentary", StyleRole.COMMENTARY),
@@ -172,34 +162,22 @@ class CardMaker:
     def _card_line(self, call: ShownCall, notes: dict[int, list[ShownDiagnostic]], *, is_open: bool) -> Line:
         """Tool, arguments, state, duration, numbers, and if it is open."""
         signs = self._glyphs
-        tool = sanitize_line(call.tool.removeprefix("functions."), 64)
+        tool = tool_words(call.tool)
         arguments = arguments_line(self._projection.beginning(call.call or 0, _MOST_READ))
         left = [Part(trusted(f"{signs.call} {tool}"), StyleRole.TOOL)]
         left += [Part(trusted(f"  {arguments}"), StyleRole.QUIET)] if arguments else []
-        state, look = self._state(call, [one for found in notes.values() for one in found])
-        time = call.latency_ms if call.latency_ms is not None else call.observed_ms
-        return between(left, self._columns(state, look, time, _numbers(call, signs), is_open), self._width + 1, signs)
+        state = self._state(call, [one for found in notes.values() for one in found])
+        numbers = _numbers(call, signs)
+        aside = f"{time_words(call.latency_ms, call.observed_ms)}{numbers:>{max(_NUMBER_ROOM, len(numbers) + 2)}}"
+        mark = signs.unfolded if is_open else signs.folded
+        right = [state, Part(trusted(f"{aside} {mark}"), StyleRole.QUIET)]
+        return between(left, right, self._width + 1, signs)
 
-    def _columns(self, state: str, look: StyleRole, time: int | None, numbers: str, is_open: bool) -> list[Part]:
-        words = duration(time) if time is not None else ""
-        aside = f"{words:>{max(_TIME_ROOM, len(words) + 1)}}{numbers:>{max(_NUMBER_ROOM, len(numbers) + 2)}}"
-        mark = self._glyphs.unfolded if is_open else self._glyphs.folded
-        return [Part(trusted(f" {state:<{_STATE_ROOM}}"), look), Part(trusted(f"{aside} {mark}"), StyleRole.QUIET)]
-
-    def _state(self, call: ShownCall, notes: Sequence[ShownDiagnostic]) -> tuple[str, StyleRole]:
+    def _state(self, call: ShownCall, notes: Sequence[ShownDiagnostic]) -> Part:
         """The state; a problem replaces `ok`."""
-        signs = self._glyphs
-        word, look = _STATES.get(call.state, (call.state, StyleRole.WARNING))
-        if call.state == "ok" and any(one.severity == "error" for one in notes):
-            is_json = any((one.reason or "").startswith("json-") for one in notes)
-            word, look = "bad JSON" if is_json else "problem", StyleRole.ERROR
-        sign = {
-            StyleRole.OK: signs.ok,
-            StyleRole.ERROR: signs.error,
-            StyleRole.PENDING: signs.running,
-            StyleRole.WARNING: signs.cancelled if word == "cancelled" else "?",
-        }[look]
-        return f"{sign} {word}".lstrip(), look
+        problem = problem_words(notes) if call.state == "ok" else ""
+        word, look = (problem, StyleRole.ERROR) if problem else state_words(call.state)
+        return state_part(word, look, self._glyphs)
 
     def _tree(
         self, body: str, stem: str, depth: int, turned: frozenset[int], *, is_last: bool, key: str = "", room: int = 10
@@ -263,7 +241,7 @@ class CardMaker:
         sign, name, look = self._speaker(headline)
         words = "" if is_open else self._first_words(number)
         if answered is not None and not is_open:
-            tool = sanitize_line(answered.tool.removeprefix("functions."), 64)
+            tool = tool_words(answered.tool)
             remark = Part(trusted(f"{signs.reply} reply of {tool} #{number}"), StyleRole.QUIET)
             line = between([remark], [], self._width + 1, signs)
             return Entry([BlockLine((self._margin, *line), link=answered.call or 0)])
@@ -282,7 +260,7 @@ class CardMaker:
         """The glyph, the name and the style of a message."""
         signs = self._glyphs
         if is_call(headline):
-            return signs.call, sanitize_line((headline.recipient or "").removeprefix("functions."), 64), StyleRole.TOOL
+            return signs.call, tool_words(headline.recipient or ""), StyleRole.TOOL
         letter = letter_of(headline)
         sign, name, look = _ASIDES.get(letter, ("", headline.role or "no role", StyleRole.UNKNOWN))
         if letter in ("S", "D"):

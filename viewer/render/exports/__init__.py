@@ -9,7 +9,7 @@ from pathlib import PurePath
 from msgspec import Struct
 
 from viewer.document.projection import Projection
-from viewer.model.visibility import Audience
+from viewer.model.visibility import Audience, Level
 from viewer.render.exports.view_words import badge
 from viewer.render.sanitize import sanitize_line
 
@@ -63,7 +63,7 @@ def exporter_of(path: str) -> Exporter | None:
 
 
 def default_name(document: str, audience: Audience, exporter: Exporter) -> str:
-    """The default file name, such as `tour.safe.html` or `tour.DEBUG.html`: it names the view."""
+    """The default file name, such as `tour.safe.html`, `tour.brief.html` or `tour.DEBUG.html`: it names the view."""
     return f"{stem_of(document)}.{view_name(audience)}{exporter.ending}"
 
 
@@ -77,4 +77,4 @@ def stem_of(document: str) -> str:
 
 def view_name(audience: Audience) -> str:
     """The view in file names and notices."""
-    return "safe" if audience.is_safe else badge(audience)
+    return badge(audience) if audience.level is Level.DEBUG else audience.level.value

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from viewer.document.projection import Projection
-from viewer.document.values import ShownDiagnostic, ShownStray
+from viewer.document.values import BriefCall, ShownDiagnostic, ShownStray
+from viewer.render.blocks.call_words import state_words, tool_words
 from viewer.render.body import may_be_json
 from viewer.render.diagnostic import described, full_code
 from viewer.render.exports.html_body import body_html
@@ -47,6 +48,20 @@ def stray_html(stray: ShownStray) -> Iterator[Html]:
     yield element("header", element("span", words("Text outside any message"), class_="role"))
     yield from body_html(stray.body, [], prose=False, json=False, short=True, trim=False)
     yield joined([closing("article"), Html("\n")])
+
+
+def brief_html(call: BriefCall) -> Html:
+    """The line of a call at the brief level."""
+    word, look = state_words(call.state)
+    time = call.latency_ms if call.latency_ms is not None else call.observed_ms
+    return element(
+        "p",
+        element("code", name(tool_words(call.tool))),
+        element("span", words(word), class_=f"state {_GOOD.get(call.state, look.value)}"),
+        element("time", words(duration(time) if time is not None else "")),
+        Html("\n"),
+        class_="brief-call",
+    )
 
 
 def note_html(found: ShownDiagnostic, place: Places) -> Html:

@@ -1,4 +1,4 @@
-"""HTML export: one file, no scripts, no requests, light and dark, printable; it begins with safe or debug."""
+"""HTML export: one file, no scripts, no requests, light and dark, printable; it begins with its level."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from viewer import __version__
 from viewer.document.calls import CallView
 from viewer.document.projection import Projection
 from viewer.document.rows import Rows
-from viewer.document.values import Boundary, HiddenRun, ShownDiagnostic, ShownStray
+from viewer.document.values import Boundary, BriefCall, HiddenRun, ShownDiagnostic, ShownStray
 from viewer.model.visibility import Audience, Reveal
 from viewer.render.exports.html_contents import contents_html, turn_anchor
-from viewer.render.exports.html_message import SIGNS, message_html, note_html, stray_html
+from viewer.render.exports.html_message import SIGNS, brief_html, message_html, note_html, stray_html
 from viewer.render.exports.html_tables import calls_html, problem_anchor, problems_html
 from viewer.render.exports.html_text import NOTHING, Html, closing, element, joined, link, name, opening, text, words
 from viewer.render.exports.palette import custom_properties
@@ -93,7 +93,7 @@ class _Page:
         )
 
     def banner(self) -> Html:
-        """The line that stays at the top: safe or debug, the name, the counts."""
+        """The line that stays at the top: its level, the name, the counts."""
         first = next(iter(self._projection.transcripts()), None)
         said = transcript_words(first) if first else []
         mark = badge(self._audience)
@@ -145,13 +145,15 @@ class _Page:
             yield self._begin_section(None)
             yield from self._item(step)
 
-    def _item(self, step: PlacedMessage | ShownStray | HiddenRun | ShownDiagnostic) -> Iterator[Html]:
+    def _item(self, step: PlacedMessage | ShownStray | HiddenRun | BriefCall | ShownDiagnostic) -> Iterator[Html]:
         if isinstance(step, PlacedMessage):
             yield from message_html(step, self._projection, self._place)
         elif isinstance(step, ShownStray):
             yield from stray_html(step)
         elif isinstance(step, HiddenRun):
             yield element("p", words(f"{step.count:,} hidden"), Html("\n"), class_="hidden-run")
+        elif isinstance(step, BriefCall):
+            yield brief_html(step)
         else:
             yield note_html(step, self._place)
 

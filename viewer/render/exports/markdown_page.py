@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable, Iterator
 
 from viewer.document.projection import Projection
-from viewer.document.values import Boundary, HiddenRun, ShownDiagnostic, ShownStray
+from viewer.document.values import Boundary, BriefCall, HiddenRun, ShownDiagnostic, ShownStray
 from viewer.model.visibility import Audience
+from viewer.render.blocks.call_words import state_words, tool_words
 from viewer.render.body import laid_out, may_be_json
 from viewer.render.diagnostic import described, full_code
 from viewer.render.exports.html_message import SIGNS
@@ -78,8 +79,16 @@ def _step(step: Step, projection: Projection) -> Iterator[str]:
         yield f"\n### Text outside any message\n\n{fenced(_body(step.body, trim=False), 'text')}"
     elif isinstance(step, HiddenRun):
         yield f"\n*{step.count:,} hidden*\n"
+    elif isinstance(step, BriefCall):
+        yield f"\n{_brief_call(step)}\n"
     else:
         yield f"\n{_note(step)}\n"
+
+
+def _brief_call(call: BriefCall) -> str:
+    words = [code(tool_words(call.tool)), state_words(call.state)[0]]
+    time = call.latency_ms if call.latency_ms is not None else call.observed_ms
+    return f"- Call {' · '.join([*words, *([duration(time)] if time is not None else [])])}"
 
 
 def _transcript(boundary: Boundary) -> Iterator[str]:

@@ -43,6 +43,8 @@ INKS = {
     "noted-page": Ink("#fff2c9", "#443711"),
     "safe-page": Ink("#1a7035", "#69d58a"),
     "safe-ink": Ink("#ffffff", "#06210f"),
+    "brief-page": Ink("#775800", "#f7d35c"),
+    "brief-ink": Ink("#ffffff", "#2a2000"),
     "debug-page": Ink("#b01c55", "#c2255c"),
     "debug-ink": Ink("#ffffff", "#ffffff"),
 }

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from viewer.document.calls import CallView
 from viewer.document.projection import Projection
-from viewer.document.values import Boundary, HiddenRun, ShownCall, ShownDiagnostic, ShownMessage, ShownStray
+from viewer.document.values import Boundary, BriefCall, HiddenRun, ShownCall, ShownDiagnostic, ShownMessage, ShownStray
 from viewer.formats import FORMATS
 from viewer.render.conversation import Notes, calls_by_message
 
@@ -31,7 +31,7 @@ class PlacedMessage(Struct, frozen=True):
     """True if a newline at either end of the body is layout."""
 
 
-Step = Boundary | TurnBegins | PlacedMessage | ShownStray | HiddenRun | ShownDiagnostic
+Step = Boundary | TurnBegins | PlacedMessage | ShownStray | HiddenRun | BriefCall | ShownDiagnostic
 """A separate problem belongs to hidden content or to a position between messages."""
 
 

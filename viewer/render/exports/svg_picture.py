@@ -15,6 +15,7 @@ from viewer.render.exports.svg import svg_pieces
 from viewer.render.exports.view_words import badge, counts_words, revealed_names
 from viewer.render.sanitize import SafeText, sanitize_line
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
+from viewer.render.title import LEVELS
 
 WIDTH = 100
 HIGHEST = 1000
@@ -40,12 +41,12 @@ def svg_picture(projection: Projection, title: str) -> Iterator[str]:
 
 
 def _head(projection: Projection, title: str) -> list[Line]:
-    """Safe or debug, the name, and the counts."""
+    """The level, the name, and the counts."""
     audience = projection.audience
     revealed = revealed_names(audience)
     said = f" reveals {', '.join(revealed)} " if revealed else " "
     counts = counts_words(projection.rows())
-    mark = Part(trusted(f" {badge(audience)} "), StyleRole.SAFE_BADGE if audience.is_safe else StyleRole.DEBUG_BADGE)
+    mark = Part(trusted(f" {badge(audience)} "), LEVELS[audience.level.value])
     return [
         (
             mark,
@@ -62,8 +63,8 @@ def _segments(line: Line) -> list[Segment]:
 
 
 def _ink(look: StyleRole) -> Ink:
-    if look in (StyleRole.SAFE_BADGE, StyleRole.DEBUG_BADGE):
-        kind = "safe" if look is StyleRole.SAFE_BADGE else "debug"
+    if look in LEVELS.values():
+        kind = look.value.removesuffix("-badge")
         return Ink(color=INKS[f"{kind}-ink"].dark, bgcolor=INKS[f"{kind}-page"].dark, bold=True)
     ink = _INKS.get(look, INKS["quiet" if look is StyleRole.RULE else "plain"])
     return Ink(color=ink.dark, bold=look in _BOLD)

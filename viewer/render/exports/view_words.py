@@ -1,11 +1,11 @@
-"""Text about the view in an export: safe or debug, what is revealed, how much is hidden."""
+"""Text about the view in an export: its level, what is revealed, how much is hidden."""
 
 from __future__ import annotations
 
 from viewer.document.rows import Rows
 from viewer.document.values import ShownTranscript
 from viewer.formats import FORMATS
-from viewer.model.visibility import Audience, Reveal
+from viewer.model.visibility import Audience, Level, Reveal
 from viewer.render.number_format import counted
 
 _OTHERS = {Reveal.STRAY: "text outside messages", Reveal.UNCLEAR: "unclear messages"}
@@ -13,11 +13,13 @@ _OTHERS = {Reveal.STRAY: "text outside messages", Reveal.UNCLEAR: "unclear messa
 
 def badge(audience: Audience) -> str:
     """The word at the beginning of every export."""
-    return "SAFE" if audience.is_safe else "DEBUG"
+    return audience.level.value.upper()
 
 
 def revealed_names(audience: Audience) -> list[str]:
-    """The revealed kinds, by the names of `--reveal`; empty in a safe view."""
+    """The revealed kinds, by the names of `--reveal`; empty if the level says it all."""
+    if audience.is_safe:
+        return []
     if audience.reveals(Reveal.ALL):
         return [Reveal.ALL.value]
     return [reveal.value for reveal in Reveal if reveal in audience.revealed]
@@ -25,6 +27,8 @@ def revealed_names(audience: Audience) -> list[str]:
 
 def view_sentence(audience: Audience) -> str:
     """A sentence about the content of this view."""
+    if audience.level is Level.BRIEF:
+        return "What the end user saw, and one line per call: its tool, state and duration."
     if audience.is_safe:
         return "What the end user saw: user messages, final answers and flagged preambles."
     if audience.reveals(Reveal.ALL):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
+from viewer.model.visibility import Level
 from viewer.render.sanitize import sanitize_line
 from viewer.rules import RULES
 from viewer.tui.go_to import HELP, parse
@@ -20,8 +21,10 @@ from viewer.tui.main.view import ViewController
 from viewer.tui.offer import Offer
 from viewer.tui.session import Session
 
-NO_COMMANDS = frozenset({"debug", "command", "open"})
+NO_COMMANDS = frozenset({"debug", "brief", "command", "open"})
 """Actions that are no commands."""
+
+LEVELS = [level.value for level in Level]
 
 
 class Command(Struct, frozen=True):
@@ -94,7 +97,7 @@ class CommandController:
 
     @property
     def _named_actions(self) -> list[Action]:
-        """The actions that are commands by their ids. Only `:level debug` reveals."""
+        """The actions that are commands by their ids. Only `:level` reveals."""
         return [each for each in self._actions if each.id not in NO_COMMANDS]
 
     def offers(self, typed: str, kind: PromptKind = PromptKind.COMMAND) -> list[Offer]:
@@ -120,12 +123,11 @@ class CommandController:
     # The commands.
 
     def set_level(self, level: str) -> None:
-        """Go to a level; `debug` equals the key."""
-        shown = self.session.display.level
-        if level not in ("safe", "debug"):
-            self.host.notify("Unknown level: use safe or debug.")
-        elif level != shown:
-            self.view.toggle_debug()
+        """Go to a level, as its key does."""
+        if level in LEVELS:
+            self.view.set_level(Level(level))
+        else:
+            self.host.notify(f"Unknown level: use {', '.join(LEVELS[:-1])} or {LEVELS[-1]}.")
 
     def explain(self, code: str) -> None:
         """Explain a code in one notice."""
@@ -143,8 +145,8 @@ COMMANDS: tuple[Command, ...] = (
     Command("explain", "CODE", "explain a problem", lambda own, code: own.explain(code), lambda own: list(RULES)),
     Command("export", "FILE", "write this view to a file", lambda own, file: own.export.export_as(file)),
     Command("filter", "EXPR", "show only matching messages", lambda own, text: own.filter.filter_for(text)),
-    Command("level", "LEVEL", "switch to safe or debug", lambda own, level: own.set_level(level),
-            lambda own: ["safe", "debug"]),
+    Command("level", "LEVEL", "switch to safe, brief or debug", lambda own, level: own.set_level(level),
+            lambda own: LEVELS),
     Command("open", "FILE", "open another file", lambda own, file: own.program.open_file(file)),
     Command("quit", "", "end the program", lambda own, _: own.program.quit()),
     Command("theme", "NAME", "use a theme", lambda own, name: own.program.use_theme(name),

@@ -14,6 +14,7 @@ from viewer.render.blocks.block import RowProblems
 from viewer.render.number_format import counted
 from viewer.render.sanitize import SafeText
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
+from viewer.render.title import badge_part
 from viewer.tui.dialogs.dismiss_once import DismissOnce
 from viewer.tui.dialogs.file_lines import padded
 from viewer.tui.panes.columns import fitted, spread
@@ -97,10 +98,7 @@ class TranscriptsScreen(DismissOnce[int | None]):
         self.dismiss(event.row + 1)
 
     def _title(self, width: int) -> list[Line]:
-        badge = Part(
-            trusted("[SAFE] " if self._projection.audience.is_safe else "[DEBUG] "),
-            StyleRole.SAFE_BADGE if self._projection.audience.is_safe else StyleRole.DEBUG_BADGE,
-        )
+        badge = badge_part(self._projection.audience.level.value)
         count = Part(trusted(f"  {counted(len(self._rows.shown_transcripts), 'transcript')}"), StyleRole.QUIET)
         room = max(1, width - len(badge.text) - len(count.text) - 2)
         name = Part(SafeText(fitted(self._printing.name(self._file), room, self._printing).rstrip()), StyleRole.TITLE)

@@ -55,7 +55,7 @@ class DiffScreen(WorkScreen):
         audience: Audience,
     ) -> None:
         """For an end user, both sides are the shown messages, and nothing else is read of them."""
-        super().__init__(painter, printing, f"{names[0]} ↔ {names[1]}", is_safe=audience.is_safe)
+        super().__init__(painter, printing, f"{names[0]} ↔ {names[1]}", "safe" if audience.is_safe else "debug")
         self._names, self._formats, self._reading = names, formats, reading
         self._audience = Audience(strict=True) if audience.is_safe else audience
         self._comparison: Comparison | None = None

@@ -40,7 +40,7 @@ class LeaksScreen(WorkScreen):
     def __init__(
         self, painter: Painter, printing: Style, name: str, format: str | None, reading: ReadOptions | None
     ) -> None:
-        super().__init__(painter, printing, f"Leaks of {name}", is_safe=False)
+        super().__init__(painter, printing, f"Leaks of {name}", "debug")
         self._file, self._format, self._reading = name, format, reading
         self._searched = 0
         self._found: list[tuple[LeakPlaces, LeakSpan]] = []

@@ -14,7 +14,7 @@ from viewer.insight.lens import READERS, Rank, Reading, Row, readings, rows
 from viewer.insight.lens_words import SHORT_NAMES, cell_words, sentence
 from viewer.render.sanitize import sanitize_line
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
-from viewer.render.title import BADGES
+from viewer.render.title import badge_part
 from viewer.tui.dialogs.dismiss_once import DismissOnce
 from viewer.tui.insight.pace import Pace
 from viewer.tui.insight.work_screen import failure_words
@@ -173,7 +173,7 @@ class LensScreen(DismissOnce[int | None]):
         return list(range(len(READERS))) if width >= WIDE else [self._chosen, self._other]
 
     def _title(self, width: int) -> Line:
-        badge = Part(trusted(BADGES[True].strip() + " "), StyleRole.DEBUG_BADGE)
+        badge = badge_part("debug")
         chosen = SHORT_NAMES[READERS[self._chosen]]
         other = f" and {SHORT_NAMES[READERS[self._other]]}" if width < WIDE else ""
         count = f"{len(self._apart):,} {'disagreement' if len(self._apart) == 1 else 'disagreements'} on visibility"

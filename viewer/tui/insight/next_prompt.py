@@ -17,7 +17,7 @@ from viewer.insight.history import History, is_assistant
 from viewer.insight.next_prompt import POLICIES, REFUSALS, Policy
 from viewer.insight.simulator import Simulator, simulator_before
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
-from viewer.render.title import BADGES
+from viewer.render.title import badge_part
 from viewer.tui.dialogs.dismiss_once import DismissOnce
 from viewer.tui.insight.next_lines import Comparison
 from viewer.tui.insight.pace import Pace
@@ -235,7 +235,7 @@ class NextPromptScreen(DismissOnce[int | None]):
             self._rows(name).show(comparison.count, partial(comparison.line, policy), row)
 
     def _title(self, width: int) -> list[Line]:
-        badge = Part(trusted(BADGES[True].strip() + " "), StyleRole.DEBUG_BADGE)
+        badge = badge_part("debug")
         after = self._comparison.simulator.after
         if self._before is None:
             lead = f" NEXT PROMPT after #{after}" if after else " NEXT PROMPT"

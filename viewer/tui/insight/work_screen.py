@@ -13,8 +13,8 @@ from viewer.document.document import Document
 from viewer.errors import FileRewrittenError, ViewerError
 from viewer.reading.format import ReadOptions
 from viewer.render.sanitize import sanitize_line
-from viewer.render.style import Line, Part, Style, StyleRole, trusted
-from viewer.render.title import BADGES
+from viewer.render.style import Line, Part, Style, StyleRole
+from viewer.render.title import badge_part
 from viewer.render.width import between
 from viewer.sources.files import open_source
 from viewer.tui.dialogs.dismiss_once import DismissOnce
@@ -52,12 +52,12 @@ class WorkScreen(DismissOnce[int | None]):
     KEYS: ClassVar[Sequence[tuple[str, str]]] = ()
     """The keys in the last line."""
 
-    def __init__(self, painter: Painter, printing: Style, title: str, *, is_safe: bool) -> None:
+    def __init__(self, painter: Painter, printing: Style, title: str, level: str) -> None:
         super().__init__()
         self._painter = painter
         self.printing = printing
         self._caption = title
-        self._is_safe = is_safe
+        self._level = level
         self._is_closed = False
         self.lines: list[Line] = []
         self.status = "working…"
@@ -157,10 +157,7 @@ class WorkScreen(DismissOnce[int | None]):
         return ""
 
     def _title_lines(self, width: int) -> list[Line]:
-        badge = Part(
-            trusted(BADGES[not self._is_safe].strip() + " "),
-            StyleRole.SAFE_BADGE if self._is_safe else StyleRole.DEBUG_BADGE,
-        )
+        badge = badge_part(self._level)
         name = Part(self.printing.spell(sanitize_line(f" {self._caption}")), StyleRole.TITLE)
         return [between((name,), (badge,), width, self.printing.signs)]
 

@@ -10,7 +10,7 @@ from pathlib import Path, PurePath
 
 from viewer.atomic_file import AtomicFile, OutputExistsError
 from viewer.errors import ViewerError
-from viewer.model.visibility import Audience
+from viewer.model.visibility import Audience, Level
 from viewer.render.exports import EXPORTERS, FIRST, Exporter, default_name, exporter_of, view_name
 from viewer.render.number_format import byte_size
 from viewer.tui.host import Host, Notice, PromptKind, Task, as_sentence
@@ -73,7 +73,7 @@ class ExportController:
         file = AtomicFile(
             Path(typed).expanduser(),
             overwrite=overwrite,
-            private=not audience.is_safe,
+            private=audience.level is not Level.SAFE,
             never=Path(self._session.document.path),
         )
         self._task = self._host.start_worker(partial(self._export, file, exporter, typed), "export")

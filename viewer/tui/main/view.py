@@ -1,11 +1,11 @@
-"""View controller: safe or debug view, channels, raw bytes, and folds."""
+"""View controller: safe, brief or debug view, channels, raw bytes, and folds."""
 
 from __future__ import annotations
 
 from msgspec.structs import replace
 
 from viewer.document.rows import RowKind
-from viewer.model.visibility import Reveal
+from viewer.model.visibility import Level, Reveal
 from viewer.render.blocks.json_rows import ALL_NODES
 from viewer.tui.control.panes import PaneController
 from viewer.tui.display_state import DisplayState
@@ -17,6 +17,9 @@ from viewer.tui.main.search import SearchController
 from viewer.tui.main.stick_to_end import StickToEnd
 from viewer.tui.session import Changed, Session
 from viewer.tui.settings.settings import Settings
+
+STRICT = "This view is strict: restart without --strict-safe."
+"""The answer to a key that would reveal something."""
 
 
 class ViewController:
@@ -48,10 +51,25 @@ class ViewController:
 
     def toggle_debug(self) -> None:
         """Switch between the safe view and the debug view."""
+        self.set_level(Level.SAFE if self._session.display.debug else Level.DEBUG)
+
+    def toggle_brief(self) -> None:
+        """Show one line per call, or none."""
+        is_brief = self._session.display.level == Level.BRIEF.value
+        self.set_level(Level.SAFE if is_brief else Level.BRIEF)
+
+    def set_level(self, level: Level) -> None:
+        """Show a view of this level in its initial state."""
         display = self._session.display
+        if display.level == level.value:
+            return
+        if display.strict:
+            self._host.notify(STRICT)
+            return
+        views = {Level.SAFE: display.closed, Level.BRIEF: display.listed, Level.DEBUG: display.opened}
         if display.debug:
             self._panes.lay_out_safe()  # an open outline would be made for the safe view first
-        self.apply(display.closed() if display.debug else display.opened())
+        self.apply(views[level]())
         self._panes.lay_out()
 
     def toggle_analysis(self) -> None:
@@ -94,21 +112,22 @@ class ViewController:
         self._export.repeat_question()
 
     def _apply_to_audience(self, display: DisplayState) -> None:
-        was_safe = not self._session.display.debug
+        before = self._session.display
         self._filter.forget()
         query, matches = self._search.drop_matches()
         self._apply(display)
-        if query is not None and (was_safe or display.debug):
-            self._search.search_audience(query, matches if was_safe and display.debug else None)
+        if query is not None and not display.reveals_less(before):
+            is_first = display.debug and not before.debug
+            self._search.search_audience(query, matches if is_first else None)
 
     def _apply(self, display: DisplayState) -> None:
         """The focused message keeps its line on the screen."""
         viewport = self._host.viewport
         above, cursor = viewport.line_of_cursor, self._navigator.cursor
-        if self._session.display.debug and not display.debug:
+        if display.reveals_less(self._session.display):
             self._search.end()
             self._navigator.select_problem(None)
-            self._navigator.forget_places("debug")
+            self._navigator.forget_places(self._session.display.level)
             self._host.forget_revealed()
         changed = self._session.apply(display)
         cursor = self._navigator.cursor_in_view(cursor)

@@ -7,6 +7,7 @@ from viewer.document.diagnostics import DiagnosticView
 from viewer.document.projection import Projection
 from viewer.document.rows import Rows
 from viewer.document.values import Headline, ShownCall
+from viewer.render.blocks.call_words import tool_words
 from viewer.render.blocks.markdown_rows import rendered
 from viewer.render.head import is_call, look_of
 from viewer.render.number_format import byte_size, counted, duration, one_line
@@ -16,8 +17,8 @@ from viewer.render.width import cells
 from viewer.syntax.times import parse_time
 from viewer.tui.panes.columns import fitted
 from viewer.tui.panes.link_lines import latency_words
-from viewer.tui.panes.outline_table import OutlineKind, OutlineRow, OutlineTable
-from viewer.tui.panes.signs import KindSign, kind_sign, state_sign
+from viewer.tui.panes.outline_table import OutlineKind, OutlineTable
+from viewer.tui.panes.signs import KindSign, kind_sign, state_glyph, state_sign
 
 _LOOKS = {"error": StyleRole.ERROR, "warning": StyleRole.WARNING}
 _BEGINNING = 120
@@ -75,7 +76,9 @@ class OutlineLines:
         if found.kind is OutlineKind.TURN:
             return self._turn_line(found.group, width, is_cursor)
         if found.kind is OutlineKind.HIDDEN:
-            return self._hidden_line(found, width, is_cursor)
+            return self._hidden_line(found.number, width, is_cursor)
+        if found.kind is OutlineKind.CALL:
+            return self._call_line(found.number, width, is_cursor)
         return self._message_line(found.number, width, is_cursor)
 
     def _turn_line(self, group: int, width: int, is_cursor: bool) -> Line:
@@ -117,9 +120,22 @@ class OutlineLines:
         times = (self._projection.headline(number).time for number in numbers)
         return next((parse_time(time) for time in times if time is not None), None)
 
-    def _hidden_line(self, found: OutlineRow, width: int, is_cursor: bool) -> Line:
-        worst = self._problems.worst(found.number - found.hidden + 1, found.number)
-        words = self._style.words(f"{self._style.signs.hidden} {counted(found.hidden, 'hidden message')}")
+    def _call_line(self, number: int, width: int, is_cursor: bool) -> Line:
+        """A call at the brief level: tool, state and duration."""
+        call = self._rows.call_lines.of(self._rows.value(self._rows.row_of(number)))
+        time = call.latency_ms if call.latency_ms is not None else call.observed_ms
+        glyph = Part(trusted(f"{KindSign.CALL.glyph(self._style)} "), StyleRole.TOOL)
+        aside = (
+            state_glyph(call.state, self._style),
+            Part(trusted(f" {duration(time)}" if time is not None else ""), StyleRole.QUIET),
+        )
+        return self._spread((*self._lead(is_cursor), glyph), tool_words(call.tool), StyleRole.PLAIN, aside, width)
+
+    def _hidden_line(self, number: int, width: int, is_cursor: bool) -> Line:
+        row = self._rows.row_of(number)
+        worst = self._problems.worst(self._rows.first_number(row), number)
+        count = counted(self._rows.count_hidden(row), "hidden message")
+        words = self._style.words(f"{self._style.signs.hidden} {count}")
         aside = (Part(trusted(self._style.signs.severity(worst)), _LOOKS[worst]),) if worst else ()
         return self._spread(self._lead(is_cursor), words, StyleRole.QUIET, aside, width)
 

@@ -20,6 +20,8 @@ class OutlineKind(Enum):
     TURN = "turn"
     MESSAGE = "message"
     HIDDEN = "hidden"
+    CALL = "call"
+    """A call at the brief level."""
 
 
 class OutlineRow(Struct, frozen=True, gc=False):
@@ -29,9 +31,10 @@ class OutlineRow(Struct, frozen=True, gc=False):
     group: int
     """The position of its turn, from 0."""
     number: int = 0
-    """The number of the message, or of the last message of a hidden run; of a turn, its first message."""
-    hidden: int = 0
-    """The number of messages hidden here."""
+    """The number of the message, or of the last message of a hidden run or a call; of a turn, its first message."""
+
+
+_KINDS = {RowKind.HIDDEN: OutlineKind.HIDDEN, RowKind.CALL: OutlineKind.CALL}
 
 
 class OutlineTable:
@@ -166,9 +169,8 @@ class OutlineTable:
         if offset == 0:
             return OutlineRow(OutlineKind.TURN, group, self.title(group) or self.span(group)[0])
         shown = self._row_of_entry(self._before(self._firsts[group]) + offset - 1)
-        is_hidden = self._rows.kind(shown) is RowKind.HIDDEN
-        kind = OutlineKind.HIDDEN if is_hidden else OutlineKind.MESSAGE
-        return OutlineRow(kind, group, self._rows.last_number(shown), self._rows.value(shown) if is_hidden else 0)
+        kind = _KINDS.get(self._rows.kind(shown), OutlineKind.MESSAGE)
+        return OutlineRow(kind, group, self._rows.last_number(shown))
 
     def row_of(self, number: int) -> int:
         """The row of a message, of its call, of the run that hides it, or of its folded turn; -1 if there is none."""

@@ -60,6 +60,12 @@ def is_failed(call: ShownCall, faulty: Container[int]) -> bool:
     return bad or call.call in faulty or call.reply in faulty
 
 
+def state_glyph(state: str, style: Style) -> Part:
+    """A state as a glyph."""
+    glyph, plain, _, look = _STATES.get(state, _STATES["orphan"])
+    return Part(trusted(plain if style.ascii else glyph), look)
+
+
 def state_sign(call: ShownCall, style: Style, *, faulty: Container[int] = frozenset(), words: bool = False) -> Part:
     """The state of a call as a glyph, with `words` also as a word. A problem of one of its messages replaces `ok`."""
     glyph, plain, word, look = _STATES.get(call.state, _STATES["orphan"])

@@ -1,4 +1,4 @@
-"""Usage and input errors: caught once, one sentence, an exit code."""
+"""Errors of the user: one sentence each. `ended` in `cli/exits.py` catches them and chooses the exit code."""
 
 from __future__ import annotations
 
@@ -16,15 +16,12 @@ class Excerpt:
 class ViewerError(Exception):
     """A request that cannot be fulfilled; the message is one clear sentence."""
 
-    exit_code = 2
     excerpt: Excerpt | None = None
     """The faulty text, which is quoted below the sentence."""
 
 
 class RefusedError(ViewerError):
-    """The transcript cannot be written as requested."""
-
-    exit_code = 1
+    """The transcript cannot be written as requested; `convert` passes the sentence to `refuse` (exit code 1)."""
 
 
 class FileRewrittenError(ViewerError):

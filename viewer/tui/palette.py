@@ -1,4 +1,4 @@
-"""Command palette: every action by name. It contains no text of a transcript."""
+"""Command palette: search every action by name. It contains no transcript text."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from viewer.tui.keys import ACTIONS, Action
 from viewer.tui.main.screen import MainScreen
 
 LEFT_OUT = frozenset({"palette", "line_down", "line_up", "clear", "yank", "open", "copy_or_quit"})
-"""Actions that make no sense in a list."""
+"""Actions that make no sense in a palette."""
 
 
 def palette_title(action: Action) -> str:
-    """The label of an action and its key."""
+    """Return the label and the key of an action."""
     return f"{action.label}  {action.shown_key}" if action.shown_key else action.label
 
 
 def command_provider(actions: Sequence[Action] = ACTIONS) -> type[Provider]:
-    """The provider for the COMMANDS of an app; `actions` are for screens without their own."""
+    """Return the palette provider for the `COMMANDS` of an app. `actions` are for screens that have none."""
 
     class ActionCommands(Provider):
-        """Runs actions on the screen from which the palette was opened, with the keys of that screen."""
+        """Provider that runs actions on the screen below the palette and shows the keys of that screen."""
 
         @property
         def _offered(self) -> list[Action]:
@@ -43,7 +43,7 @@ def command_provider(actions: Sequence[Action] = ACTIONS) -> type[Provider]:
                 yield Hit(score, title, run, text=title.plain, help=action.help)
 
         def _matches(self, query: str) -> Iterator[tuple[float, Content, Action]]:
-            """Match the label, or with a lower score the help sentence."""
+            """Match the label or, with a lower score, the help sentence."""
             matcher = self.matcher(query)
             for action in self._offered:
                 score, offsets = matcher.fuzzy_search.match(query, action.label)

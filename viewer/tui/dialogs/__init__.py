@@ -1,1 +1,1 @@
-"""Dialogs: files, help, and themes."""
+"""Dialogs: files, sessions, transcripts, help, and themes."""

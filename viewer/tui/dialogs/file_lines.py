@@ -1,4 +1,4 @@
-"""Lines of the file list: name, format, size, messages, problems."""
+"""Rows of the file list: name, format, size, messages, and problems."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from viewer.tui.panes.columns import fitted, spread
 from viewer.tui.panes.key_line import key_line
 
 _FORMAT, _SIZE, _MESSAGES, _PROBLEMS, _MODIFIED = 15, 10, 10, 13, 18
-"""Cells of the columns after the name."""
+"""The widths of the columns after the name."""
 _WITH_FORMAT = 60
 _WITH_COUNTS = 44
 _WITH_TIME = 100
 
 
 def heading(width: int, style: Style) -> Line:
-    """The column titles."""
+    """Return the column titles."""
     words = ("name", "format", "size", "messages", "problems", "changed")
     name, format, size, messages, problems, changed = (Part(trusted(word), StyleRole.STRONG) for word in words)
     return _columns(name, format, size, messages, problems, changed, width, style)
 
 
 def file_line(file: Found, counts: Counts | None, counted: bool, width: int, style: Style) -> Line:
-    """One file; an ellipsis replaces the numbers until they are known."""
+    """Return the line of one file. Ellipses replace numbers that are not known yet."""
     name = Part(style.name(file.name), StyleRole.PLAIN if file.format else StyleRole.QUIET)
     if file.format is None:
         reason = Part(style.name(file.reason or "not a regular file"), StyleRole.WARNING)
@@ -47,7 +47,7 @@ def file_line(file: Found, counts: Counts | None, counted: bool, width: int, sty
 
 
 def title_line(where: SafeText, shown: int, total: int, complete: bool, width: int, style: Style) -> Line:
-    """The folder, and the number of files."""
+    """Return the folder and the number of files."""
     number = f"{shown:,} of {total:,}" if shown != total else f"{total:,}"
     ending = "" if complete else f" {style.signs.ellipsis}"
     count = Part(trusted(f"{number} {'file' if total == 1 else 'files'}{ending} "), StyleRole.QUIET)
@@ -56,7 +56,7 @@ def title_line(where: SafeText, shown: int, total: int, complete: bool, width: i
 
 
 def empty_line(typed: str, complete: bool, style: Style) -> Line:
-    """The sentence of an empty list."""
+    """Return the sentence of an empty list."""
     if not complete:
         return (Part(trusted(f" looking{style.signs.ellipsis}"), StyleRole.QUIET),)
     words = " No file matches." if typed else " No transcripts here yet. New files appear in this list."
@@ -64,7 +64,7 @@ def empty_line(typed: str, complete: bool, style: Style) -> Line:
 
 
 def bottom_line(typed: str, width: int, style: Style) -> Line:
-    """The typed text, or the keys."""
+    """Return the typed text, or the keys."""
     if typed:
         return Part(trusted(" name: "), StyleRole.FOOTER_KEY), Part(fitted(style.name(typed), max(1, width - 8), style))
     keys = (("enter", "open"), ("type", "find a name"), ("esc", "back"))
@@ -82,7 +82,7 @@ def _problems(counts: Counts, style: Style) -> Part:
 def _columns(
     name: Part, format: Part, size: Part, messages: Part, problems: Part, modified: Part, width: int, style: Style
 ) -> Line:
-    """The columns that fit; the name takes the rest."""
+    """Return the columns that fit. The name takes the remaining width."""
     columns: list[Part] = []
     if width >= _WITH_FORMAT:
         columns.append(padded(format, _FORMAT, style))
@@ -110,7 +110,7 @@ def _unreadable(name: Part, reason: Part, width: int, style: Style) -> Line:
 
 
 def padded(part: Part, width: int, style: Style, *, right: bool = False) -> Part:
-    """A cell of a table, cut or filled to its width."""
+    """Truncate or pad a table cell to its width."""
     text = fitted(part.text, width, style)
     if right:
         text = SafeText(text.rstrip(" ").rjust(len(text)))

@@ -1,4 +1,4 @@
-"""File table: finds and counts transcripts in small slices; no text of them is kept."""
+"""File table: lists transcripts and counts their contents in small time slices. It keeps no text."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from viewer.sources.files import open_source
 from viewer.sources.folder import Found, found_file, look_through
 
 MOST_COUNTED = 16 * 1024 * 1024
-"""The number of bytes read from a file for its counts."""
+"""The maximum number of bytes to read from a file for its counts."""
 _SLICE = 64 * 1024
 
 
 class Counts(Struct, frozen=True, gc=False):
-    """The counts of a file, for one audience."""
+    """The counts of one file, for one audience."""
 
     messages: int
     errors: int
@@ -29,7 +29,7 @@ class Counts(Struct, frozen=True, gc=False):
 
 
 class Reading(Struct, frozen=True):
-    """How files are read, and the audience of the counts."""
+    """How to read files, and for which audience to count."""
 
     audience: Audience = END_USER
     format: str | None = None
@@ -37,13 +37,13 @@ class Reading(Struct, frozen=True):
 
 
 class FileTable:
-    """The transcripts of a folder, listed repeatedly, or the named files."""
+    """The transcripts of a folder that is listed repeatedly, or the named files."""
 
     def __init__(self, folder: str | None, paths: Sequence[str] = (), reading: Reading | None = None) -> None:
         self.folder = folder
         self.files: list[Found] = []
         self.is_listed = False
-        """True if the folder was listed completely once."""
+        """True if the folder has been listed completely at least once."""
         self._paths = tuple(paths)
         self._reading = reading or Reading()
         self._known: dict[str, Found | None] = {}
@@ -51,14 +51,14 @@ class FileTable:
         self._looking: Iterator[Found | None] | None = self._look()
         self._new: list[Found] = []
         self._earlier: dict[str, Counts] = {}
-        """Earlier counts by path, while a changed file is counted again."""
+        """Earlier counts by path, kept while a changed file is counted again."""
         self._waiting: Iterator[Found] = iter(())
         self._counting: Iterator[None] | None = None
         self._current: Found | None = None
-        """The file that is counted now."""
+        """The file being counted."""
 
     def step(self, budget_seconds: float) -> bool:
-        """Look for files, then count them, for a time budget; True if more remains."""
+        """List files, then count them, until the time budget is used up; True if work remains."""
         deadline = time.monotonic() + budget_seconds
         while self._list_one() or self._count_some():
             if time.monotonic() >= deadline:
@@ -66,7 +66,7 @@ class FileTable:
         return False
 
     def list_some(self, budget_seconds: float) -> bool:
-        """Look for files for a time budget, without counting; True if more remains."""
+        """List files without counting until the time budget is used up; True if work remains."""
         deadline = time.monotonic() + budget_seconds
         while self._list_one():
             if time.monotonic() >= deadline:
@@ -75,25 +75,25 @@ class FileTable:
 
     @property
     def newest(self) -> Found | None:
-        """The file with the latest modification."""
+        """Return the most recently modified file."""
         readable = (file for file in self.files if not file.reason)
         return max(readable, key=lambda file: file.modified, default=None)
 
     def list_again(self) -> None:
-        """List the folder again; meanwhile the table does not change."""
+        """List the folder again. The table does not change until the listing is complete."""
         if self._looking is None:
             self._looking, self._new = self._look(), []
 
     def counts(self, file: Found) -> Counts | None:
-        """The counts of a file; None while they are unknown, or if it cannot be read."""
+        """Return the counts of a file; None if they are not known yet or the file cannot be read."""
         return self._counts.get(file) or self._earlier.get(file.path)
 
     def is_counted(self, file: Found) -> bool:
-        """True if nothing more can be learned about a file."""
+        """True if the file is counted, or cannot be."""
         return file in self._counts and file is not self._current
 
     def matching(self, words: str) -> list[Found]:
-        """The files whose names contain all these words in any case."""
+        """Return the files whose names contain all these words, ignoring case."""
         wanted = words.casefold().split()
         return [file for file in self.files if all(word in file.name.casefold() for word in wanted)]
 
@@ -103,7 +103,7 @@ class FileTable:
         return (found_file(path, Path(path).name) for path in self._paths)
 
     def _list_one(self) -> bool:
-        """Add one file. The first listing appears gradually, later ones at once."""
+        """Add one file. The first listing appears gradually, later ones all at once."""
         if self._looking is None:
             return False
         try:
@@ -127,7 +127,7 @@ class FileTable:
         self._waiting = iter([file for file in self.files if file not in self._counts])
 
     def _count_some(self) -> bool:
-        """Count a slice of the present file, or of the next one."""
+        """Count a slice of the current file, or of the next one."""
         if self._counting is None:
             waiting = next(self._waiting, None)
             if waiting is None:

@@ -1,4 +1,4 @@
-"""File list: choose a file, or type a part of its name; new files appear."""
+"""File list: choose a file, or type part of its name to filter. New files appear as they are found."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ LONGEST_TYPED = 200
 
 
 class Choice(Struct, frozen=True):
-    """The file to open, and all files in list order, for the keys to the next and previous file."""
+    """The file to open, and all files in list order for the keys of the next and previous file."""
 
     path: str
     order: tuple[str, ...]
     known: tuple[str, ...] | None = None
-    """All files of the folder, without the name filter; None if the folder is not completely listed."""
+    """All files of the folder, unfiltered; None if the listing is incomplete."""
 
 
 class FilesScreen(DismissOnce[Choice | None]):
-    """Ends with a choice, or with None."""
+    """File list; returns a choice, or None."""
 
     DEFAULT_CSS = """
     FilesScreen { layout: vertical; }
@@ -62,7 +62,7 @@ class FilesScreen(DismissOnce[Choice | None]):
         *,
         opens_newest: bool = False,
     ) -> None:
-        """With `opens_newest`, choose the newest file as soon as there is one."""
+        """With `opens_newest`, choose the newest file as soon as one exists."""
         super().__init__()
         self._opens_newest = opens_newest
         self._painter = painter
@@ -80,7 +80,7 @@ class FilesScreen(DismissOnce[Choice | None]):
         yield HeadLine(self._painter, id="files-bottom")
 
     def on_mount(self) -> None:
-        """Start looking for files."""
+        """Start to look for files."""
         self.query_one("#files-heads", HeadLine).show(lambda width: [heading(width, self._printing)])
         self._show()
         self.set_interval(SECONDS_BETWEEN_STEPS, self._work)
@@ -103,7 +103,7 @@ class FilesScreen(DismissOnce[Choice | None]):
         self._type("")
 
     def action_back(self) -> None:
-        """Clear the filter; without one, leave."""
+        """Clear the filter. If there is none, leave."""
         if self._typed:
             self._type("")
         else:
@@ -143,7 +143,7 @@ class FilesScreen(DismissOnce[Choice | None]):
         self._show()
 
     def _work(self) -> None:
-        """Work for one slice, and redraw the list if something changed."""
+        """Work for one time slice, and redraw the list if something changed."""
         before = self._table.files, len(self._table.files)
         busy = self._table.step(SECONDS_OF_A_STEP)
         if (self._table.files, len(self._table.files)) != before or not self._table.is_listed:
@@ -159,7 +159,7 @@ class FilesScreen(DismissOnce[Choice | None]):
     _was_busy = True
 
     def _show(self) -> None:
-        """Draw the list, with the cursor on the same file."""
+        """Draw the list and keep the cursor on its file."""
         cursor = self._list.cursor
         chosen = self._shown[cursor].path if 0 <= cursor < len(self._shown) else None
         self._shown = self._table.matching(self._typed)

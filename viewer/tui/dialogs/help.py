@@ -1,4 +1,4 @@
-"""Help screen: all keys by group, in two columns if they fit."""
+"""Help screen: all keys by group, in two columns if there is room."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from viewer.tui.terminal.key_names import shown_key
 from viewer.tui.terminal.paint import Painter, joined
 
 DEBUG_MARK = "*"
-"""After the keys of actions that only the debug view has."""
+"""The mark after keys that work only in the debug view."""
 _KEY_ROOM = 12
 _BETWEEN = 4
 TWO_COLUMNS = 88
-"""The text width from which on there are two columns: a terminal of 100 columns has it."""
+"""The text width from which there are two columns, reached on a terminal of 100 columns."""
 
 
 def help_lines(actions: Sequence[Action], width: int, printing: Style) -> list[Line]:
-    """All keys as lines of a width."""
+    """Lay out all keys for a width."""
     if width < TWO_COLUMNS:
         return [line for group in Group for line in _group(group, actions, width, printing)]
     column = (width - _BETWEEN) // 2
@@ -40,7 +40,7 @@ def help_lines(actions: Sequence[Action], width: int, printing: Style) -> list[L
 
 
 def _group(group: Group, actions: Sequence[Action], width: int, printing: Style) -> list[Line]:
-    """The heading, the lines of each action, and an empty line."""
+    """Return the heading, the lines of each action, and an empty line."""
     lines: list[Line] = [(Part(trusted(group.value), StyleRole.HEADING),)]
     for action in actions:
         if action.group is group:
@@ -66,7 +66,7 @@ def _entry(action: Action, width: int, printing: Style) -> list[Line]:
 
 
 def _most_even(lengths: Sequence[int]) -> int:
-    """The number of groups in the left column, so that the longer column is as short as possible."""
+    """Return how many groups to put in the left column so that the longer column is as short as possible."""
     return min(range(1, len(lengths)), key=lambda half: max(sum(lengths[:half]), sum(lengths[half:])))
 
 
@@ -76,7 +76,7 @@ def _filled(line: Line, width: int) -> Line:
 
 
 class HelpScreen(ModalScreen[None], DismissOnce[None]):
-    """Scrolls. Escape and the keys of help and quit close it."""
+    """Help screen. It scrolls; escape and the keys for help and quit close it."""
 
     DEFAULT_CSS = """
     HelpScreen { align: center middle; }

@@ -1,4 +1,4 @@
-"""Session list: the sessions of agents on this machine; choose one, or type a part of its title."""
+"""Session list: choose an agent session of this machine, or type part of its title to filter."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _WITH_ALL = 90
 
 
 class SessionsScreen(DismissOnce[str | None]):
-    """Ends with the path of a session, or with None."""
+    """Session list; returns the path of a session, or None."""
 
     DEFAULT_CSS = """
     SessionsScreen { layout: vertical; }
@@ -57,9 +57,9 @@ class SessionsScreen(DismissOnce[str | None]):
         self._sessions = find_sessions(around)
         self._heads: dict[str, SessionHead] = {}
         self._counted: set[str] = set()
-        """The paths of the sessions whose turns were counted, if they can be."""
+        """The paths of the sessions whose turns were counted, or cannot be."""
         self._rows: list[Session | str] = []
-        """Sessions, and the words of the rules before each group."""
+        """The sessions, and the labels of the rules before each group."""
         self._now = time.time()
 
     def compose(self) -> ComposeResult:
@@ -70,7 +70,7 @@ class SessionsScreen(DismissOnce[str | None]):
         yield HeadLine(self._painter, id="sessions-bottom")
 
     def on_mount(self) -> None:
-        """Show the list; titles follow as they are read."""
+        """Show the list. Titles appear as they are read."""
         self.query_one("#sessions-heads", HeadLine).show(lambda width: [self._columns(None, width)])
         self._show()
         self.set_interval(SECONDS_BETWEEN_STEPS, self._read_some)
@@ -91,14 +91,14 @@ class SessionsScreen(DismissOnce[str | None]):
         self._type("")
 
     def action_back(self) -> None:
-        """Clear the filter; without one, leave."""
+        """Clear the filter. If there is none, leave."""
         if self._typed:
             self._type("")
         else:
             self.dismiss(None)
 
     def action_move(self, rows: int) -> None:
-        """Move to another session; a rule is passed over."""
+        """Move to another session, skipping rules."""
         step = 1 if rows > 0 else -1
         target = max(0, min(self._list.cursor + rows, len(self._rows) - 1))
         while 0 <= target < len(self._rows) and isinstance(self._rows[target], str):
@@ -129,7 +129,7 @@ class SessionsScreen(DismissOnce[str | None]):
         self._show()
 
     def _show(self) -> None:
-        """Draw the list from its first session."""
+        """Draw the list, with the cursor on its first session."""
         self._rows = [*self._grouped(self._matching())]
         first = next((row for row, each in enumerate(self._rows) if isinstance(each, Session)), -1)
         self._list.show(max(1, len(self._rows)), self._line, first)
@@ -138,7 +138,7 @@ class SessionsScreen(DismissOnce[str | None]):
         bottom.show(lambda width: [bottom_line(self._typed, width, self._printing)])
 
     def _matching(self) -> list[Session]:
-        """The sessions whose title, agent, or folder contain all typed words."""
+        """Return the sessions whose title, agent, or folder contains all typed words."""
         wanted = self._typed.casefold().split()
         if not wanted:
             return self._sessions
@@ -159,14 +159,14 @@ class SessionsScreen(DismissOnce[str | None]):
         yield from others
 
     def _read_some(self) -> None:
-        """Read the heads of visible sessions for a short time; with a filter, those of all."""
+        """Read the heads of the visible sessions for one time slice; with a filter, those of all sessions."""
         top = self._list.scroll_offset.y
         rows = self._rows[top : top + self._list.size.height + 1]
         waiting = [each for each in rows if isinstance(each, Session) and each.path not in self._heads]
         if not waiting and self._typed:
             waiting = [each for each in self._sessions if each.path not in self._heads]
         least = 0
-        if not waiting:  # all titles are known: count turns
+        if not waiting:  # all titles are known, so count turns
             seen = [each for each in rows if isinstance(each, Session) and each.path not in self._counted]
             waiting, least = [each for each in seen if 0 < each.size <= HEAD], HEAD
         deadline = time.monotonic() + SECONDS_OF_A_STEP
@@ -192,7 +192,7 @@ class SessionsScreen(DismissOnce[str | None]):
         return self._columns(each, width)
 
     def _columns(self, session: Session | None, width: int) -> Line:
-        """One session, or the titles of the columns."""
+        """Lay out one session, or the column titles."""
         style = self._printing
         if session is None:
             words = [Part(trusted(word), StyleRole.STRONG) for word in ("title", "agent", "turns", "size", "changed")]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -61,6 +61,13 @@ class Action(Struct, frozen=True):
     def shown_key(self) -> str:
         """The first key in printed form; empty without a key."""
         return next(iter(self.shown_keys), "")
+
+
+@runtime_checkable
+class HasActions(Protocol):
+    """A screen with a table of actions."""
+
+    actions: Sequence[Action]
 
 
 _M, _S, _P, _C, _V = Group.MOVE, Group.SEARCH, Group.PROBLEMS, Group.CALLS, Group.VIEW

@@ -8,8 +8,7 @@ from functools import partial
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
-from viewer.tui.keys import ACTIONS, Action
-from viewer.tui.main.screen import MainScreen
+from viewer.tui.keys import ACTIONS, Action, HasActions
 
 LEFT_OUT = frozenset({"palette", "line_down", "line_up", "clear", "yank", "open", "copy_or_quit"})
 """Actions that make no sense in a list."""
@@ -28,7 +27,7 @@ def command_provider(actions: Sequence[Action] = ACTIONS) -> type[Provider]:
 
         @property
         def _offered(self) -> list[Action]:
-            table = self.screen.actions if isinstance(self.screen, MainScreen) else actions
+            table = self.screen.actions if isinstance(self.screen, HasActions) else actions
             return [action for action in table if action.id not in LEFT_OUT]
 
         async def discover(self) -> Hits:

@@ -119,7 +119,7 @@ class Batch:
 
 
 class _Literals:
-    """Literals by search method: as words if a literal that ignores case has the same first byte, or it is not ASCII."""
+    """Literals by search method: as words if one that ignores case has the same first byte, or if it is not ASCII."""
 
     def __init__(self, checks: Sequence[Check]) -> None:
         triggers = [leaf for leaf in leaves_of(checks) if isinstance(leaf, Contains)]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from viewer.index.one_transcript import OneTranscript
 
 WORTH_SCANNING = 16 * 1024
-"""A smaller piece is left to the parser."""
+"""Smaller pieces are left to the parser."""
 MOST_IN_BINARY = 20
 """Reading stops after this many findings in a binary input."""
 
@@ -45,7 +45,7 @@ class BackendChoice:
 
 
 class Noise:
-    """Counts the findings of a binary input, which is read only until there are many."""
+    """Counts the findings in a binary input, which is read only until there are enough."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -56,8 +56,8 @@ class Noise:
         return self._count >= MOST_IN_BINARY
 
     def listen(self, data: bytes) -> bool:
-        """Read the next bytes of a binary input; True if they are the ones that suffice to stop."""
-        if self.is_heard or data.count(0) == len(data):  # the latter is part of one long run
+        """Check the next bytes of a binary input. True if, with them, there are enough findings to stop."""
+        if self.is_heard or data.count(0) == len(data):  # NUL bytes are part of one long run
             return False
         found = chain(ill_formed(data), find_nul(data, 0))
         self._count += sum(1 for _ in islice(found, MOST_IN_BINARY))
@@ -86,10 +86,10 @@ class Reading:
         self.read_to = 0
         """The number of bytes read."""
         self.is_ended = False
-        """True if the input was read to its end; checks may still run."""
+        """True if the input was read to its end. Checks may still be running."""
         self.scanner: Scanner | None = None
         self.selection: OneTranscript | None = None
-        """The one transcript of the input that was named."""
+        """The one transcript of the input that was selected."""
         self._backend = backend
         self._options = options
         self._parser = Parser(FORMATS[detection.format], options)
@@ -138,7 +138,7 @@ class Reading:
         """Read the next bytes of the input."""
         is_much = len(data) >= WORTH_SCANNING or self.message_count >= MANY
         if is_much and self._parser.has_frames and self.needs_backend:
-            self.load_backend()  # a format without frames is read as fast without it, in half the memory
+            self.load_backend()  # without frames, a format is read as fast without it, in half the memory
         self.read_to += len(data)
         self.places.feed(data, self._backend.current.columns)
         make_scanner, least = self._backend.current.make_scanner, 0 if self._backend.forced else WORTH_SCANNING
@@ -154,7 +154,7 @@ class Reading:
         _index_source(self.source, self.read_to, data, self.scanner.parsed)
 
     def _apply(self, events: list[Event]) -> None:
-        """Apply the events of the parser, or those of the one transcript that was named."""
+        """Apply the events of the parser, or only those of the selected transcript."""
         self.analysis.apply(self.selection.events(events) if self.selection else events)
 
     @property
@@ -163,16 +163,16 @@ class Reading:
         return self._noise.is_heard
 
     def hears_noise(self, data: bytes) -> bool:
-        """Look for noise in the bytes just read; True if they are the ones that suffice to stop. List few findings of
-        binary input, but more again if it turns out to have another format."""
+        """Check the bytes just read for noise. True if, with them, there are enough findings to stop. Binary input
+        lists few findings, but more again if it turns out to have another format."""
         heard = self.unknown == "binary" and self._noise.listen(data)
         is_noise = heard or (self.unknown == "binary" and self._noise.is_heard)
         self.analysis.findings.most_per_code = MOST_IN_BINARY if is_noise else self._most_per_code
         return heard
 
     def end(self) -> None:
-        """Finish reading. Drop the parser and the scanner, which hold words of hidden content that now belong only in
-        the index."""
+        """Finish reading. Drop the parser and the scanner, because they hold words of hidden content that the index now
+        has."""
         self._apply(self._parser.close())
         self.report_fault()
         self.analysis.close()
@@ -182,7 +182,7 @@ class Reading:
         self.is_ended, self.analysis.is_partial = True, False
 
     def report_fault(self) -> None:
-        """Report once, at the offset where reading stopped, that the source was damaged, truncated, or too large."""
+        """Report once that the source is damaged, truncated or too large, at the offset where reading stopped."""
         fault = self.source.fault
         if fault and not self._has_reported_fault:
             self._has_reported_fault = True
@@ -192,7 +192,7 @@ class Reading:
 
     @property
     def unknown(self) -> str | None:
-        """The kind of a nonempty input without a recognized transcript: `json`, `text`, or `binary`."""
+        """The kind of a nonempty input in which no transcript was recognized: `json`, `text`, or `binary`."""
         return None if len(self.analysis.index) else self.analysis.unknown
 
     @property
@@ -202,7 +202,7 @@ class Reading:
 
     @property
     def _part_faults(self) -> list[tuple[int, str]]:
-        """Places and reasons of what could not be read of a container."""
+        """The position and reason of each part of a container that could not be read."""
         faults: list[tuple[int, str]] = getattr(self.source, "part_faults", [])  # only containers have parts
         return faults
 
@@ -212,7 +212,7 @@ class Reading:
         return len(self.analysis.index)
 
     def missing_item(self, path: str) -> str:
-        """Why the input lacks the named transcript; empty if it has it, or if the input is not completely read."""
+        """Why the input lacks the selected transcript; empty if it has it or has not been read to its end."""
         selection = self.selection
         if selection is None or not self.is_ended or selection.is_found:
             return ""

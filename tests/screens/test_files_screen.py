@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from textual.command import CommandPalette
 from textual.pilot import Pilot
 
 from tests.support.running import ROOMY, SMALL, drawn, press, running, type_in, until, view
@@ -20,6 +19,7 @@ from viewer.render.width import cells
 from viewer.sources.folder import found_file
 from viewer.tui.app import ViewOptions
 from viewer.tui.dialogs.help import HelpScreen
+from viewer.tui.dialogs.palette import PaletteScreen
 from viewer.tui.files import facts
 from viewer.tui.files.catalog import SORTS, Catalog
 from viewer.tui.files.facts import FileFacts, Hit, Reading, facts_of, search_in
@@ -254,8 +254,8 @@ async def test_every_key_of_the_list_does_what_its_help_says(runs: Path) -> None
         await does("help", "?", lambda: isinstance(pilot.app.screen, HelpScreen))
         assert "Find text in all files" in drawn(pilot) and "Fold" not in drawn(pilot)
         await press(pilot, "escape")
-        await does("palette", "ctrl+p", lambda: isinstance(pilot.app.screen, CommandPalette))
-        await press(pilot, *"sort by the next", "down", "enter")
+        await does("palette", "ctrl+p", lambda: isinstance(pilot.app.screen, PaletteScreen))
+        await press(pilot, *"sort", "enter")
         await until(lambda: "most turns first" in drawn(pilot))
         await screen(pilot).run_action("do('theme')")
         await does("theme", "escape", lambda: isinstance(pilot.app.screen, FilesScreen))

@@ -515,12 +515,22 @@ class FilesScreen(DismissOnce[Choice | None]):
         self.post_message(ThemeWanted())
 
     def open_palette(self) -> None:
-        self.app.action_command_palette()
+        """Show the actions of the list, and run the chosen one."""
+        from viewer.tui.dialogs.palette import PaletteScreen
+        from viewer.tui.palette import Entry as PaletteEntry
+        from viewer.tui.palette import action_entries
+
+        def chosen(entry: PaletteEntry | None) -> None:
+            if entry is not None:
+                self.action_do(entry.id)
+
+        entries = [entry for entry in action_entries(self.actions) if entry.id != "palette"]
+        self.app.push_screen(PaletteScreen(self._list.painter, self._printing, entries, ()), chosen)
 
     def open_help(self) -> None:
         from viewer.tui.dialogs.help import HelpScreen
 
-        self.app.push_screen(HelpScreen(self._list.painter, self._printing, self.actions))
+        self.app.push_screen(HelpScreen(self._list.painter, self._printing, self.actions, is_short=False))
 
     def suspend(self) -> None:
         self.app.action_suspend_process()

@@ -15,7 +15,8 @@ from tests.support.samples import Sample, samples
 from tests.support.unconditional import unconditional
 from viewer.checks import CHECKS
 from viewer.checks.check import AnyOf, Check
-from viewer.document.document import WORTH_SCANNING, Document
+from viewer.document.document import Document
+from viewer.document.one_reading import WORTH_SCANNING
 from viewer.formats import detect
 from viewer.model.diagnostic import Diagnostic, Rule
 from viewer.rules import RULES

@@ -42,7 +42,9 @@ class Settings(Struct, frozen=True):
     plugins: bool = True
     """True if format plug-ins may be loaded."""
     discovery: bool = True
-    """True if `sessions` may look for agent sessions."""
+    """True if the sessions of agents may be looked for."""
+    state: bool = True
+    """True if marks, positions and pane sizes survive a restart."""
     places: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Additional folders to search, by agent."""
     limits: Limits = Limits()

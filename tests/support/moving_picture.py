@@ -106,7 +106,8 @@ def _rows(svg: str, page: str) -> list[tuple[int, str]]:
     for left, top, looks, length, word in _TEXT.findall(content):
         place = (int(top) - _MARGIN - _BASELINE) // CELL_HEIGHT
         texts.setdefault(place, []).append(
-            f'<text x="{left}" y="{_BASELINE}" {looks} textLength="{length}" lengthAdjust="spacingAndGlyphs">{word}</text>'
+            f'<text x="{left}" y="{_BASELINE}" {looks} textLength="{length}" '
+            f'lengthAdjust="spacingAndGlyphs">{word}</text>'
         )
     rows = []
     for place in sorted({*areas, *texts}):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -15,43 +14,34 @@ from viewer.checks.analysis import Analysis
 from viewer.checks.context import Read
 from viewer.checks.missing import MissingArguments
 from viewer.checks.offending import offending_value
-from viewer.checks.text import find_nul
-from viewer.document.backend import BIG, MANY, PLAIN, forced_backend, load_backend
+from viewer.document.one_reading import BackendChoice, Reading
 from viewer.document.positions import Positions
 from viewer.document.projection import Projection
 from viewer.document.vault import Vault
 from viewer.errors import FileRewrittenError, ViewerError
-from viewer.formats import FORMATS, Detection, body_of_ids, detect
+from viewer.formats import FORMATS, Detection, detect
 from viewer.formats.detect import HEAD
 from viewer.index.calls import CallLink
 from viewer.index.findings import MOST_PER_CODE
 from viewer.index.messages import MessageIndex
 from viewer.model.diagnostic import Diagnostic, Rule
-from viewer.model.events import Closed, Event
+from viewer.model.events import Closed
 from viewer.model.messages import Header, Message, Piece, Span, Transcript
 from viewer.model.visibility import Audience, is_user_safe
 from viewer.reading.format import FormatTraits, ReadOptions
 from viewer.reading.parser import Parser
-from viewer.rules.errors import E_FORMAT_UNKNOWN, E_STREAM_TRUNCATED
-from viewer.rules.structure import W_ENCODING, W_RECORD_UNKNOWN
+from viewer.rules.structure import W_RECORD_UNKNOWN
 from viewer.sources.checksums import BLOCK
 from viewer.sources.containers.items import split_item
 from viewer.sources.file_source import FileSource
 from viewer.sources.files import CHUNK, Source, open_source
-from viewer.syntax.utf8 import ill_formed
 
 if TYPE_CHECKING:
     from viewer.document.filter.tree import Filter
-    from viewer.document.scanner import Scanner
-    from viewer.index.one_transcript import OneTranscript
 
 LONGEST_EXCERPT = 512
-WORTH_SCANNING = 16 * 1024
-"""Smaller pieces are left to the parser."""
 PARSED_AT_ONCE = 16 * 1024
 CHECKED_AT_ONCE = 128 * 1024
-MOST_IN_BINARY = 20
-"""Reading stops after this many findings in a binary input."""
 LARGEST_STEP = 4 * CHUNK
 CHECKING_SHARE = 0.8
 """The share of the work on a large input that is checking."""
@@ -139,26 +129,6 @@ class Quotes:
         return before + place + rest, len(before), len(before) + len(place)
 
 
-class Noise:
-    """Counts the findings in a binary input, which is read only until there are enough."""
-
-    def __init__(self) -> None:
-        self._count = 0
-
-    @property
-    def is_heard(self) -> bool:
-        """True if there are enough findings to stop."""
-        return self._count >= MOST_IN_BINARY
-
-    def listen(self, data: bytes) -> bool:
-        """Check the next bytes of a binary input. True if, with them, there are enough findings to stop."""
-        if self.is_heard or data.count(0) == len(data):  # NUL bytes are part of one long run
-            return False
-        found = chain(ill_formed(data), find_nul(data, 0))
-        self._count += sum(1 for _ in islice(found, MOST_IN_BINARY))
-        return self.is_heard
-
-
 class Tally:
     """Counts of one reading, including hidden content. Never for a view."""
 
@@ -207,39 +177,33 @@ class Document:
         """How often reading was restarted from the beginning of the input."""
         self._reading_step = _Step()
         self._reader = _Reader(source, self._reading_step)
-        self._forced = forced_backend()
-        self._backend = self._forced or PLAIN
+        self._backend = BackendChoice()
         self._begin(source, _choose(source, format))
 
     def _begin(self, source: Source, detection: Detection) -> None:
         """Start reading this source from its first byte."""
-        self._source = source
         reader = self._reader = _Reader(source, self._reading_step, self._reader.on_rewritten)
-        self.detection = detection
-        self._places = Positions(reader.read)
-        self._analysis = Analysis(reader.read, FORMATS, body_of_ids, defers=True)
-        self._analysis.index.use_columns(self._backend.columns)
-        self._analysis.is_partial = True
-        self.quotes = Quotes(self._places, reader.read, self._analysis.missing_arguments(reader.read))
-        self.tally = Tally(self._analysis)
-        self._analysis.unknown = detection.unknown
-        self._analysis.findings.most_per_code = self._most_per_code
-        self._parser = Parser(FORMATS[detection.format], self._options)
-        self._scanner: Scanner | None = None
-        self._read_to = 0
-        self._selection: OneTranscript | None = None
-        if source.only:
-            from viewer.index.one_transcript import OneTranscript
-
-            self._selection = OneTranscript(source.only)
-        self._noise = Noise()
-        self._is_read = False
+        reading = self._reading = Reading(
+            source, detection, reader.read, self._backend, self._options, self._most_per_code
+        )
+        self.quotes = Quotes(reading.places, reader.read, reading.analysis.missing_arguments(reader.read))
+        self.tally = Tally(reading.analysis)
         self._progress = 0.0
         self.is_complete = False
         """True if the input was read to its end and fully checked."""
-        self._has_reported_fault = False
-        if source.converted:
-            self._analysis.findings.add(W_ENCODING, "utf-16", 0, 0, None)
+
+    @property
+    def _source(self) -> Source:
+        return self._reading.source
+
+    @property
+    def _analysis(self) -> Analysis:
+        return self._reading.analysis
+
+    @property
+    def detection(self) -> Detection:
+        """The format that the input has, or that was asked for, and why."""
+        return self._reading.detection
 
     def as_format(self, format: str) -> Document:
         """The same input in another format, not read yet."""
@@ -275,26 +239,23 @@ class Document:
     @property
     def step_size(self) -> int:
         """How many bytes to read or check per step to keep the screen responsive."""
-        if self._is_read:
+        if self._reading.is_ended:
             return CHECKED_AT_ONCE
-        return 2 * CHUNK if self._parser.has_frames and self._source.size >= BIG else PARSED_AT_ONCE
+        return 2 * CHUNK if self._reading.has_frames and self._reading.is_big else PARSED_AT_ONCE
 
     @property
     def needs_backend(self) -> bool:
-        """True if reading needs a backend that is not loaded yet."""
-        if self._backend is not PLAIN or self._forced is not None or self._is_read:
-            return False
-        return self._source.size >= BIG or self.message_count >= MANY
+        """True if reading will need a backend that is not loaded yet."""
+        return self._reading.needs_backend
 
     def load_backend(self) -> None:
-        """Load the backend and use it from now on, also for later readings. Interactive callers use another thread."""
-        self._backend = load_backend()
-        self._analysis.index.use_columns(self._backend.columns)
+        """Load and use the backend; interactive callers use another thread. It stays, also for later readings."""
+        self._reading.load_backend()
 
     def read_unchecked(self, size: int) -> None:
         """Read this many more bytes without checks, for a list that shows no problems. At the end, the document is read
         but not complete."""
-        if not self._is_read:
+        if not self._reading.is_ended:
             with self._reading_step:
                 self._step(size, checks=False)
 
@@ -318,81 +279,43 @@ class Document:
         return not self._analysis.is_checked
 
     def _step(self, size: int, *, checks: bool) -> None:
-        if self._is_read:
-            self._analysis.check_some(size)
-        elif data := _next_bytes(self._source, self._read_to, size):
+        reading, analysis = self._reading, self._reading.analysis
+        if reading.is_ended:
+            analysis.check_some(size)
+        elif data := _next_bytes(reading.source, reading.read_to, size):
             self._take(data)
-            if checks and not self._scanner:
-                self._analysis.check_all()
-            if self.unknown == "binary" and self._noise.listen(data):
-                self._analysis.findings.most_per_code = MOST_IN_BINARY
-                self._end()
+            if checks and not reading.scanner:
+                analysis.check_all()
+            if reading.hears_noise(data):
+                reading.end()
         else:
-            self._end()
-        if self._is_read and self._analysis.is_checked:
+            reading.end()
+        if reading.is_ended and analysis.is_checked:
             clear_caches()
-            if self._source.size >= BIG:
+            if reading.is_big:
                 release_memory()
             self.is_complete = True
-        done = self._read_to - CHECKING_SHARE * min(self._read_to, self._analysis.unchecked)
-        self._progress = max(self._progress, min(1.0, done / max(1, self._source.size)))
+        done = reading.read_to - CHECKING_SHARE * min(reading.read_to, analysis.unchecked)
+        self._progress = max(self._progress, min(1.0, done / max(1, reading.source.size)))
 
     def _take(self, data: bytes) -> None:
-        is_much = len(data) >= WORTH_SCANNING or self.message_count >= MANY
-        if is_much and self._parser.has_frames and self.needs_backend:
-            self.load_backend()  # without frames, a format is read as fast without it, in half the memory
-        self._read_to += len(data)
-        self._places.feed(data, self._backend.columns)
-        make_scanner, least = self._backend.make_scanner, 0 if self._forced else WORTH_SCANNING
-        if self._selection is not None:
-            make_scanner = None
-        if make_scanner is None or len(data) < least or not self._parser.has_frames:
-            _index_source(self._source, self._read_to, data)
-            self._apply(self._parser.feed(data))
-            return
-        if self._scanner is None:
-            self._scanner = make_scanner(self._parser, self._analysis)
-        self._scanner.feed(data)
-        _index_source(self._source, self._read_to, data, self._scanner.parsed)
-
-    def _apply(self, events: list[Event]) -> None:
-        """Apply the events of the parser, or only those of the selected transcript."""
-        self._analysis.apply(self._selection.events(events) if self._selection else events)
-
-    def _end(self) -> None:
-        """Finish reading. Drop the parser and the scanner, because they hold words of hidden content that the index now
-        has."""
-        self._apply(self._parser.close())
-        self._report_fault()
-        self._analysis.close()
-        if self.unknown:
-            self._analysis.findings.add(E_FORMAT_UNKNOWN, self.unknown, 0, 0, None)
-        self._parser, self._scanner = Parser(FORMATS[self.detection.format], self._options), None
-        self._is_read, self._analysis.is_partial = True, False
-
-    def _report_fault(self) -> None:
-        """Report once that the source is damaged, truncated or too large, at the offset where reading stopped."""
-        fault = self._source.fault
-        if fault and not self._has_reported_fault:
-            self._has_reported_fault = True
-            self._analysis.findings.add(E_STREAM_TRUNCATED, fault, self._read_to, self._read_to, None)
-        for at, reason in self._part_faults:
-            self._analysis.findings.add(E_STREAM_TRUNCATED, reason, at, at, None)
+        """Read the next bytes."""
+        self._reading.take(data)
 
     @property
     def unknown(self) -> str | None:
         """The kind of a nonempty input in which no transcript was recognized: `json`, `text`, or `binary`."""
-        return None if len(self._analysis.index) else self._analysis.unknown
+        return self._reading.unknown
 
     @property
     def size(self) -> int:
         """The number of bytes read."""
-        return self._read_to
+        return self._reading.read_to
 
     @property
     def is_read(self) -> bool:
         """True if the input was read to its end. Checks may still be running."""
-        return self._is_read
+        return self._reading.is_ended
 
     @property
     def is_checked(self) -> bool:
@@ -407,13 +330,7 @@ class Document:
     @property
     def damage(self) -> str:
         """Why reading stopped early, as a reason of E-STREAM-TRUNCATED; empty if it did not."""
-        return self._source.fault or next((reason for _, reason in self._part_faults), "")
-
-    @property
-    def _part_faults(self) -> list[tuple[int, str]]:
-        """The position and reason of each part of a container that could not be read."""
-        faults: list[tuple[int, str]] = getattr(self._source, "part_faults", [])  # only containers have parts
-        return faults
+        return self._reading.damage
 
     @property
     def options(self) -> ReadOptions | None:
@@ -428,18 +345,12 @@ class Document:
     @property
     def is_part(self) -> bool:
         """True if one transcript of the input was selected."""
-        return self._selection is not None
+        return self._reading.selection is not None
 
     @property
     def missing_item(self) -> str:
         """Why the input lacks the selected transcript; empty if it has it or has not been read to its end."""
-        selection = self._selection
-        if selection is None or not self._is_read or selection.is_found:
-            return ""
-        if selection.number and selection.count:
-            return f"{self.path} has no transcript {selection.number:,}: the last one is {selection.count:,}"
-        count = f"{selection.count:,} transcript{'' if selection.count == 1 else 's'}"
-        return f"{self.path} has no transcript {selection.item}: it has {count}, named by number or by session id"
+        return self._reading.missing_item(self.path)
 
     @property
     def note(self) -> str:
@@ -449,7 +360,7 @@ class Document:
     @property
     def message_count(self) -> int:
         """The number of messages, including hidden ones."""
-        return len(self._analysis.index)
+        return self._reading.message_count
 
     @property
     def index(self) -> MessageIndex:
@@ -463,7 +374,8 @@ class Document:
 
     def keep_per_code(self, most: int) -> Document:
         """Keep at most this many diagnostics per code, 0 for all. Call this before reading."""
-        self._most_per_code = self._analysis.findings.most_per_code = most
+        self._most_per_code = most
+        self._reading.keep_per_code(most)
         return self
 
     def project(self, audience: Audience, *, withholds: bool = True, where: Filter | None = None) -> Projection:
@@ -474,7 +386,7 @@ class Document:
             *(self._source, self._analysis.unsettled, self._analysis.transcripts, self._is_still, on_rewritten),
             find_missing=self._analysis.missing_arguments,
         )
-        projection = Projection(audience, self._analysis, self._places, vault)
+        projection = Projection(audience, self._analysis, self._reading.places, vault)
         if where is None:
             return projection
         from viewer.document.filter.predicate import matching  # few commands filter
@@ -523,12 +435,6 @@ def _next_bytes(source: Source, start: int, size: int) -> bytes:
     if size > 2 * BLOCK:
         size -= (start + size) % BLOCK
     return source.next(start, size)
-
-
-def _index_source(source: Source, end: int, data: bytes, parsed: Sequence[Span] | None = None) -> None:
-    """Let the source record the bytes read. `parsed` are the parts that the parser read, if not all."""
-    if isinstance(source, FileSource):
-        source.index(end - len(data), data, parsed)
 
 
 def _choose(source: Source, format: str | None) -> Detection:

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from viewer.cache import clear_caches
 from viewer.document.backend import BIG
-from viewer.document.document import CHECKED_AT_ONCE, MOST_IN_BINARY, Document, Finding, Quotes
+from viewer.document.document import CHECKED_AT_ONCE, Document, Finding, Quotes
 from viewer.errors import FileRewrittenError
 from viewer.formats import Detection, detect
 from viewer.formats.detect import HEAD
@@ -154,7 +154,7 @@ class LiveDocument(Document):
     @property
     def progress(self) -> float:
         """The share of the available data that has been read."""
-        return 1.0 if self.is_complete else min(1.0, self._read_to / max(1, self.following.length))
+        return 1.0 if self.is_complete else min(1.0, self._reading.read_to / max(1, self.following.length))
 
     @property
     def version(self) -> tuple[int, ...]:
@@ -248,16 +248,16 @@ class LiveDocument(Document):
         reason, restarted = None, False
         if reset := self._changes.first(Reset):
             reason = reset.reason
-            if reason is Reason.REPLACED and self._read_to and not self._is_over:
+            if reason is Reason.REPLACED and self._reading.read_to and not self._is_over:
                 self._finish()  # keeps the reset queued
                 return LiveChange(grew=True, ended=True, state=state, more=True)
             self._changes.drop_first()
-            reason, restarted = reason if self._read_to else None, True
+            reason, restarted = reason if self._reading.read_to else None, True
             self._begin(self.following.generation, self._format_choice.detect(b"", self.detection))
         if self._changes.first(Grew):
-            was_empty = not self._read_to
+            was_empty = not self._reading.read_to
             began = self._grow(self._changes.take_bytes(size))
-            if self._noise.is_heard and self._read_to >= HEAD:
+            if self._reading.is_noise and self._reading.read_to >= HEAD:
                 self.close()
                 return LiveChange(True, began or restarted, reason, ended=True, state=state)
             if began:
@@ -266,32 +266,27 @@ class LiveDocument(Document):
 
     def _grow(self, data: bytes) -> bool:
         """Read on. True if reading (re)started, because this is the first data or the format changed."""
-        before = self._format_choice.head if self._read_to else b""
+        before = self._format_choice.head if self._reading.read_to else b""
         began = self._settle(before, data)
-        self._analysis.unsettled.is_tentative = not self._format_choice.is_fixed and self._read_to + len(data) < HEAD
+        is_open = not self._format_choice.is_fixed and self._reading.read_to + len(data) < HEAD
+        self._analysis.unsettled.is_tentative = is_open
         self._take(before + data if began else data)
-        self._check_for_noise(data)
-        if self._read_to == self.following.size:
-            self._report_fault()
+        self._reading.hears_noise(data)
+        if self._reading.read_to == self.following.size:
+            self._reading.report_fault()
         self._deadlines.watch(self._clock(), live=self.has_caught_up)
         self._grew_at = self._clock()
         return began
 
-    def _check_for_noise(self, data: bytes) -> None:
-        """List only a few findings of binary input, and all of them again if it turns out to have another format."""
-        is_noise = self.unknown == "binary" and (self._noise.listen(data) or self._noise.is_heard)
-        self._analysis.findings.most_per_code = MOST_IN_BINARY if is_noise else self._most_per_code
-
     def _settle(self, before: bytes, data: bytes) -> bool:
         """Detect the format from the head of the input so far. True if reading restarts."""
-        if self._read_to >= HEAD:
+        if self._reading.read_to >= HEAD:
             return False
         detection = self._format_choice.settle(before, data, self.detection)
-        if not self._read_to or detection.format != self.detection.format:
+        if not self._reading.read_to or detection.format != self.detection.format:
             self._begin(self.following.generation, detection)
             return True
-        self.detection = detection
-        self._analysis.unknown = detection.unknown
+        self._reading.redetect(detection)
         return False
 
     def _take(self, data: bytes) -> None:
@@ -299,8 +294,8 @@ class LiveDocument(Document):
         end is checked later, because reading without checks is much faster."""
         waits = not self._analysis.is_checked
         super()._take(data)
-        is_far = self.following.length - self._read_to >= BIG
-        if not self._reads_first or self._scanner is None or not (waits or is_far):
+        is_far = self.following.length - self._reading.read_to >= BIG
+        if not self._reads_first or self._reading.scanner is None or not (waits or is_far):
             self._analysis.check_all()
 
     def _finish(self) -> None:
@@ -309,7 +304,7 @@ class LiveDocument(Document):
         rest = self._source.add(b"", ends=True)
         if rest:
             self._take(rest)
-        self._end()
+        self._reading.end()
         self._analysis.check_all()
         clear_caches()
         self.is_complete = False

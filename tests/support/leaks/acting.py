@@ -78,6 +78,8 @@ EVERYWHERE = [
     Act("copy"),
     Act("hover", (20, 6)),
     Act("help"),
+    Act("key", ("apostrophe",)),
+    Act("key", ("enter",)),
     Act("palette", ("copy",)),
     Act("screenshot"),
     Act("export"),
@@ -89,6 +91,22 @@ EVERYWHERE = [
     Act("key", ("g",)),
 ]
 """Every feature of the app, once."""
+
+
+IN_A_LIST = [
+    *(Act("key", (key,)) for key in ("j", "s", "s", "s", "y", "D", "D", "G")),
+    Act("search", ("/", "warm")),
+    Act("key", ("escape",)),
+    Act("search", ("&", "warm")),
+    Act("key", ("escape",)),
+    Act("help"),
+    Act("palette", ("sort",)),
+    Act("hover", (10, 3)),
+    Act("screenshot"),
+    Act("resize", (80, 24)),
+    Act("resize", (120, 40)),
+]
+"""Every feature of the list of files, once."""
 
 
 async def perform(pilot: Pilot[int], act: Act) -> AsyncIterator[None]:
@@ -149,7 +167,7 @@ def _typed(kind: str, given: list[str]) -> list[list[str]]:
 
 
 _FIXED = {
-    "help": [["question_mark"], ["down"], ["escape"]],
+    "help": [["question_mark"], ["down"], ["slash", "e", "r"], ["escape", "escape"]],
     "copy": [["ctrl+c"]],
     "export": [["x"], ["enter"], ["x", "up"], ["enter"], ["escape"]],
     "brief and back": [["escape", "escape", "D"], ["e", "J", "l", "y", "x"], ["enter"], ["escape", "T", "p"], ["D"]],

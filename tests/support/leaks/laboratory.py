@@ -26,8 +26,10 @@ from viewer.model.visibility import BRIEF
 from viewer.reading.format import ReadOptions
 from viewer.tui.app import ViewerApp, ViewOptions
 from viewer.tui.dialogs.help import HelpScreen
+from viewer.tui.files.screen import FilesScreen
 from viewer.tui.main import read_worker as reading
 from viewer.tui.main.screen import MainScreen
+from viewer.tui.settings.state_file import StateFile
 
 _WRITING = "a part was written"
 UNKNOWABLE = {"only the end of a think block"}
@@ -177,14 +179,23 @@ class Session:
             if isinstance(each, MainScreen):
                 yield "search hits", self._hits(each)
                 yield "notices", str(each.widgets.status.notice)
+            if isinstance(each, FilesScreen) and each.catalog.reading.audience.is_safe:
+                catalog = each.catalog
+                rows = [(catalog.facts(entry), catalog.hit(entry)) for entry in catalog.listing.entries]
+                yield "facts of files", f"{rows}\n{each._status.notice}"
+                if catalog.search:
+                    yield "hits in all files", self._hit(catalog.search.query.text, catalog.searched[0])
 
     def _hits(self, screen: MainScreen) -> str:
         """The canary of a search with matches: no shown text contains it, so any match is a leak. Shown text may
         contain a prefix of one or two letters."""
         searcher = screen.search.searcher
-        if searcher is None or not len(searcher.matches) or len(searcher.query.text) < SHORTEST_TYPED:
+        return self._hit(searcher.query.text, len(searcher.matches)) if searcher is not None else ""
+
+    def _hit(self, typed: str, count: int) -> str:
+        if not count or len(typed) < SHORTEST_TYPED:
             return ""
-        return next((word for word in self.planted.canaries if word.startswith(searcher.query.text)), "")
+        return next((word for word in self.planted.canaries if word.startswith(typed)), "")
 
     def _regions(self) -> Iterator[tuple[str, str]]:
         """The drawn text of each widget."""
@@ -202,7 +213,10 @@ class Session:
         yield "screen", "\n".join(strip.text for strip in strips)
 
     def files(self) -> None:
-        """New files in the folder at the end."""
+        """New files in the folder at the end. The state file holds nothing but numbers."""
+        state = self.folder / "state" / "state.json"
+        if state.exists() and not NUMBERS_ONLY.fullmatch(state.read_text("utf-8")):
+            self.escaped.append(Escaped("state file", "any text", Leak("", "text", ""), "the end"))
         for path in sorted(self.folder.rglob("*")):
             if path.is_file() and "input" not in path.relative_to(self.folder).parts and REVEALED not in path.name:
                 surface = "screenshots" if path.suffix == ".svg" else "files"
@@ -233,6 +247,10 @@ def surface_of(widget: Widget) -> str:
     return "screen"
 
 
+NUMBERS_ONLY = re.compile(
+    r'(?:[\d,:{}\[\]\s]|true|"(?:key|welcome|panes|outline|inspector|problems|files|at|marks|[0-9a-f]{32})")*'
+)
+"""The content of a state file: names of fields, random hexadecimal names, and numbers."""
 NAMES = {
     "TitleBar": "title",
     "Outline": "outline",
@@ -245,7 +263,9 @@ NAMES = {
     "Prompt": "prompt",
     "StatusLine": "status",
     "KeyFooter": "footer",
-    "Palette": "palette",
+    "PaletteScreen": "palette",
+    "MarksScreen": "list of marks",
+    "WelcomeScreen": "welcome card",
     "FilesScreen": "list of files",
     "Toast": "notification",
     "ToastHolder": "notification",
@@ -285,7 +305,9 @@ async def session(
             patched.setattr(reading, "READ_FIRST", 29)
             patched.setattr(reading, "DRAW_AGAIN_SECONDS", 0.0)
             patched.setattr(reading, "LOOK_AGAIN_SECONDS", 0.01)
-        app = Recorded(["input" if as_folder else "input/chat.ocml"], options)
+        state = StateFile(folder / "state" / "state.json")
+        state.welcomed()
+        app = Recorded(["input" if as_folder else "input/chat.ocml"], options, state=state)
         async with app.run_test(size=size) as pilot:
             run = Session(planted, pilot, folder)
             while slowly and not run.has_read:

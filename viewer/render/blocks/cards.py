@@ -14,9 +14,9 @@ from msgspec import Struct
 from viewer.document.calls import CallView
 from viewer.document.projection import Projection
 from viewer.document.rows import RowKind, Rows
-from viewer.document.values import Headline, ShownCall, ShownDiagnostic
+from viewer.document.values import Headline, ShownCall, ShownDiagnostic, ShownMessage
 from viewer.render.blocks.block import BlockFacts, BlockLine, styled_row
-from viewer.render.blocks.call_words import problem_words, state_part, state_words, time_words, tool_words
+from viewer.render.blocks.call_words import STATE_ROOM, TIME_ROOM, call_state, tool_words
 from viewer.render.blocks.json_rows import (
     ALL_NODES,
     LONG_TEXT,
@@ -32,7 +32,7 @@ from viewer.render.blocks.json_rows import (
 from viewer.render.diagnostic import described
 from viewer.render.head import is_call, letter_of
 from viewer.render.layout import Row, lay_out, moved_row
-from viewer.render.number_format import byte_size, counted
+from viewer.render.number_format import byte_size, counted, duration
 from viewer.render.sanitize import sanitize, sanitize_line
 from viewer.render.style import Glyphs, Line, Part, Styled, StyleRole, trusted
 from viewer.render.width import between, cells
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 _NUMBER_ROOM = 8
 """The least cells of the numbers at the right edge."""
-_MOST_READ = 1000
+MOST_READ = 1000
 """Characters of a body that are read for one line."""
 _MOST_WORDS = 400
 _LEADING_MARKS = re.compile(r"\s*(?:<\|[a-z_]{1,32}\|>\s*)+")
@@ -83,6 +83,23 @@ def call_of_reply(rows: Rows, calls_of: Callable[[int], Sequence[ShownCall]], ro
         return 0
     number, above = rows.value(row), rows.value(row - 1)
     return above if any((call.call, call.reply) == (above, number) for call in calls_of(number)) else 0
+
+
+def speaker_of(headline: Headline | ShownMessage, signs: Glyphs) -> tuple[str, SafeText, StyleRole]:
+    """The glyph, the name and the style of a message that has a row of one line."""
+    if is_call(headline):
+        return signs.call, tool_words(headline.recipient or ""), StyleRole.TOOL
+    letter = letter_of(headline)
+    sign, name, look = _ASIDES.get(letter, ("", headline.role or "no role", StyleRole.UNKNOWN))
+    if letter in ("S", "D"):
+        name = headline.role
+    return getattr(signs, sign) if sign else "?", sanitize_line(name, 40), look
+
+
+def first_words(beginning: str) -> SafeText:
+    """The first words of a body on one line, without the marks that it begins with."""
+    words = _LEADING_MARKS.sub("", beginning, count=1)
+    return sanitize_line(" ".join(words.split()), _MOST_WORDS)
 
 
 class Entry(Struct, frozen=True):
@@ -163,21 +180,20 @@ class CardMaker:
         """Tool, arguments, state, duration, numbers, and if it is open."""
         signs = self._glyphs
         tool = tool_words(call.tool)
-        arguments = arguments_line(self._projection.beginning(call.call or 0, _MOST_READ))
+        arguments = arguments_line(self._projection.beginning(call.call or 0, MOST_READ))
         left = [Part(trusted(f"{signs.call} {tool}"), StyleRole.TOOL)]
         left += [Part(trusted(f"  {arguments}"), StyleRole.QUIET)] if arguments else []
-        state = self._state(call, [one for found in notes.values() for one in found])
-        numbers = _numbers(call, signs)
-        aside = f"{time_words(call.latency_ms, call.observed_ms)}{numbers:>{max(_NUMBER_ROOM, len(numbers) + 2)}}"
-        mark = signs.unfolded if is_open else signs.folded
-        right = [state, Part(trusted(f"{aside} {mark}"), StyleRole.QUIET)]
-        return between(left, right, self._width + 1, signs)
+        state, look = call_state(call, [one for found in notes.values() for one in found], signs)
+        time = call.latency_ms if call.latency_ms is not None else call.observed_ms
+        return between(
+            left, self._columns(state, look, time, call_numbers(call, signs), is_open), self._width + 1, signs
+        )
 
-    def _state(self, call: ShownCall, notes: Sequence[ShownDiagnostic]) -> Part:
-        """The state; a problem replaces `ok`."""
-        problem = problem_words(notes) if call.state == "ok" else ""
-        word, look = (problem, StyleRole.ERROR) if problem else state_words(call.state)
-        return state_part(word, look, self._glyphs)
+    def _columns(self, state: str, look: StyleRole, time: int | None, numbers: str, is_open: bool) -> list[Part]:
+        words = duration(time) if time is not None else ""
+        aside = f"{words:>{max(TIME_ROOM, len(words) + 1)}}{numbers:>{max(_NUMBER_ROOM, len(numbers) + 2)}}"
+        mark = self._glyphs.unfolded if is_open else self._glyphs.folded
+        return [Part(trusted(f" {state:<{STATE_ROOM}}"), look), Part(trusted(f"{aside} {mark}"), StyleRole.QUIET)]
 
     def _tree(
         self, body: str, stem: str, depth: int, turned: frozenset[int], *, is_last: bool, key: str = "", room: int = 10
@@ -238,7 +254,7 @@ class CardMaker:
         number, signs = headline.number, self._glyphs
         is_open = bool(self._facts.folds.get(number))
         grows = headline.ending == "open" or number in self._facts.growing
-        sign, name, look = self._speaker(headline)
+        sign, name, look = speaker_of(headline, signs)
         words = "" if is_open else self._first_words(number)
         if answered is not None and not is_open:
             tool = tool_words(answered.tool)
@@ -256,20 +272,8 @@ class CardMaker:
         line = between(left, [Part(trusted(right), StyleRole.QUIET)], self._width + 1, signs)
         return Entry([BlockLine((self._margin, *line), folds=True)], shows_body=is_open)
 
-    def _speaker(self, headline: Headline) -> tuple[str, SafeText, StyleRole]:
-        """The glyph, the name and the style of a message."""
-        signs = self._glyphs
-        if is_call(headline):
-            return signs.call, tool_words(headline.recipient or ""), StyleRole.TOOL
-        letter = letter_of(headline)
-        sign, name, look = _ASIDES.get(letter, ("", headline.role or "no role", StyleRole.UNKNOWN))
-        if letter in ("S", "D"):
-            name = headline.role
-        return getattr(signs, sign) if sign else "?", sanitize_line(name, 40), look
-
     def _first_words(self, number: int) -> SafeText:
-        beginning = _LEADING_MARKS.sub("", self._projection.beginning(number, _MOST_READ), count=1)
-        return sanitize_line(" ".join(beginning.split()), _MOST_WORDS)
+        return first_words(self._projection.beginning(number, MOST_READ))
 
     # Problems.
 
@@ -318,7 +322,8 @@ _SAID_BY_STATE = frozenset(rule.code for rule in (E_TOOL_TIMEOUT, E_TOOL_CANCELL
 """Problems that the state of a card names."""
 
 
-def _numbers(call: ShownCall, signs: Glyphs) -> str:
+def call_numbers(call: ShownCall, signs: Glyphs) -> str:
+    """The numbers of both ends of a call."""
     if not call.reply:
         return f"#{call.call}"
     return f"#{call.call}{signs.inferred if call.inferred else signs.to}{call.reply}"

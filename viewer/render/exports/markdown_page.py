@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from viewer.document.projection import Projection
 from viewer.document.values import Boundary, BriefCall, HiddenRun, ShownDiagnostic, ShownStray
 from viewer.model.visibility import Audience
-from viewer.render.blocks.call_words import state_words, tool_words
+from viewer.render.blocks.call_words import call_state, time_words, tool_words
 from viewer.render.body import laid_out, may_be_json
 from viewer.render.diagnostic import described, full_code
 from viewer.render.exports.html_message import SIGNS
@@ -23,6 +23,7 @@ from viewer.render.exports.view_words import (
 from viewer.render.head import HeadLink, MessageHead, clock, head_of
 from viewer.render.number_format import duration
 from viewer.render.sanitize import SafeText, normalize_newlines, sanitize, sanitize_line
+from viewer.render.style import UNICODE
 from viewer.render.title import boundary_words, outline
 
 _TICKS = re.compile("`+")
@@ -86,9 +87,8 @@ def _step(step: Step, projection: Projection) -> Iterator[str]:
 
 
 def _brief_call(call: BriefCall) -> str:
-    words = [code(tool_words(call.tool)), state_words(call.state)[0]]
-    time = call.latency_ms if call.latency_ms is not None else call.observed_ms
-    return f"- Call {' · '.join([*words, *([duration(time)] if time is not None else [])])}"
+    state = call_state(call, (), UNICODE)[0]
+    return f"- Call {' · '.join(filter(None, (code(tool_words(call.tool)), state, time_words(call))))}"
 
 
 def _transcript(boundary: Boundary) -> Iterator[str]:

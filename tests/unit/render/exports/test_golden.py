@@ -11,16 +11,17 @@ import pytest
 from tests.support.samples import samples
 from tests.unit.render.exports.exported import AUDIENCES, export, projected
 from viewer import __version__
+from viewer.model.visibility import BRIEF
 from viewer.render.exports import EXPORTERS, default_name
 
 TOUR = next(sample for sample in samples() if sample.name == "tour.ocml")
 GOLDEN = Path(__file__).parent / "golden"
 
 
-@pytest.mark.parametrize("view", ["safe", "debug"])
+@pytest.mark.parametrize("view", ["safe", "brief", "debug"])
 @pytest.mark.parametrize("form", [form for form in EXPORTERS if form != "svg"])
 def test_the_tour_is_exported_as_before(form: str, view: str) -> None:
-    audience = AUDIENCES[view]
+    audience = BRIEF if view == "brief" else AUDIENCES[view]
     made = export(projected(TOUR, audience), form, "tour.ocml").replace(__version__, "VERSION")
     made = re.sub(r"<style>.*</style>", "<style></style>", made, flags=re.DOTALL)
     file = GOLDEN / default_name("tour.ocml", audience, EXPORTERS[form])

@@ -276,6 +276,7 @@ async def test_debug_view_and_channels() -> None:
 async def test_brief_view() -> None:
     """A line per call, back to the safe view with the same key, and from each level to each other one."""
     async with running(size=(80, 24)) as pilot:
+        await press(pilot, "g")
         safe = drawn(pilot)
         await type_in(pilot, "/", "osaka")
         await press(pilot, "D")
@@ -295,6 +296,7 @@ async def test_brief_view() -> None:
             await press(pilot, key)
             levels.append(view(pilot).session.display.level)
         assert levels == ["brief", "debug", "brief", "debug", "safe"]
+        await press(pilot, "g")
         assert drawn(pilot) == safe
         await press(pilot, "D", "y", "r", "i", "C", "t")
         assert view(pilot).session.display.level == "brief"

@@ -177,6 +177,14 @@ class Viewport(Protocol):
         """The message or the folded row after the cursor (1) or before it (-1); nowhere if there is none."""
         ...
 
+    def neighboring_node(self, step: int) -> Cursor:
+        """The value of the open card after the cursor (1) or before it (-1); nowhere if there is none."""
+        ...
+
+    def is_node_open(self) -> bool | None:
+        """True if the value under the cursor is open, False if it is folded; None if there is none."""
+        ...
+
 
 class ListView(Protocol):
     """The list of a pane."""

@@ -27,7 +27,7 @@ def chat(path: Path) -> Path:
     return path
 
 
-def at_cursor(pilot: Pilot[None]) -> list[str]:
+def at_cursor(pilot: Pilot[int]) -> list[str]:
     """The lines with the cursor bar."""
     return [line[:60].rstrip() for line in drawn(pilot).split("\n") if line.lstrip().startswith("▌")]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import time
+from typing import Any
 
 import pytest
 
@@ -102,14 +103,15 @@ def test_many_values_end_with_their_count() -> None:
 
 
 def test_values_beyond_the_drawn_ones_are_counted() -> None:
-    rest = [{"a,": [1, {"b": "],{"}]}, "c,d", [[], {}], None, "\\", 5]
-    for value in (
+    rest: list[Any] = [{"a,": [1, {"b": "],{"}]}, "c,d", [[], {}], None, "\\", 5]
+    values: tuple[Any, ...] = (
         rest * 50,
         ["x"] * 300,
         [[]] * 300,
         {f"k{number}": rest for number in range(300)},
         [rest, [[[[[[[[[[1, 2]]]]]]]]]]] * 150,
-    ):
+    )
+    for value in values:
         for text in (json.dumps(value), json.dumps(value, indent=1)):
             found, count = first_children(text, 0, len(text), 100)
             assert (len(found), count) == (100, len(value))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING
@@ -38,6 +38,7 @@ from viewer.sources.checksums import BLOCK
 from viewer.sources.containers.items import split_item
 from viewer.sources.file_source import FileSource
 from viewer.sources.files import CHUNK, Source, open_source
+from viewer.sources.replayed import ReplayedSource
 from viewer.syntax.utf8 import ill_formed
 
 if TYPE_CHECKING:
@@ -265,6 +266,29 @@ class Document:
         """From now on, return no content of a file that was rewritten, and call this, possibly in another thread.
         Before that, FileRewrittenError is raised."""
         self._reader.withhold_rewritten(report)
+
+    def replayed_source(self) -> ReplayedSource:
+        """The same bytes as a source that lets them arrive again."""
+        return ReplayedSource(self._source)
+
+    def record_times(self, offsets: Sequence[int]) -> Iterator[int | None]:
+        """The times that the lines with these ascending offsets state; for computing, never for a view."""
+        from viewer.document.record_times import times_of_lines  # only a replay of a stream needs them
+
+        return times_of_lines(self._source.read, offsets, self._source.size)
+
+    def next_line(self, offset: int) -> int:
+        """Where the line after this offset begins; the end of the input if there is none."""
+        for start in range(offset, self._read_to, BLOCK):
+            found = self._source.read(start, min(start + BLOCK, self._read_to)).find(b"\n")
+            if found >= 0:
+                return start + found + 1
+        return self._read_to
+
+    @property
+    def named_format(self) -> str | None:
+        """The format that was asked for; None if it was detected."""
+        return self._format
 
     def load(self) -> Document:
         """Read the whole input."""

@@ -1,10 +1,10 @@
-"""Usage and input errors: caught once, one sentence, an exit code."""
+"""`ViewerError`: a usage or input error, reported as one sentence with an exit code."""
 
 from __future__ import annotations
 
 
 class Excerpt:
-    """What the user typed, and the place of the fault in it. A plain class, because every start loads it."""
+    """What the user typed, and where it is wrong. A plain class, because it is loaded at every start."""
 
     def __init__(self, source: str, column: int, length: int) -> None:
         self.source = source
@@ -14,11 +14,11 @@ class Excerpt:
 
 
 class ViewerError(Exception):
-    """A request that cannot be fulfilled; the message is one clear sentence."""
+    """A request that cannot be fulfilled. The message is one clear sentence."""
 
     exit_code = 2
     excerpt: Excerpt | None = None
-    """The faulty text, which is quoted below the sentence."""
+    """The faulty text, quoted below the sentence."""
 
 
 class RefusedError(ViewerError):
@@ -28,7 +28,7 @@ class RefusedError(ViewerError):
 
 
 class FileRewrittenError(ViewerError):
-    """The input no longer holds the bytes that were indexed: nothing of it may be shown with the old index."""
+    """The input no longer holds the bytes that were indexed, so nothing may be shown with the old index."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"{name}: the file was rewritten")

@@ -42,7 +42,7 @@ CAPS = {
     "record": ("viewer.formats.containers.lines", "LONGEST_RECORD", 64 * MB),
     "line between messages": ("viewer.reading.grammar", "LONGEST_LINE", MB),
     "findings of a code": (("viewer.index.findings", "MOST_PER_CODE", 1_000)),
-    "findings in a binary input": ("viewer.document.document", "MOST_IN_BINARY", 20),
+    "findings in a binary input": ("viewer.document.one_reading", "MOST_IN_BINARY", 20),
     "decompressed text": ("viewer.sources.limits", "DEFAULTS.max_decompressed", 2 * GB),
     "member of an archive": ("viewer.sources.containers.archive", "LARGEST_MEMBER", 256 * MB),
     "ratio of a member": ("viewer.sources.containers.archive", "LARGEST_RATIO", 200),

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from textual.command import CommandList, CommandPalette
 
 from tests.screens.test_folded import ONE_AGENT
 from tests.support.running import TOUR, drawn, press, running, said, settled, type_in, until, view
 from viewer.model.visibility import Reveal
 from viewer.tui.dialogs.help import HelpScreen
+from viewer.tui.dialogs.marks import MarksScreen
+from viewer.tui.dialogs.palette import PaletteScreen
 from viewer.tui.insight.leaks import LeaksScreen
 from viewer.tui.keys import ACTIONS, DEBUG_ONLY, by_id
 from viewer.tui.panes.inspector_lines import Tab
@@ -366,11 +367,13 @@ async def test_folds() -> None:
 
 
 @pytest.mark.slow
-@proves("mark", "next_mark", "previous_mark")
+@proves("mark", "next_mark", "previous_mark", "marks")
 async def test_marks() -> None:
     async with running() as pilot:
         await press(pilot, "u")
         assert said(pilot) == "No marks yet. Press m to set one."
+        await press(pilot, "apostrophe")
+        assert not isinstance(pilot.app.screen, MarksScreen)
         await type_in(pilot, ":", "11")
         await press(pilot, "m")
         assert "◆" in drawn(pilot)
@@ -382,10 +385,22 @@ async def test_marks() -> None:
             focus.append(view(pilot).navigator.focused_number)
         assert focus == [11, 26, 11, 11, 26]
         assert view(pilot).session.marks == {26}
+        await press(pilot, "d")
+        await type_in(pilot, ":", "12")
+        await press(pilot, "m", "d", "apostrophe")
+        assert isinstance(pilot.app.screen, MarksScreen)
+        assert "1 mark · enter Go" in drawn(pilot), "a hidden message has a mark"
+        await press(pilot, "q", "g", "J", "m", "apostrophe", "j")
+        assert "2 marks" in drawn(pilot)
+        assert drawn(pilot).splitlines()[0].endswith("[SAFE]")
+        await press(pilot, "enter")
+        assert view(pilot).navigator.focused_number == 26
+        await press(pilot, "ctrl+o")
+        assert view(pilot).navigator.focused_number < 26
 
 
 @pytest.mark.slow
-@proves("yank", "copy_text", "copy_raw", "copy_json", "copy_header", "copy_call_id")
+@proves("yank", "copy_text", "copy_raw", "copy_json", "copy_header", "copy_call_id", "copy_link")
 async def test_copies() -> None:
     async with running() as pilot:
         await type_in(pilot, ":", "11")
@@ -400,6 +415,8 @@ async def test_copies() -> None:
             assert said(pilot).startswith("DEBUG: Copied")
         await press(pilot, "y", "c")
         assert pilot.app.clipboard == "wx2"
+        await press(pilot, "y", "l")
+        assert pilot.app.clipboard == f"{TOUR}#12"
         await press(pilot, "d")
         assert pilot.app.clipboard == ""
 
@@ -466,17 +483,24 @@ async def test_follow_and_freeze() -> None:
 @proves("palette", "help")
 async def test_palette_and_help() -> None:
     async with running(keys=["ctrl+p"]) as pilot:
-        assert isinstance(pilot.app.screen, CommandPalette)
-        await press(pilot, *"outline")
-        await until(lambda: pilot.app.screen.query_one(CommandList).highlighted is not None)
-        await press(pilot, "enter")
-        if isinstance(pilot.app.screen, CommandPalette):
-            await press(pilot, "enter")
+        assert isinstance(pilot.app.screen, PaletteScreen)
+        await press(pilot, *"outline", "enter")
         assert view(pilot).widgets.outline.display
+        await press(pilot, "ctrl+p")
+        shown = drawn(pilot)
+        assert shown.index("┃  Recent ") < shown.index("┃▌ Outline ") < shown.index("┃  Move ")
+        await press(pilot, "x", "ctrl+p")
+        assert not isinstance(pilot.app.screen, PaletteScreen)
+        await press(pilot, "ctrl+p", *"light", "down", "up", "enter")
+        assert pilot.app.theme == "viewer-light"
+        await press(pilot, "ctrl+p", *"write this", "enter")
+        assert " :export " in drawn(pilot)
+        await press(pilot, "escape", "ctrl+p", *"no such thing", "enter", "ctrl+u", "escape")
         for key in ("question_mark", "f1"):
             await press(pilot, key)
             assert isinstance(pilot.app.screen, HelpScreen)
-            assert "Half page down" in drawn(pilot) or "Scroll half a page down" in drawn(pilot)
+            assert "half a page" in drawn(pilot)
+            assert drawn(pilot).splitlines()[0].endswith("[SAFE]")
             await press(pilot, "escape")
             assert not isinstance(pilot.app.screen, HelpScreen)
 

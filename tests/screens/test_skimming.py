@@ -121,8 +121,8 @@ def document_at(path: Path, text: bytes, format: str | None = None) -> Document:
 def scanned(path: Path, text: bytes, format: str | None, patch: pytest.MonkeyPatch) -> Document:
     """Read the way a big input is read."""
     with patch.context() as big:
-        big.setattr("viewer.document.document.BIG", 0)
-        big.setattr("viewer.document.document.WORTH_SCANNING", 0)
+        big.setattr("viewer.document.one_reading.BIG", 0)
+        big.setattr("viewer.document.one_reading.WORTH_SCANNING", 0)
         return document_at(path, text, format)
 
 

@@ -26,6 +26,7 @@ from viewer.sources.folder import list_transcripts
 if TYPE_CHECKING:
     from viewer.cli.first_page import Taken
     from viewer.tui.settings.settings import Settings
+    from viewer.tui.settings.state_file import StateFile
 
 
 FOLLOWED_SECONDS = 600
@@ -161,12 +162,15 @@ def open_viewer(paths: tuple[str, ...], wanted: ViewRequest) -> int:
 
 def _open_viewer(paths: tuple[str, ...], wanted: ViewRequest) -> int:
     from viewer.tui.settings.file import read_settings
+    from viewer.tui.settings.places import state_file
     from viewer.tui.settings.settings import theme_in_force
+    from viewer.tui.settings.state_file import StateFile
 
     settings = read_settings()
+    state = StateFile(state_file() if settings.state and not wanted.audience.strict else None)
     theme = theme_in_force(settings, wanted.theme, wanted.color)
     name = theme.value if theme.origin else theme_of_terminal() or theme.value
-    with _begun(paths, wanted, name, settings) as taken:
+    with _begun(paths, wanted, name, settings, state) as taken:
         from viewer.tui.app import ViewOptions, run_app
 
         return run_app(
@@ -186,14 +190,15 @@ def _open_viewer(paths: tuple[str, ...], wanted: ViewRequest) -> int:
                 settings=settings,
             ),
             taken,
+            state,
         )
 
 
 def _begun(
-    paths: tuple[str, ...], wanted: ViewRequest, theme: str, settings: Settings
+    paths: tuple[str, ...], wanted: ViewRequest, theme: str, settings: Settings, state: StateFile
 ) -> AbstractContextManager[Taken | None]:
     """The first page of a file that is opened at its beginning."""
-    if not paths or wanted.follow or wanted.go_to or paths[0] == STANDARD_INPUT:
+    if not paths or wanted.follow or wanted.go_to or paths[0] == STANDARD_INPUT or state.of(paths[0]).at:
         return nullcontext()
     from viewer.cli.first_page import FirstPageRequest, first_screen
 

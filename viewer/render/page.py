@@ -358,7 +358,7 @@ class BlockMaker:
         return drawn, _folded(lines, quiet, unfolded, lead, self._more)
 
     def _rendering(self, message: ShownMessage) -> Rendering:
-        if not message.visible or message.content_type not in _MARKDOWN_TYPES:
+        if not message.visible or message.content_type not in MARKDOWN_TYPES:
             return Rendering.PLAIN
         if not self.facts.rendered:
             return Rendering.SOURCE if self.facts.markdown else Rendering.PLAIN
@@ -442,7 +442,7 @@ def _body_lines(
     return lines
 
 
-_MARKDOWN_TYPES = (None, "text", "markdown")
+MARKDOWN_TYPES = (None, "text", "markdown")
 """Content types that are rendered."""
 
 

@@ -90,21 +90,22 @@ class FollowSource:
         descriptor: int = 0,
         recorder: TimeRecorder | None = None,
     ) -> None:
-        """`descriptor` is the source of standard input: 0 may be the keyboard. `recorder` notes when bytes arrive."""
+        """`descriptor` is the one for standard input, because 0 may be the keyboard. `recorder` notes when bytes
+        arrive."""
         self._recorder = recorder
         self.name = "<stdin>" if path == STANDARD_INPUT else path
         self.state = FOLLOWING
         self.generation = FileRevision(self.name, None)
-        """The bytes read since the last reset; readable as long as it is referenced."""
+        """The bytes read since the last reset. They stay readable while something refers to this revision."""
         self._path = path
         self._standard_input = descriptor
         self._wake = wake or Polling()
         self._clock = clock
         self._held: Held | None = None
         self._known_fault = ""
-        """The reported fault of the revision."""
+        """The fault of the revision that was reported."""
         self._is_lost = False
-        """True if the open file can no longer be read and must be reopened."""
+        """True if the open file became unreadable and must be reopened."""
         self._delay = 0.0
         self._retry_at = clock()
 
@@ -115,12 +116,12 @@ class FollowSource:
 
     @property
     def length(self) -> int:
-        """The current number of bytes, if that is known before they are read."""
+        """The current size of the file, if it is known before the file is read."""
         return max(self.size, self._held.length if self._held and not self._is_lost else 0)
 
     @property
     def converted(self) -> bool:
-        """True if the text was UTF-16; offsets count its UTF-8 form."""
+        """True if the text was UTF-16. Offsets refer to its UTF-8 form."""
         return self.generation.converted
 
     @property
@@ -130,12 +131,12 @@ class FollowSource:
 
     @property
     def is_stream(self) -> bool:
-        """True for a pipe or a FIFO, whose writers block if there is no reader."""
+        """True for a pipe or a FIFO, whose writers block while nobody reads."""
         return isinstance(self._held, FollowedPipe)
 
     @property
     def has_ended(self) -> bool:
-        """True if no more data arrives or is read."""
+        """True if no more data will arrive or be read."""
         return self.state.is_final
 
     def read(self, start: int, end: int) -> bytes:
@@ -143,15 +144,15 @@ class FollowSource:
         return self.generation.read(start, end)
 
     def read_again(self, start: int, end: int) -> bytes:
-        """The same, ignoring the stamp of the file."""
+        """Like `read`, but without relying on the stamp of the file."""
         return self.generation.read_again(start, end)
 
     def wait(self, timeout: float) -> bool:
-        """Wait until something may have changed, or for `timeout` seconds; True if it was woken."""
+        """Wait until something may have changed, at most `timeout` seconds. True if something happened."""
         return self._woken(self._wake.wait(timeout))
 
     async def wait_async(self, timeout: float) -> bool:
-        """The same in an event loop."""
+        """Like `wait`, in an event loop."""
         return self._woken(await self._wake.wait_async(timeout))
 
     def _woken(self, woken: bool) -> bool:
@@ -160,13 +161,13 @@ class FollowSource:
         return woken
 
     def close(self) -> None:
-        """Stop watching; the bytes read so far stay readable."""
+        """Stop watching. The bytes read so far stay readable."""
         self._wake.close()
         if self._recorder:
             self._recorder.close()
 
     def poll(self) -> list[Change]:
-        """Return the changes since the last poll. A reset comes first, or after states only."""
+        """Return the changes since the last poll. Only states can precede a reset."""
         if self.has_ended:
             return []
         changes = self._look_for_changes()
@@ -190,7 +191,7 @@ class FollowSource:
         return self._open()
 
     def _look(self) -> Identity | SourceState | None:
-        """Find the file under the name; None while waiting to retry."""
+        """Find the file with this name; None while waiting to retry."""
         if self._path == STANDARD_INPUT and self._held:
             return self._held.identity
         if self._clock() < self._retry_at:
@@ -219,7 +220,7 @@ class FollowSource:
         before = generation.converted, self._known_fault
         text = generation.add(data, ends=held.has_ended)
         self._known_fault = generation.fault
-        is_news = text or before != (generation.converted, self._known_fault)  # a diagnostic without text
+        is_news = text or before != (generation.converted, self._known_fault)  # a fault can come without text
         changes: list[Change] = [Grew(text)] if is_news else []
         if generation.stopped:
             return [*changes, *self._changes_to(SourceState(SourceCondition.STOPPED, generation.stopped))]
@@ -233,7 +234,7 @@ class FollowSource:
         return [*changes, *self._read_on()]
 
     def _open(self) -> list[Change]:
-        """Open the current file under the name: the lost file, or another one."""
+        """Open the file that now has this name: the lost file, or another one."""
         try:
             descriptor = self._descriptor()
             if isinstance(self._held, FollowedFile) and self._held.goes_on_in(descriptor):
@@ -270,7 +271,7 @@ class FollowSource:
         return STALE if error.errno == errno.ESTALE else FAILED
 
     def _fail(self, state: SourceState) -> list[Change]:
-        """Report the state and retry later, after a growing delay."""
+        """Report the state, and retry after a delay that grows each time."""
         self._delay = min(_LONGEST_DELAY, 2 * self._delay or _FIRST_DELAY)
         self._retry_at = self._clock() + self._delay
         return self._changes_to(state)
@@ -283,5 +284,5 @@ class FollowSource:
 
 
 def _is_pipe(path: str) -> bool:
-    """True if the input ends when its writers do; other processes may open a named FIFO."""
+    """True if the input ends when its writers close it. A named FIFO can be opened by other processes."""
     return path == STANDARD_INPUT or os.path.realpath(path).startswith(_PIPES)

@@ -16,7 +16,6 @@ from msgspec import Struct, field
 from textual import events
 from textual.app import App
 from textual.binding import Binding, BindingsMap
-from textual.command import Provider
 from textual.css.query import NoMatches
 from textual.dom import NoScreen
 from textual.filter import LineFilter, Monochrome, NoColor
@@ -37,9 +36,9 @@ from viewer.tui.keys import by_id
 from viewer.tui.main.follow_worker import FollowOptions
 from viewer.tui.main.messages import DocumentRead, FileWanted, LeaveWanted, OpenWanted, ThemeWanted, ViewRestarted
 from viewer.tui.main.screen import MainScreen
-from viewer.tui.palette import command_provider
 from viewer.tui.settings.settings import Settings, theme_in_force
-from viewer.tui.startup import Opener
+from viewer.tui.settings.state_file import StateFile
+from viewer.tui.startup import Opener, is_stream
 from viewer.tui.terminal.driver import resilient
 from viewer.tui.terminal.output_guard import OutputGuard
 from viewer.tui.terminal.resume_screen import resume_screen
@@ -83,8 +82,7 @@ class ViewerApp(App[int], inherit_bindings=False):
 
     TITLE = "ocmlview"
     CSS_PATH: ClassVar[list[PurePath | str]] = [bundled("themes") / "viewer.tcss"]
-    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {command_provider()}
-    ENABLE_COMMAND_PALETTE = True
+    ENABLE_COMMAND_PALETTE = False
 
     def __init__(
         self,
@@ -94,13 +92,15 @@ class ViewerApp(App[int], inherit_bindings=False):
         *,
         watch: Watch = FolderWatcher,
         guard: TerminalGuard | None = None,
+        state: StateFile | None = None,
         taken: Callable[[], None] | None = None,
         tunes_memory: bool = False,
     ) -> None:
         """`first` is the first input, already open: a pipe can be opened only once.
 
-        `guard` restores the terminal after a fatal signal; None if the app does not own the terminal. `taken` is called
-        when the app takes over an alternate screen that already shows the first page. `tunes_memory` is for an app that
+        `guard` restores the terminal after a fatal signal; None if the app does not own the terminal. Without `state`,
+        nothing survives the end. `taken` is called when the app takes over an alternate screen that already shows the
+        first page. `tunes_memory` is for an app that
         has the process for itself."""
         self.options = options or ViewOptions()
         self.settings = self.options.settings
@@ -127,6 +127,7 @@ class ViewerApp(App[int], inherit_bindings=False):
         self._notice = self.themes.notice or self.settings.notice
         self._compared = self.options.compared
         self._guard = guard
+        self._state = StateFile() if state is None or self.options.strict else state
         self._tunes_memory = tunes_memory
         self._crash: tuple[type[BaseException] | None, BaseException | None, TracebackType | None] = (None, None, None)
         if guard is not None:
@@ -153,6 +154,7 @@ class ViewerApp(App[int], inherit_bindings=False):
 
     def on_unmount(self) -> None:
         self.themes.stop_watching()
+        self._state.save()
 
     # Files.
 
@@ -233,9 +235,18 @@ class ViewerApp(App[int], inherit_bindings=False):
         if self._notice:
             notice, self._notice = self._notice, ""
             self.call_after_refresh(lambda: screen.host.notify(notice))
+        if self._state.wants_welcome and not screen.session.display.debug and not self._compared:
+            self._welcome(screen)
         if self._compared:
             other, self._compared = self._compared, ""
             self.call_after_refresh(lambda: screen.program.compare(other))
+
+    def _welcome(self, screen: MainScreen) -> None:
+        """Show the first keys over the first file that is opened."""
+        from viewer.tui.dialogs.welcome import WelcomeScreen
+
+        self._state.welcomed()
+        self.push_screen(WelcomeScreen(self.themes.painter, screen.printing, screen.actions))
 
     def _report(self, sentence: str) -> None:
         if isinstance(self.screen, MainScreen):
@@ -264,6 +275,7 @@ class ViewerApp(App[int], inherit_bindings=False):
                 lambda: self._opener.live_again(path),
             ),
             settings=self.settings,
+            state=StateFile() if is_stream(path) else self._state,
         )
 
     def on_file_wanted(self, event: FileWanted) -> None:
@@ -304,11 +316,13 @@ class ViewerApp(App[int], inherit_bindings=False):
     # Palette and themes.
 
     def action_command_palette(self) -> None:
-        """Show the palette, unless it is open."""
-        from viewer.tui.dialogs.dismiss_once import Palette
+        """Show the palette of the main screen, or close it; other screens have none."""
+        from viewer.tui.dialogs.palette import PaletteScreen
 
-        if not isinstance(self.screen, Palette):
-            self.push_screen(Palette(id="--command-palette"))
+        if isinstance(self.screen, MainScreen):
+            self.screen.commands.open_palette()
+        elif isinstance(self.screen, PaletteScreen):
+            self.screen.dismiss(None)
 
     def on_theme_wanted(self, event: ThemeWanted) -> None:
         """Use a theme, or show the list of themes. Without a choice, the earlier theme returns."""
@@ -406,11 +420,16 @@ class ViewerApp(App[int], inherit_bindings=False):
             self._driver.close()
 
 
-def run_app(paths: Sequence[str], options: ViewOptions, taken: Callable[[], None] | None = None) -> int:
+def run_app(
+    paths: Sequence[str],
+    options: ViewOptions,
+    taken: Callable[[], None] | None = None,
+    state: StateFile | None = None,
+) -> int:
     """Run the app and return its exit code. `taken` is called when the app takes over the screen of the first page."""
     first = Opener(options.format, options.reading, options.follow).first(paths[0]) if paths else None
     guard = TerminalGuard()
-    app = ViewerApp(paths, options, first, guard=guard, taken=taken, tunes_memory=True)
+    app = ViewerApp(paths, options, first, guard=guard, state=state, taken=taken, tunes_memory=True)
     gc.freeze()
     gc.set_threshold(*COLLECTOR)
     with guard:

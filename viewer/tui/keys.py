@@ -308,6 +308,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("mark", ("m",), "Mark", "Mark or unmark the message.", _B, "navigator.mark"),
     Action("next_mark", ("u",), "Next mark", "Go to the next mark.", _B, "navigator.next_mark"),
     Action("previous_mark", ("U",), "Previous mark", "Go to the previous mark.", _B, "navigator.previous_mark"),
+    Action("marks", ("apostrophe",), "Marks", "List the marks.", _B, "program.list_marks"),
     Action("yank", ("y",), "Copy", "Copy the message; in debug, the next key chooses what.", _Y, "copy.yank"),
     Action("copy_text", (), "Copy text", "Copy the text of the message.", _Y, "copy.copy_text", False, ("y",)),
     Action("copy_raw", (), "Copy raw", "Copy the exact source of the message.", _Y, "copy.copy_raw", True, ("r",)),
@@ -315,6 +316,9 @@ ACTIONS: tuple[Action, ...] = (
     Action("copy_header", (), "Copy header", "Copy the header of the message.", _Y, "copy.copy_header", True, ("h",)),
     Action(
         "copy_call_id", (), "Copy call ID", "Copy the call ID of the message.", _Y, "copy.copy_call_id", True, ("c",)
+    ),
+    Action(
+        "copy_link", (), "Copy link", "Copy the file and the number of the message.", _Y, "copy.copy_link", True, ("l",)
     ),
     Action("export", ("x",), "Export", "Export this view.", _F, "export.ask"),
     Action("edit", ("v",), "Editor", "Open this line in $VISUAL or $EDITOR.", _F, "program.edit", True),
@@ -330,7 +334,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("follow", ("F",), "Follow", "Follow the input or stop.", _O, "follow.toggle_follow"),
     Action("freeze", ("equals_sign",), "Freeze", "Freeze or unfreeze the display.", _O, "follow.toggle_freeze"),
     Action("theme", (), "Theme", "Choose a theme.", _O, "program.open_themes"),
-    Action("palette", ("ctrl+p",), "Commands", "Show all commands.", _O, "program.open_palette"),
+    Action("palette", ("ctrl+p",), "Commands", "Show all commands.", _O, "commands.open_palette"),
     Action(
         "help",
         ("question_mark", "f1"),

@@ -66,10 +66,10 @@ VIEW = Changed.ROWS | Changed.LISTS | Changed.PROBLEMS | Changed.CALLS | Changed
 class Session:
     """A document, its audience, and the choices of the operator. Only this class writes its attributes."""
 
-    def __init__(self, document: Document, display: DisplayState) -> None:
+    def __init__(self, document: Document, display: DisplayState, marks: Iterable[int] = ()) -> None:
         self.document = document
         self.display = display
-        self.marks: frozenset[int] = frozenset()
+        self.marks: frozenset[int] = frozenset(marks)
         """Numbers of marked messages."""
         self.folds: dict[int, bool] = {}
         """Messages that the operator unfolded (True) or folded (False)."""

@@ -12,7 +12,6 @@ from random import Random
 import pytest
 from hypothesis import HealthCheck, Phase, assume, given, seed, settings
 from hypothesis import strategies as st
-from textual.command import CommandPalette
 
 from tests.laws.leaks.test_printed_leaks import printed
 from tests.support.leaks.acting import EVERYWHERE, REVEALED, Act, act_of
@@ -58,7 +57,6 @@ async def seen(planted: Planted, acts: Sequence[Act]) -> list[object]:
             StatusLine.show_notice, "__defaults__", (Notice.NOTE, 3600.0)
         )  # how long a notice stays does not matter
         patched.setattr(ViewerApp, "CLICK_CHAIN_TIME_THRESHOLD", 3600.0)  # the same for the time between clicks
-        patched.setattr(CommandPalette, "_NO_MATCHES_COUNTDOWN", 3600.0)  # the same for the delay of the palette
         async with session(planted, Path(folder)) as run:
             found.append(snapshot(run))
             for act in acts:

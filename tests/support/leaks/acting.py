@@ -74,6 +74,8 @@ EVERYWHERE = [
     Act("copy"),
     Act("hover", (20, 6)),
     Act("help"),
+    Act("key", ("apostrophe",)),
+    Act("key", ("enter",)),
     Act("palette", ("copy",)),
     Act("screenshot"),
     Act("export"),
@@ -137,7 +139,7 @@ def _typed(kind: str, given: list[str]) -> list[list[str]]:
 
 
 _FIXED = {
-    "help": [["question_mark"], ["down"], ["escape"]],
+    "help": [["question_mark"], ["down"], ["slash", "e", "r"], ["escape", "escape"]],
     "copy": [["ctrl+c"]],
     "export": [["x"], ["enter"], ["x", "up"], ["enter"], ["escape"]],
     "debug and back": [["escape", "escape", "d", "s", "J", "l", "asterisk", "y", "r", "d"]],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -24,6 +25,7 @@ from viewer.tui.app import ViewerApp, ViewOptions
 from viewer.tui.dialogs.help import HelpScreen
 from viewer.tui.main import read_worker as reading
 from viewer.tui.main.screen import MainScreen
+from viewer.tui.settings.state_file import StateFile
 
 _WRITING = "a part was written"
 UNKNOWABLE = {"only the end of a think block"}
@@ -194,7 +196,10 @@ class Session:
         yield "screen", "\n".join(strip.text for strip in strips)
 
     def files(self) -> None:
-        """New files in the folder at the end."""
+        """New files in the folder at the end. The state file holds nothing but numbers."""
+        state = self.folder / "state" / "state.json"
+        if state.exists() and not NUMBERS_ONLY.fullmatch(state.read_text("utf-8")):
+            self.escaped.append(Escaped("state file", "any text", Leak("", "text", ""), "the end"))
         for path in sorted(self.folder.rglob("*")):
             if path.is_file() and "input" not in path.relative_to(self.folder).parts and REVEALED not in path.name:
                 surface = "screenshots" if path.suffix == ".svg" else "files"
@@ -214,6 +219,10 @@ def surface_of(widget: Widget) -> str:
     return "screen"
 
 
+NUMBERS_ONLY = re.compile(
+    r'(?:[\d,:{}\[\]\s]|true|"(?:key|welcome|panes|outline|inspector|problems|files|at|marks|[0-9a-f]{32})")*'
+)
+"""The content of a state file: names of fields, random hexadecimal names, and numbers."""
 NAMES = {
     "TitleBar": "title",
     "Outline": "outline",
@@ -226,7 +235,9 @@ NAMES = {
     "Prompt": "prompt",
     "StatusLine": "status",
     "KeyFooter": "footer",
-    "Palette": "palette",
+    "PaletteScreen": "palette",
+    "MarksScreen": "list of marks",
+    "WelcomeScreen": "welcome card",
     "FilesScreen": "list of files",
     "Toast": "notification",
     "ToastHolder": "notification",
@@ -259,7 +270,9 @@ async def session(
             patched.setattr(reading, "READ_FIRST", 29)
             patched.setattr(reading, "DRAW_AGAIN_SECONDS", 0.0)
             patched.setattr(reading, "LOOK_AGAIN_SECONDS", 0.01)
-        app = Recorded(["input" if as_folder else "input/chat.ocml"], options)
+        state = StateFile(folder / "state" / "state.json")
+        state.welcomed()
+        app = Recorded(["input" if as_folder else "input/chat.ocml"], options, state=state)
         async with app.run_test(size=size) as pilot:
             run = Session(planted, pilot, folder)
             while slowly and not run.has_read:

@@ -31,11 +31,13 @@ from viewer.tui.bars.status import StatusLine
 from viewer.tui.bars.title import TitleBar
 from viewer.tui.bottom.problem_lines import ProblemLines
 from viewer.tui.dialogs import files, help
+from viewer.tui.dialogs.marks import MarksScreen
 from viewer.tui.main import copy as copying
 from viewer.tui.main.presenter import Presenter
 from viewer.tui.main.screen_host import ScreenHost
 from viewer.tui.panes.line_list import LineList
 from viewer.tui.session import Changed
+from viewer.tui.settings import state_file
 from viewer.tui.terminal import clipboard
 from viewer.tui.transcript.minimap import Minimap
 from viewer.tui.transcript.transcript import Transcript
@@ -167,8 +169,18 @@ SURFACES = [
     ),
     Surface(
         "palette",
-        _instead(commands, "palette_title", lambda code, leak: lambda action: f"{code(action)} {leak}"),
+        _instead(commands, "palette_key", lambda code, leak: lambda action: f"{code(action)} {leak}"),
         [Act("palette", ("next",))],
+    ),
+    Surface(
+        "list of marks",
+        _instead(MarksScreen, "_line", lambda code, leak: lambda *given: (Part(trusted(leak)),)),
+        [Act("key", ("J",)), Act("key", ("m",)), Act("key", ("apostrophe",))],
+    ),
+    Surface(
+        "state file",
+        _instead(state_file, "_hashed", lambda code, leak: lambda *given: leak + code(*given)),
+        [Act("key", ("J",)), Act("key", ("m",))],
     ),
     Surface(
         "list of files",

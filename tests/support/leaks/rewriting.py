@@ -24,7 +24,7 @@ from tests.support.running import settled
 from viewer.cli import following, output
 from viewer.cli.options import Followed
 from viewer.cli.show import LiveJson, LiveText
-from viewer.document import document
+from viewer.document import document, one_reading
 from viewer.document.values import ShownMessage
 from viewer.formats import WRITERS
 from viewer.index.findings import MOST_PER_CODE
@@ -228,8 +228,8 @@ def _make_small(patched: pytest.MonkeyPatch) -> None:
     for module in (guarded_file, held_file, file_source):
         patched.setattr(module, "COMPARED_AT_ONCE", 2048)
     patched.setattr(held_file, "COMPARED_IDLY", 3)
-    patched.setattr(document, "BIG", 2048)
-    patched.setattr(document, "WORTH_SCANNING", 512)
+    patched.setattr(one_reading, "BIG", 2048)
+    patched.setattr(one_reading, "WORTH_SCANNING", 512)
     patched.setattr(document, "LARGEST_STEP", 2048)
     patched.setattr(follow, "TURN", 2048)
 

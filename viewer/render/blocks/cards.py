@@ -14,7 +14,7 @@ from msgspec import Struct
 from viewer.document.calls import CallView
 from viewer.document.projection import Projection
 from viewer.document.rows import RowKind, Rows
-from viewer.document.values import Headline, ShownCall, ShownDiagnostic
+from viewer.document.values import Headline, ShownCall, ShownDiagnostic, ShownMessage
 from viewer.render.blocks.block import BlockFacts, BlockLine, styled_row
 from viewer.render.blocks.json_rows import (
     ALL_NODES,
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 _STATE_ROOM, _TIME_ROOM, _NUMBER_ROOM = 10, 6, 8
 """The least cells of the columns at the right edge."""
-_MOST_READ = 1000
+MOST_READ = 1000
 """Characters of a body that are read for one line."""
 _MOST_WORDS = 400
 _LEADING_MARKS = re.compile(r"\s*(?:<\|[a-z_]{1,32}\|>\s*)+")
@@ -93,6 +93,38 @@ def call_of_reply(rows: Rows, calls_of: Callable[[int], Sequence[ShownCall]], ro
         return 0
     number, above = rows.value(row), rows.value(row - 1)
     return above if any((call.call, call.reply) == (above, number) for call in calls_of(number)) else 0
+
+
+def call_state(call: ShownCall, notes: Sequence[ShownDiagnostic], signs: Glyphs) -> tuple[str, StyleRole]:
+    """The state of a call in words; a problem replaces `ok`."""
+    word, look = _STATES.get(call.state, (call.state, StyleRole.WARNING))
+    if call.state == "ok" and any(one.severity == "error" for one in notes):
+        is_json = any((one.reason or "").startswith("json-") for one in notes)
+        word, look = "bad JSON" if is_json else "problem", StyleRole.ERROR
+    sign = {
+        StyleRole.OK: signs.ok,
+        StyleRole.ERROR: signs.error,
+        StyleRole.PENDING: signs.running,
+        StyleRole.WARNING: signs.cancelled if word == "cancelled" else "?",
+    }[look]
+    return f"{sign} {word}".lstrip(), look
+
+
+def speaker_of(headline: Headline | ShownMessage, signs: Glyphs) -> tuple[str, SafeText, StyleRole]:
+    """The glyph, the name and the style of a message that has a row of one line."""
+    if is_call(headline):
+        return signs.call, sanitize_line((headline.recipient or "").removeprefix("functions."), 64), StyleRole.TOOL
+    letter = letter_of(headline)
+    sign, name, look = _ASIDES.get(letter, ("", headline.role or "no role", StyleRole.UNKNOWN))
+    if letter in ("S", "D"):
+        name = headline.role
+    return getattr(signs, sign) if sign else "?", sanitize_line(name, 40), look
+
+
+def first_words(beginning: str) -> SafeText:
+    """The first words of a body on one line, without the marks that it begins with."""
+    words = _LEADING_MARKS.sub("", beginning, count=1)
+    return sanitize_line(" ".join(words.split()), _MOST_WORDS)
 
 
 class Entry(Struct, frozen=True):
@@ -173,33 +205,20 @@ class CardMaker:
         """Tool, arguments, state, duration, numbers, and if it is open."""
         signs = self._glyphs
         tool = sanitize_line(call.tool.removeprefix("functions."), 64)
-        arguments = arguments_line(self._projection.beginning(call.call or 0, _MOST_READ))
+        arguments = arguments_line(self._projection.beginning(call.call or 0, MOST_READ))
         left = [Part(trusted(f"{signs.call} {tool}"), StyleRole.TOOL)]
         left += [Part(trusted(f"  {arguments}"), StyleRole.QUIET)] if arguments else []
-        state, look = self._state(call, [one for found in notes.values() for one in found])
+        state, look = call_state(call, [one for found in notes.values() for one in found], signs)
         time = call.latency_ms if call.latency_ms is not None else call.observed_ms
-        return between(left, self._columns(state, look, time, _numbers(call, signs), is_open), self._width + 1, signs)
+        return between(
+            left, self._columns(state, look, time, call_numbers(call, signs), is_open), self._width + 1, signs
+        )
 
     def _columns(self, state: str, look: StyleRole, time: int | None, numbers: str, is_open: bool) -> list[Part]:
         words = duration(time) if time is not None else ""
         aside = f"{words:>{max(_TIME_ROOM, len(words) + 1)}}{numbers:>{max(_NUMBER_ROOM, len(numbers) + 2)}}"
         mark = self._glyphs.unfolded if is_open else self._glyphs.folded
         return [Part(trusted(f" {state:<{_STATE_ROOM}}"), look), Part(trusted(f"{aside} {mark}"), StyleRole.QUIET)]
-
-    def _state(self, call: ShownCall, notes: Sequence[ShownDiagnostic]) -> tuple[str, StyleRole]:
-        """The state; a problem replaces `ok`."""
-        signs = self._glyphs
-        word, look = _STATES.get(call.state, (call.state, StyleRole.WARNING))
-        if call.state == "ok" and any(one.severity == "error" for one in notes):
-            is_json = any((one.reason or "").startswith("json-") for one in notes)
-            word, look = "bad JSON" if is_json else "problem", StyleRole.ERROR
-        sign = {
-            StyleRole.OK: signs.ok,
-            StyleRole.ERROR: signs.error,
-            StyleRole.PENDING: signs.running,
-            StyleRole.WARNING: signs.cancelled if word == "cancelled" else "?",
-        }[look]
-        return f"{sign} {word}".lstrip(), look
 
     def _tree(
         self, body: str, stem: str, depth: int, turned: frozenset[int], *, is_last: bool, key: str = "", room: int = 10
@@ -260,7 +279,7 @@ class CardMaker:
         number, signs = headline.number, self._glyphs
         is_open = bool(self._facts.folds.get(number))
         grows = headline.ending == "open" or number in self._facts.growing
-        sign, name, look = self._speaker(headline)
+        sign, name, look = speaker_of(headline, signs)
         words = "" if is_open else self._first_words(number)
         if answered is not None and not is_open:
             tool = sanitize_line(answered.tool.removeprefix("functions."), 64)
@@ -278,20 +297,8 @@ class CardMaker:
         line = between(left, [Part(trusted(right), StyleRole.QUIET)], self._width + 1, signs)
         return Entry([BlockLine((self._margin, *line), folds=True)], shows_body=is_open)
 
-    def _speaker(self, headline: Headline) -> tuple[str, SafeText, StyleRole]:
-        """The glyph, the name and the style of a message."""
-        signs = self._glyphs
-        if is_call(headline):
-            return signs.call, sanitize_line((headline.recipient or "").removeprefix("functions."), 64), StyleRole.TOOL
-        letter = letter_of(headline)
-        sign, name, look = _ASIDES.get(letter, ("", headline.role or "no role", StyleRole.UNKNOWN))
-        if letter in ("S", "D"):
-            name = headline.role
-        return getattr(signs, sign) if sign else "?", sanitize_line(name, 40), look
-
     def _first_words(self, number: int) -> SafeText:
-        beginning = _LEADING_MARKS.sub("", self._projection.beginning(number, _MOST_READ), count=1)
-        return sanitize_line(" ".join(beginning.split()), _MOST_WORDS)
+        return first_words(self._projection.beginning(number, MOST_READ))
 
     # Problems.
 
@@ -340,7 +347,8 @@ _SAID_BY_STATE = frozenset(rule.code for rule in (E_TOOL_TIMEOUT, E_TOOL_CANCELL
 """Problems that the state of a card names."""
 
 
-def _numbers(call: ShownCall, signs: Glyphs) -> str:
+def call_numbers(call: ShownCall, signs: Glyphs) -> str:
+    """The numbers of both ends of a call."""
     if not call.reply:
         return f"#{call.call}"
     return f"#{call.call}{signs.inferred if call.inferred else signs.to}{call.reply}"

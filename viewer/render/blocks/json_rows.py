@@ -96,7 +96,7 @@ def value_end(text: str, start: int) -> int:
 def children(text: str, start: int) -> Iterator[Value]:
     """The values of the container that starts here, in order."""
     is_object, closer = text[start] == "{", _CLOSERS[text[start]]
-    at = _after_space(text, start + 1)
+    at = skip_space(text, start + 1)
     while text[at : at + 1] != closer:
         key = ""
         if is_object:
@@ -104,15 +104,15 @@ def children(text: str, start: int) -> Iterator[Value]:
             if name is None:
                 raise NotJsonError
             key = name[0][1:-1]
-            at = _after_space(text, name.end())
+            at = skip_space(text, name.end())
             if text[at : at + 1] != ":":
                 raise NotJsonError
-            at = _after_space(text, at + 1)
+            at = skip_space(text, at + 1)
         end = value_end(text, at)
         yield Value(key, at, end)
-        at = _after_space(text, end)
+        at = skip_space(text, end)
         if text[at : at + 1] == ",":
-            at = _after_space(text, at + 1)
+            at = skip_space(text, at + 1)
         elif text[at : at + 1] != closer:
             raise NotJsonError
 
@@ -123,7 +123,7 @@ def only_error(text: str) -> tuple[int, int] | None:
         return None
     found = {}
     try:
-        start = _after_space(text, 0)
+        start = skip_space(text, 0)
         if text[start] != "{":
             return None
         found = {value.key: value for value in children(text, start)}
@@ -139,7 +139,7 @@ def only_error(text: str) -> tuple[int, int] | None:
 
 def is_container(text: str) -> bool:
     """True if the whole text is one object or array."""
-    start = _after_space(text, 0)
+    start = skip_space(text, 0)
     if text[start : start + 1] not in _CLOSERS:
         return False
     try:
@@ -150,7 +150,7 @@ def is_container(text: str) -> bool:
 
 def arguments_line(beginning: str) -> SafeText:
     """The members of an object on one line, `key=value`, from its first characters; other text as it is."""
-    start = at = _after_space(beginning, 0)
+    start = at = skip_space(beginning, 0)
     if beginning[start : start + 1] != "{":
         return _on_one_line(beginning)
     words = []
@@ -166,12 +166,12 @@ def arguments_line(beginning: str) -> SafeText:
 def _rest_of(beginning: str) -> str:
     """The last member of an object whose beginning ends inside of it."""
     match = re.search(r'[{,]\s*"([^"\\]*)"\s*:\s*(?:"((?:[^"\\]|\\.)*)|([^,{}\[\]"]*))$', beginning, re.DOTALL)
-    return f"{match[1]}={' '.join(_decoded(match[2] or match[3] or '')[0].split())}" if match else ""
+    return f"{match[1]}={' '.join(decode_string(match[2] or match[3] or '')[0].split())}" if match else ""
 
 
 def _short(source: str) -> str:
     if source[0] == '"':
-        return " ".join(_decoded(source[1:-1])[0].split())
+        return " ".join(decode_string(source[1:-1])[0].split())
     return {"{": "{…}", "[": "[…]"}.get(source[0], source) if len(source) > 2 else source
 
 
@@ -179,12 +179,13 @@ def _on_one_line(text: str) -> SafeText:
     return sanitize_line(" ".join(text.split()), 400)
 
 
-def _after_space(text: str, at: int) -> int:
+def skip_space(text: str, at: int) -> int:
+    """The offset of the first character after space."""
     match = _SPACE.match(text, at)
     return match.end() if match else at
 
 
-def _decoded(body: str) -> tuple[str, list[int] | None]:
+def decode_string(body: str) -> tuple[str, list[int] | None]:
     """The text of a string without its quotes, and the offset of each character; None if there are no escapes."""
     if "\\" not in body:
         return body, None
@@ -219,7 +220,7 @@ def _character(escape: str) -> str:
 def key_room(text: str, width: int) -> int:
     """The cells of the keys of an object with the space after them; the least number for other text."""
     try:
-        start = _after_space(text, 0)
+        start = skip_space(text, 0)
         return _room_of(list(islice(children(text, start), MOST_NODES)), width) if is_container(text) else _KEY_ROOM
     except NotJsonError:
         return _KEY_ROOM
@@ -251,7 +252,7 @@ class JsonRows:
 
     def rows(self, stem: str, *, is_last: bool) -> list[JsonRow]:
         """The rows of the values of the whole text, after these tree lines. `is_last` if no row of the tree follows."""
-        start = _after_space(self._text, 0)
+        start = skip_space(self._text, 0)
         return list(self._children(self._text, start, None, stem, 0, is_last))
 
     def _children(
@@ -319,11 +320,11 @@ class JsonRows:
         body = text[value.start + 1 : value.end - 1]
         size = len(body.encode("utf-8", "replace"))
         most = len(body) if is_open else _MOST_READ
-        decoded, own = _decoded(body[:most])
+        decoded, own = decode_string(body[:most])
         origins = _moved_places(places, value.start + 1, len(decoded)) if own is None else _joined(places, value, own)
         decoded = decoded.replace("\r\n", " \n")  # of the same length
         if level < ALL_NODES and is_container(decoded) and most >= len(body):
-            start = _after_space(decoded, 0)
+            start = skip_space(decoded, 0)
             yield from self._container(
                 decoded, start, len(decoded), [*origins], lead, below, level, "JSON in a string, "
             )

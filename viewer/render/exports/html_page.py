@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterator
+from hashlib import sha256
 
 from viewer import __version__
 from viewer.document.calls import CallView
@@ -10,6 +12,7 @@ from viewer.document.projection import Projection
 from viewer.document.rows import Rows
 from viewer.document.values import Boundary, HiddenRun, ShownDiagnostic, ShownStray
 from viewer.model.visibility import Audience, Reveal
+from viewer.render.exports.html_cards import Cards, aside_html, card_html, moved_reply_html
 from viewer.render.exports.html_contents import contents_html, turn_anchor
 from viewer.render.exports.html_message import SIGNS, message_html, note_html, stray_html
 from viewer.render.exports.html_tables import calls_html, problem_anchor, problems_html
@@ -19,11 +22,11 @@ from viewer.render.exports.steps import PlacedMessage, Step, TurnBegins, disclos
 from viewer.render.exports.view_words import badge, counts_words, revealed_names, transcript_words, view_sentence
 from viewer.render.head import clock
 from viewer.render.number_format import counted
+from viewer.render.page import hidden_words
 from viewer.render.sanitize import sanitize, sanitize_line
 from viewer.render.title import boundary_words, outline
 from viewer.resources import bundled
 
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 _LONGEST_HEADER_LINE = 400
 
 
@@ -72,15 +75,19 @@ class _Page:
         self._places: dict[ShownDiagnostic, str] = {}
         for position, found in enumerate(self._problems, 1):
             self._places.setdefault(found, problem_anchor(position))
+        self._cards = Cards(projection, calls, problems)
         self._in_section = False
+        self._last = 0
+        """The number of the last message."""
 
     def head(self) -> Html:
         """The document head: a policy that forbids all requests, and the name of the view."""
         view = " ".join([badge(self._audience), *revealed_names(self._audience)])
+        style = _style(self._audience)
         return element(
             "head",
             opening("meta", charset="utf-8"),
-            opening("meta", http_equiv="Content-Security-Policy", content=POLICY),
+            opening("meta", http_equiv="Content-Security-Policy", content=policy(style)),
             opening("meta", name="viewport", content="width=device-width, initial-scale=1"),
             opening("meta", name="color-scheme", content="light dark"),
             opening("meta", name="referrer", content="no-referrer"),
@@ -88,7 +95,7 @@ class _Page:
             opening("meta", name="generator", content=f"ocmlview {__version__}"),
             opening("meta", name="ocmlview-view", content=view),
             element("title", words(f"{badge(self._audience)} · "), text(sanitize_line(self._title))),
-            element("style", _style(self._audience)),
+            element("style", style),
             Html("\n"),
         )
 
@@ -132,9 +139,24 @@ class _Page:
         yield element("p", words(view_sentence(self._audience)), class_="view")
         if not len(self.rows):
             yield element("p", words("There is nothing to show."), class_="quiet")
+        run, faulty = 0, set[int | None]()
         for step in steps_of(self._projection, self._problems, self._calls):
-            yield from self._step(step)
+            if run and isinstance(step, ShownDiagnostic) and step.hidden:
+                faulty.add(step.message)
+                continue
+            if run:
+                yield self._hidden(run, len(faulty))
+            run, faulty = (step.count, set()) if isinstance(step, HiddenRun) else (0, set())
+            if not run:
+                yield from self._step(step)
+        if run:
+            yield self._hidden(run, len(faulty))
         yield self._end_section()
+
+    def _hidden(self, count: int, faulty: int) -> Html:
+        """How many messages are hidden here; the table lists their problems."""
+        said = element("p", words(f"┄ {hidden_words(count, faulty)} ┄"), Html("\n"), class_="hidden-run")
+        return joined([self._begin_section(None), said])
 
     def _step(self, step: Step) -> Iterator[Html]:
         if isinstance(step, Boundary):
@@ -147,13 +169,27 @@ class _Page:
 
     def _item(self, step: PlacedMessage | ShownStray | HiddenRun | ShownDiagnostic) -> Iterator[Html]:
         if isinstance(step, PlacedMessage):
-            yield from message_html(step, self._projection, self._place)
+            yield from self._message(step)
+            self._last = step.message.number
         elif isinstance(step, ShownStray):
             yield from stray_html(step)
         elif isinstance(step, HiddenRun):
-            yield element("p", words(f"{step.count:,} hidden"), Html("\n"), class_="hidden-run")
+            yield self._hidden(step.count, 0)
         else:
             yield note_html(step, self._place)
+
+    def _message(self, placed: PlacedMessage) -> Iterator[Html]:
+        """A message that the end user saw, or a line."""
+        number = placed.message.number
+        if placed.message.visible:
+            return message_html(placed, self._projection, self._place)
+        held = self._cards.holding(number)
+        if held is not None:
+            return iter(() if held.call == self._last else (moved_reply_html(number, held),))
+        call = self._cards.at(number)
+        if call is not None:
+            return card_html(placed, call, self._cards, self._projection, self._place)
+        return aside_html(placed, self._projection, self._place)
 
     def _place(self, found: ShownDiagnostic) -> str:
         return self._places.get(found, "problems")
@@ -175,7 +211,7 @@ class _Page:
         else:
             here = turn_anchor(turn.transcript, turn.number)
             time = element("time", words(clock(turn.time))) if turn.time else NOTHING
-            title = element("h2", link(here, words(f"Turn {turn.number}")), time)
+            title = element("h2", link(here, words(f"turn {turn.number}")), time)
             begun = joined([opening("section", class_="turn", id=here), title, Html("\n")])
         self._in_section = True
         return begun
@@ -195,6 +231,12 @@ class _Page:
         said = f"{badge(self._audience)} view. {view_sentence(self._audience)} Made by ocmlview {__version__}."
         notes = counted(len(self._problems), "problem")
         return element("footer", words(f"{said} {notes}."))
+
+
+def policy(style: Html) -> str:
+    """A policy that forbids everything except this style sheet."""
+    digest = b64encode(sha256(style.encode()).digest()).decode()
+    return f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
 
 
 def _style(audience: Audience) -> Html:

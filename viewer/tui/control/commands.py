@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from viewer.render.sanitize import sanitize_line
 from viewer.rules import RULES
+from viewer.tui.control.lists import ListController
 from viewer.tui.go_to import HELP, parse
 from viewer.tui.host import Host, PromptKind
 from viewer.tui.keys import Action
@@ -16,10 +17,15 @@ from viewer.tui.main.export import ExportController
 from viewer.tui.main.filter import FilterController
 from viewer.tui.main.navigator import Navigator
 from viewer.tui.main.program import ProgramController
+from viewer.tui.main.search import SearchController
 from viewer.tui.main.view import ViewController
 from viewer.tui.offer import Offer
+from viewer.tui.palette import COMMANDS as PALETTE_GROUP
+from viewer.tui.palette import MOST_RECENT, Entry, action_entries
 from viewer.tui.session import Session
 
+MOST_VALUES = 30
+"""A command with more values has one entry in the palette, which asks for one."""
 NO_COMMANDS = frozenset({"debug", "command", "open"})
 """Actions that are no commands."""
 
@@ -37,7 +43,7 @@ class Command(Struct, frozen=True):
 
 
 class CommandController:
-    """Runs what was typed after `:`. It has no state."""
+    """Runs what was typed after `:`, or chosen in the palette. Owns the list of entries that were chosen last."""
 
     def __init__(
         self,
@@ -45,9 +51,11 @@ class CommandController:
         host: Host,
         navigator: Navigator,
         view: ViewController,
+        search: SearchController,
         filter: FilterController,
         export: ExportController,
         program: ProgramController,
+        lists: ListController,
         *,
         actions: Sequence[Action],
         themes: Callable[[], Sequence[str]],
@@ -57,16 +65,34 @@ class CommandController:
         self.host = host
         self.navigator = navigator
         self.view = view
+        self.search = search
         self.filter = filter
         self.export = export
         self.program = program
+        self.lists = lists
         self.themes = themes
         self._actions = actions
         self._run_action = run_action
+        self._recent: list[str] = []
 
     def ask(self) -> None:
         """Ask for a place or a command."""
         self.host.prompt.ask(PromptKind.COMMAND)
+
+    def submit(self, kind: PromptKind, text: str) -> None:
+        """Do what was asked for in the prompt."""
+        match kind:
+            case PromptKind.COMMAND:
+                self.run(text)
+            case PromptKind.LIST:
+                self.lists.find(text)
+            case PromptKind.EXPORT:
+                self.export.export_to(text)
+            case PromptKind.SEARCH | PromptKind.FILTER:
+                self.filter.clear()
+                self.view.unfold_branches()
+                find = self.search.search_for if kind is PromptKind.SEARCH else self.filter.filter_for
+                find(text)
 
     def run(self, typed: str) -> None:
         """Go to a place, or run a command. Every action is a command too, by its id with dashes."""
@@ -116,6 +142,46 @@ class CommandController:
         known = {each.name for each in COMMANDS}
         ids = ((each.id.replace("_", "-"), each.help) for each in self._named_actions)
         return found + [Offer(id, f":{id}", help) for id, help in ids if id.startswith(name) and id not in known]
+
+    # The palette.
+
+    def open_palette(self) -> None:
+        """Show every action and every command."""
+        self.program.show_palette(self.entries(), self._recent, self._run_entry)
+
+    def entries(self) -> list[Entry]:
+        """The actions, then the commands: one entry for each value of a few, or one that asks for the argument."""
+        found = action_entries(self._actions)
+        for each in COMMANDS:
+            values = each.values(self) if each.values is not None else ()
+            title = each.help[:1].upper() + each.help[1:]
+            if 0 < len(values) <= MOST_VALUES:
+                own = f":{each.name}"
+                found += [
+                    Entry(f"{own} {one}", f"{own[1:].capitalize()}: {one}", f"{own} {one}", title, PALETTE_GROUP)
+                    for one in values
+                ]
+            elif each.argument or each.name not in {known.id for known in found}:
+                space = " " if each.argument else ""
+                found.append(
+                    Entry(
+                        f":{each.name}{space}",
+                        title,
+                        f":{each.name} {each.argument}".rstrip(),
+                        each.name,
+                        PALETTE_GROUP,
+                    )
+                )
+        return found
+
+    def _run_entry(self, entry: Entry) -> None:
+        self._recent[:] = [entry.id, *(id for id in self._recent if id != entry.id)][:MOST_RECENT]
+        if not entry.id.startswith(":"):
+            self._run_action(entry.id)
+        elif entry.id.endswith(" "):
+            self.host.prompt.ask(PromptKind.COMMAND, entry.id[1:])
+        else:
+            self.run(entry.id[1:])
 
     # The commands.
 

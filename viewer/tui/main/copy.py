@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from viewer.render.sanitize import sanitize_copy
 from viewer.tui.host import Host, Notice
 from viewer.tui.keys import after_yank
 from viewer.tui.main.navigator import Navigator
@@ -50,6 +51,16 @@ class CopyController:
 
     def copy_call_id(self) -> None:
         self._copy(What.CALL_ID)
+
+    def copy_link(self) -> None:
+        """Copy the name of the file and the number of the message."""
+        number, rows = self._navigator.focused_number, self._session.rows
+        if not number:
+            self._host.notify("Nothing to copy here.")
+            return
+        label = rows.label(rows.row_of(number))
+        self._host.copy(sanitize_copy(f"{self._session.document.name}#{label}"))
+        self._host.notify(f"Copied the link of #{label}.", Notice.DONE)
 
     def _copy(self, what: What) -> None:
         number = self._navigator.focused_number

@@ -10,8 +10,8 @@ from functools import partial
 
 from msgspec import Struct
 
-from viewer.document.document import WORTH_SCANNING
 from viewer.document.live import LiveChange, LiveDocument
+from viewer.document.one_reading import WORTH_SCANNING
 from viewer.sources.changes import SourceCondition, SourceState
 from viewer.tui.bottom.problem_lines import Pending
 from viewer.tui.host import Host, Notice, as_sentence

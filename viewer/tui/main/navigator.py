@@ -387,12 +387,30 @@ class Navigator:
         if isinstance(found, str):
             self._host.notify(found)
             return
-        place, above = rows.row_holding(found), self._host.viewport.view_height // 4
-        if place is not None and self._session.folded_at(place):
-            self.focus_row(place, found, above=above)
+        self._show_found(found)
+
+    def _show_found(self, number: int) -> None:
+        """Put the cursor on a message, or on the row that folds it, in the upper part of the screen."""
+        row, above = self._session.rows.row_holding(number), self._host.viewport.view_height // 4
+        if row is not None and self._session.folded_at(row):
+            self.focus_row(row, number, above=above)
         else:
-            self.focus_message(found, above=above)
+            self.focus_message(number, above=above)
         self._host.redraw(Changed.FOCUS)
+
+    def resume(self, number: int) -> None:
+        """Return to the message where an earlier session ended, or to the nearest one that is shown, unless something
+        was done already or the input has become shorter."""
+        viewport, session = self._host.viewport, self._session
+        nearest = session.nearest_shown(number) if number <= session.document.message_count else 0
+        if nearest and viewport.place == (0, 0) and not viewport.cursor.is_set:
+            self._show_found(nearest)
+            self._host.notify(f"Continued where you left. {self._host.key_of('top')} goes to the top.")
+
+    @property
+    def left_at(self) -> int:
+        """The message at which to resume: none while the beginning is on the screen."""
+        return self.cursor.number if self._host.viewport.place != (0, 0) else 0
 
     # Problems.
 

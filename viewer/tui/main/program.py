@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from textual.screen import Screen
 
@@ -15,6 +15,8 @@ from viewer.tui.keys import Action
 from viewer.tui.main.messages import FileWanted, LeaveWanted, OpenWanted, ThemeWanted
 from viewer.tui.main.navigator import Navigator
 from viewer.tui.main.view import ViewController
+from viewer.tui.marks import shown_marks
+from viewer.tui.palette import Entry
 from viewer.tui.panes.panel import Panel
 from viewer.tui.session import Session
 from viewer.tui.terminal.paint import Painter
@@ -177,8 +179,28 @@ class ProgramController:
         """End the program."""
         self._screen.app.exit()
 
-    def open_palette(self) -> None:
-        self._screen.app.action_command_palette()
+    def show_palette(self, entries: Sequence[Entry], recent: Sequence[str], run: Callable[[Entry], None]) -> None:
+        """Show entries to choose one, and run it."""
+        from viewer.tui.dialogs.palette import PaletteScreen
+
+        def chosen(entry: Entry | None) -> None:
+            if entry is not None:
+                run(entry)
+
+        self._screen.app.push_screen(PaletteScreen(self._painter, self._printing, entries, recent), chosen)
+
+    def list_marks(self) -> None:
+        """List the marks of this view; the chosen one gets the focus."""
+        from viewer.tui.dialogs.marks import MarksScreen
+
+        session = self._session
+        marks = shown_marks(session.marks, session.rows)
+        if not marks:
+            self._host.notify(f"No marks yet. Press {self._host.key_of('mark')} to set one.")
+            return
+        here = self._navigator.cursor.number
+        shown = MarksScreen(self._painter, self._printing, session.projection, marks, here)
+        self._screen.app.push_screen(shown, self._go_to_message)
 
     def edit(self) -> None:
         """Open the editor at the line of the focused message."""

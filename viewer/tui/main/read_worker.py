@@ -39,8 +39,9 @@ class ReadWorker:
         filter: FilterController,
         machine: FollowMachine,
         start_at: str,
+        resume_at: int = 0,
     ) -> None:
-        """`start_at` is a place as typed after `:`."""
+        """`start_at` is a place as typed after `:`. Without one, `resume_at` is where an earlier session ended."""
         self._session = session
         self._host = host
         self._navigator = navigator
@@ -48,6 +49,8 @@ class ReadWorker:
         self._filter = filter
         self._machine = machine
         self._start_at = start_at
+        self.resume_at = 0 if start_at else resume_at
+        """The message at which an earlier session ended, until it has been read; 0 for none."""
         self._revision = 0
         self._must_read_again = False
 
@@ -119,6 +122,9 @@ class ReadWorker:
         if self._start_at and (self._session.document.is_read or self._has_read(self._start_at)):
             typed, self._start_at = self._start_at, ""
             self._navigator.go_to(typed)
+        elif self.resume_at and (self._session.document.is_read or self.resume_at < self._session.rows.settled_number):
+            number, self.resume_at = self.resume_at, 0
+            self._navigator.resume(number)
         elif self._navigator.waits_for_end:
             self._navigator.go_to_end()
 

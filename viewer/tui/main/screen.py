@@ -22,8 +22,8 @@ from viewer.tui.control.commands import CommandController
 from viewer.tui.control.lists import ListController
 from viewer.tui.control.panes import PaneController
 from viewer.tui.control.sizes import PaneSizes
+from viewer.tui.control.state_keeper import StateKeeper
 from viewer.tui.display_state import DisplayState
-from viewer.tui.host import PromptKind
 from viewer.tui.keys import COUNTED, DEBUG_ONLY, bindings, by_id
 from viewer.tui.main.copy import CopyController
 from viewer.tui.main.export import ExportController
@@ -46,6 +46,7 @@ from viewer.tui.panes.outline import Outline
 from viewer.tui.panes.panel import Panel
 from viewer.tui.session import VIEW, Changed, Session
 from viewer.tui.settings.settings import Settings
+from viewer.tui.settings.state_file import StateFile
 from viewer.tui.terminal.paint import Painter
 from viewer.tui.transcript.transcript import Transcript
 
@@ -71,14 +72,16 @@ class MainScreen(Screen[None]):
         files: Sequence[str] = (),
         following: FollowOptions | None = None,
         settings: Settings | None = None,
+        state: StateFile | None = None,
     ) -> None:
         super().__init__()
-        settings = settings or Settings()
+        settings, state = settings or Settings(), state or StateFile()
+        before, options = state.of(document.name), following or FollowOptions()
         self.actions = settings.actions
         """All actions with the keys of the settings."""
         self.printing = Style(color=True, ascii=ascii_only, wrapped=True)
         self.widgets = Widgets(painter, self.printing, self.actions)
-        self.session = session = Session(document, display)
+        self.session = session = Session(document, display, before.marks)
         self.host = host = ScreenHost(self, self.widgets, self.actions)
         machine = FollowMachine()
         self.stick = StickToEnd(session, host, machine)
@@ -91,8 +94,9 @@ class MainScreen(Screen[None]):
         self.view = ViewController(
             session, host, settings, self.navigator, self.panes, self.search, self.filter, self.export, self.stick
         )
-        self.reader = ReadWorker(session, host, self.navigator, self.search, self.filter, machine, start_at)
-        options = following or FollowOptions()
+        resume_at = 0 if options.follow else before.at
+        self.reader = ReadWorker(session, host, self.navigator, self.search, self.filter, machine, start_at, resume_at)
+        self._keeper = StateKeeper(state, session, settings, self.navigator, self.panes, self.reader)
         self.follow = FollowWorker(session, host, self.search, self.filter, self.reader, self.stick, machine, options)
         self.program = ProgramController(
             *(session, host, self, self.navigator, self.view, self.panes),
@@ -108,13 +112,14 @@ class MainScreen(Screen[None]):
             follow=self.follow,
             panes=self.panes,
         )
+        self.lists = ListController(host, self.navigator, self.panes, self.program)
         self.commands = CommandController(
-            *(session, host, self.navigator, self.view, self.filter, self.export, self.program),
+            *(session, host, self.navigator, self.view, self.search, self.filter, self.export),
+            *(self.program, self.lists),
             actions=self.actions,
             themes=lambda: theme_names(settings.theme_folders),
             run_action=self.action_do,
         )
-        self.lists = ListController(host, self.navigator, self.panes, self.program)
         self._lists_transcripts = not start_at and not options.follow
         document.withhold_rewritten(self.reader.handle_rewrite)
         self._sizes = PaneSizes(self.widgets, self.panes)
@@ -128,6 +133,7 @@ class MainScreen(Screen[None]):
         self.set_class(self.printing.ascii, "-ascii")
         self.widgets.transcript.focus()
         self.set_class(not self.host.is_roomy, "-narrow")
+        self._keeper.restore_sizes()
         self.panes.lay_out()
         self.redraw(VIEW)
         self.host.start()
@@ -135,6 +141,7 @@ class MainScreen(Screen[None]):
         self.set_interval(CHECK_SECONDS, self.reader.check_for_rewrite)
 
     def on_unmount(self) -> None:
+        self._keeper.leave()
         self.follow.close()
 
     def redraw(self, changed: Changed) -> None:
@@ -221,21 +228,7 @@ class MainScreen(Screen[None]):
     def on_prompt_submitted(self, event: Prompt.Submitted) -> None:
         self.widgets.completion.show([])
         self.redraw(Changed.LAYOUT)
-        match event.kind:
-            case PromptKind.COMMAND:
-                self.commands.run(event.text)
-            case PromptKind.LIST:
-                self.lists.find(event.text)
-            case PromptKind.EXPORT:
-                self.export.export_to(event.text)
-            case PromptKind.SEARCH:
-                self.filter.clear()
-                self.view.unfold_branches()
-                self.search.search_for(event.text)
-            case PromptKind.FILTER:
-                self.filter.clear()
-                self.view.unfold_branches()
-                self.filter.filter_for(event.text)
+        self.commands.submit(event.kind, event.text)
 
     def on_prompt_cancelled(self, event: Prompt.Cancelled) -> None:
         self.widgets.completion.show([])

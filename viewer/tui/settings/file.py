@@ -68,6 +68,7 @@ class _Reading:
             "stall-after": self._stall_after,
             "plugins": lambda node: self._set(node, "plugins", plugins=self._file.boolean(node)),
             "discovery": lambda node: self._set(node, "discovery", discovery=self._file.boolean(node)),
+            "state": lambda node: self._set(node, "state", state=self._file.boolean(node)),
             "places": self._places,
             "max_spool": lambda node: self._limit(node, "max_spool"),
             "max_decompressed": lambda node: self._limit(node, "max_decompressed"),

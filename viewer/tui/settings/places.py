@@ -1,4 +1,4 @@
-"""Paths of your own files: settings and themes."""
+"""Paths of your own files: settings, themes, and the state file."""
 
 from __future__ import annotations
 
@@ -13,6 +13,13 @@ def config_folder() -> Path:
     import platformdirs  # 3 ms, and few commands need it
 
     return Path(platformdirs.user_config_dir(PROGRAM, appauthor=False, roaming=True))
+
+
+def state_file() -> Path:
+    """The path of what survives a restart: under XDG_STATE_HOME, or where this system keeps such files."""
+    import platformdirs
+
+    return Path(platformdirs.user_state_dir(PROGRAM, appauthor=False)) / "state.json"
 
 
 def config_file() -> Path:

@@ -43,6 +43,8 @@ class Settings(Struct, frozen=True):
     """True if format plug-ins may be loaded."""
     discovery: bool = True
     """True if the sessions of agents may be looked for."""
+    state: bool = True
+    """True if marks, positions and pane sizes survive a restart."""
     places: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """More folders to search, by agent."""
     limits: Limits = Limits()

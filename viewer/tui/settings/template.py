@@ -45,6 +45,9 @@ TEMPLATE = """\
 # Look for the sessions of agents when you start `ocmlview` without a file.
 #discovery: true
 
+# Remember marks, the place where each file was left, and the sizes of panes. The state file holds numbers only.
+#state: true
+
 # More folders to search for sessions, by agent (`ocmlview sessions --places` lists the agents and their folders).
 #places:
 #  claude-code: ~/backup/claude/projects

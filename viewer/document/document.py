@@ -243,11 +243,11 @@ class Document:
 
     def next_line(self, offset: int) -> int:
         """Where the line after this offset begins; the end of the input if there is none."""
-        for start in range(offset, self._read_to, BLOCK):
-            found = self._source.read(start, min(start + BLOCK, self._read_to)).find(b"\n")
+        for start in range(offset, self.size, BLOCK):
+            found = self._source.read(start, min(start + BLOCK, self.size)).find(b"\n")
             if found >= 0:
                 return start + found + 1
-        return self._read_to
+        return self.size
 
     @property
     def named_format(self) -> str | None:

@@ -58,7 +58,7 @@ CAPS = {
     "files of a folder": ("viewer.sources.folder", "MOST_FILES", 10_000),
     "burst": ("viewer.sources.follow", "TURN", 8 * MB),
     "seconds of a pattern": ("viewer.tui.search.matchers", "SECONDS", 2.0),
-    "memory of a pattern": ("viewer.document.regex", "MOST_MEMORY", 8 * MB),
+    "memory of a pattern": ("viewer.document.search.regex", "MOST_MEMORY", 8 * MB),
     "hits": ("viewer.tui.search.engine", "MOST_MATCHES", 1_000_000),
     "query": ("viewer.tui.search.engine", "LONGEST_QUERY", 1000),
     "copy": ("viewer.tui.terminal.clipboard", "MOST_BYTES", 8 * MB),

@@ -454,7 +454,7 @@ async def test_editor(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_files(tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / f"{name}.ocml").write_text(SMALL_CHAT.replace("Yes", name), "utf-8")
-    async with running(TOUR, tmp_path / "one.ocml", tmp_path / "two.ocml", keys=["d"]) as pilot:
+    async with running(TOUR, tmp_path / "one.ocml", tmp_path / "two.ocml", keys=["enter", "d"]) as pilot:
         names = []
         for key in "]]][[":
             await press(pilot, key)

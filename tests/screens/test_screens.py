@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -35,6 +36,13 @@ FILES = {
     "hidden.ocml": HIDDEN_ONLY,
     "recipe.txt": "Take two eggs.\nThis is no transcript at all.\n",
 }
+RUNS = {
+    "trip.ocml": (10, HEADER + TALK.format(1) + SAID),
+    "shops.ocml": (7300, HEADER + "".join(TALK.format(number) + SAID + "<|return|>\n" for number in range(1, 4))),
+    "thought.ocml": (90_000, HIDDEN_ONLY),
+    "broken.ocml": (300_000, "version: 2.2\n<|start|>user<|message|>Summarize the minutes of Monday"),
+}
+"""Files of a folder, with their ages in seconds."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +107,12 @@ LOOKS = {
     "hidden-debug-80x24": Look("hidden.ocml", (80, 24), ("d",)),
     "not-a-transcript-80x24": Look("recipe.txt", (80, 24)),
     "not-a-transcript-debug-120x40": Look("recipe.txt", keys=("d",)),
+    "files-120x40": Look("runs", keys=("j",)),
+    "files-100x30-search": Look("runs", (100, 30), keys=("slash", *"corner", "enter")),
+    "files-100x30-ascii": Look("runs", (100, 30), keys=("s", "D"), options=ViewOptions(ascii_only=True)),
+    "files-80x24": Look("runs", (80, 24), keys=("j", "j")),
+    "files-debug-100x30": Look("runs", (100, 30), options=ViewOptions(revealed=frozenset({Reveal.ALL}))),
+    "files-40x12": Look("runs", (40, 12)),
 }
 
 
@@ -121,6 +135,10 @@ async def taken(look: Look, folder: Path, monkeypatch: pytest.MonkeyPatch) -> st
     monkeypatch.chdir(ROOT if look.file.startswith("samples") else folder)
     for file, written in FILES.items():
         (folder / file).write_text(written, "utf-8")
+    (folder / "runs").mkdir()
+    for file, (age, written) in RUNS.items():
+        (folder / "runs" / file).write_text(written, "utf-8")
+        os.utime(folder / "runs" / file, (time.time() - age, time.time() - age))
     async with running(look.file, size=look.size, options=look.options) as pilot:
         for key in look.keys:
             await press(pilot, key)

@@ -20,7 +20,7 @@ from viewer.reading.format import ReadOptions
 from viewer.render.sanitize import sanitize_line
 from viewer.render.style import Style, trusted
 from viewer.signals import interrupt_at_once
-from viewer.sources.files import STANDARD_INPUT, is_directory
+from viewer.sources.files import STANDARD_INPUT, check_named, is_directory
 from viewer.sources.folder import list_transcripts
 
 if TYPE_CHECKING:
@@ -111,6 +111,8 @@ def command(
             return print_live(options.followed_of(files, format, preambles, stall_after), audience, output)
         return _print(paths, audience, output, format, preambles)
     reading = options.reading_options(preambles)
+    if len(paths) > 1 and not (compares or follow):
+        check_named(paths)
     other = files[1] if compares else ""
     wanted = ViewRequest(
         *(audience, output.style, format, reading, color, theme, go_to, follow, from_start, stall_after, other)
@@ -198,7 +200,7 @@ def _begun(
     paths: tuple[str, ...], wanted: ViewRequest, theme: str, settings: Settings, state: StateFile
 ) -> AbstractContextManager[Taken | None]:
     """The first page of a file that is opened at its beginning."""
-    if not paths or wanted.follow or wanted.go_to or paths[0] == STANDARD_INPUT or state.of(paths[0]).at:
+    if len(paths) != 1 or wanted.follow or wanted.go_to or paths[0] == STANDARD_INPUT or state.of(paths[0]).at:
         return nullcontext()
     from viewer.cli.first_page import FirstPageRequest, first_screen
 

@@ -51,7 +51,7 @@ from viewer.model.visibility import Audience, Pane, Reveal, is_user_safe, messag
 from viewer.reading.header import safe_header, withheld_count, without_unlisted
 
 if TYPE_CHECKING:
-    from viewer.document.block_search import BlockSearcher
+    from viewer.document.search.block_search import BlockSearcher
 
 WORTH_SEARCHING_BLOCKS = 1024 * 1024
 """From this size on, many messages are searched at once, which needs NumPy."""
@@ -402,7 +402,7 @@ class Projection(Struct, frozen=True):
         is_small = not len(index) or index.span(len(index))[1] < WORTH_SEARCHING_BLOCKS
         if is_small or forced_backend() is PLAIN:
             return None
-        from viewer.document.byte_pattern import byte_pattern
+        from viewer.document.search.byte_pattern import byte_pattern
 
         pattern = byte_pattern(text, ignores_case, is_all=is_all)
         return self._vault.searcher_for(self.audience, index, rows, pattern) if pattern else None

@@ -28,8 +28,8 @@ from viewer.sources.file_source import FileSource
 from viewer.sources.files import Source
 
 if TYPE_CHECKING:
-    from viewer.document.block_search import BlockSearcher
-    from viewer.document.byte_pattern import BytePattern
+    from viewer.document.search.block_search import BlockSearcher
+    from viewer.document.search.byte_pattern import BytePattern
 
 
 class HiddenError(Exception):
@@ -140,7 +140,7 @@ class Vault:
 
     def searcher_for(self, audience: Audience, index: MessageIndex, rows: Rows, pattern: BytePattern) -> BlockSearcher:
         """A searcher for a text in many of these rows at once, limited to what this audience sees."""
-        from viewer.document.block_search import BlockSearcher, SearchScope
+        from viewer.document.search.block_search import BlockSearcher, SearchScope
 
         cuts = VisibilityCache(index, lambda message: bool(_cut_kinds(audience, message)))
         return BlockSearcher(

@@ -49,6 +49,11 @@ _ASCII_STATES = {
 }  # fmt: skip
 
 
+def follow_sign(state: FollowState, style: Style) -> tuple[str, StyleRole]:
+    """The glyph of a follow state, which may be empty, and its color."""
+    return (_ASCII_STATES if style.ascii else _UNICODE_STATES)[state], _LOOKS.get(state, StyleRole.QUIET)
+
+
 class TitleFacts(Struct, frozen=True, gc=False):
     """Facts of the title line. External text is sanitized when the line is made."""
 
@@ -258,9 +263,9 @@ class _TitleLine:
             return [_part(self._style.signs.ellipsis, StyleRole.PENDING)]
         if facts.follow is FollowState.STILL:
             return []
-        mark = (_ASCII_STATES if self._style.ascii else _UNICODE_STATES)[facts.follow]
+        mark, look = follow_sign(facts.follow, self._style)
         words = self._style.words(" ".join(filter(None, (mark, facts.words or facts.follow.value))))
-        return [TitlePart(Part(words, _LOOKS[facts.follow]), "follow")]
+        return [TitlePart(Part(words, look), "follow")]
 
     def _turn(self) -> list[TitlePart]:
         facts = self._facts

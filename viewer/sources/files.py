@@ -6,7 +6,7 @@ import codecs
 import os
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Protocol, cast
 
@@ -102,6 +102,14 @@ def open_source(path: str) -> Source:
     if first[:2] in _UTF_16 or compression_of(first):
         return _spooled_whole(path, descriptor, item)
     return FileSource(path, descriptor, only=item)
+
+
+def check_named(paths: Iterable[str]) -> None:
+    """Refuse a file that does not exist."""
+    for path in paths:
+        file = split_item(path)[0]
+        if path != STANDARD_INPUT and not os.path.lexists(file):
+            raise ViewerError(_sentence(file, FileNotFoundError()))
 
 
 def check_standard_input() -> None:

@@ -45,9 +45,10 @@ from viewer.tui.terminal.resume_screen import resume_screen
 from viewer.tui.themes.switcher import ThemeSwitcher
 
 if TYPE_CHECKING:
-    from viewer.tui.dialogs.files import Choice
-    from viewer.tui.dialogs.folder_watch import FolderWatch
     from viewer.tui.dialogs.themes import ThemeScreen
+    from viewer.tui.files.catalog import Catalog
+    from viewer.tui.files.folder_watch import FolderWatch
+    from viewer.tui.files.screen import Choice
 
 
 class ViewOptions(Struct, frozen=True):
@@ -118,9 +119,8 @@ class ViewerApp(App[int], inherit_bindings=False):
         self._first = first
         self._opener = Opener(self.options.format, self.options.reading, self.options.follow, watch=watch)
         self._place = 0
-        self._folder: str | None = None
-        self._lists_sessions = False
-        """True if the file was chosen in the list of sessions."""
+        self._catalog: Catalog | None = None
+        """The list from which files are chosen."""
         self._folder_watch: FolderWatch | None = None
         self._output_guard = OutputGuard(self.options.ascii_only)
         self._screens: dict[str, MainScreen] = {}
@@ -145,12 +145,10 @@ class ViewerApp(App[int], inherit_bindings=False):
         """Open the first file, or the list of a folder."""
         self.themes.watch()
         self.set_interval(LOOK_SECONDS, self._look_for_files)
-        if not self.paths:
-            self._list_sessions()
-        elif is_directory(self.paths[0]):
-            self._list_folder(self.paths[0], opens_newest=self.options.follow)
-        else:
+        if len(self.paths) == 1 and not is_directory(self.paths[0]):
             self._open(0)
+        else:
+            self._list_files(opens_newest=self.options.follow and len(self.paths) == 1)
 
     def on_unmount(self) -> None:
         self.themes.stop_watching()
@@ -158,43 +156,51 @@ class ViewerApp(App[int], inherit_bindings=False):
 
     # Files.
 
-    def _list_folder(self, folder: str, *, opens_newest: bool = False) -> None:
-        """Show the files of a folder; leaving the list ends the app."""
-        from viewer.tui.dialogs.file_table import FileTable, Reading
-        from viewer.tui.dialogs.files import FilesScreen
-        from viewer.tui.dialogs.folder_watch import FolderWatch
-
-        audience = DisplayState(strict=self.options.strict).audience
-        table = FileTable(folder, reading=Reading(audience, self.options.format, self.options.reading))
-        style = Style(color=True, ascii=self.options.ascii_only, wrapped=True)
-
-        def choose(choice: Choice | None) -> None:
-            if choice is None:
-                self.exit()
-                return
-            self.paths = list(choice.order)
-            self._folder_watch = FolderWatch(FileTable(folder), choice.known)
-            self._open(self.paths.index(choice.path))
-
-        self._folder, self._folder_watch = folder, None
-        self.push_screen(FilesScreen(self.themes.painter, table, folder, style, opens_newest=opens_newest), choose)
-
-    def _list_sessions(self) -> None:
-        """Show the sessions of agents; leaving the list ends the app."""
+    def _list_files(self, notice: str = "", *, opens_newest: bool = False) -> None:
+        """Show the list of files, with a notice; leaving it ends the app."""
         from viewer.sources.sessions import Surroundings
-        from viewer.tui.dialogs.sessions import SessionsScreen
+        from viewer.tui.files.facts import Reading
+        from viewer.tui.files.lists import catalog_of
+        from viewer.tui.files.screen import FilesScreen
 
-        def choose(path: str | None) -> None:
-            if path is None:
-                self.exit()
-                return
-            self.paths = [path]
-            self._lists_sessions = True
-            self._open(0)
+        options, self._folder_watch = self.options, None
+        if self._catalog is None:
+            reading = Reading(self._first_display.audience, options.format, options.reading)
+            around = Surroundings(more=self.settings.places)
+            self._catalog = catalog_of(self.paths, reading, around, follows=options.follow)
+        style = Style(color=True, ascii=options.ascii_only, wrapped=True)
+        shown = FilesScreen(
+            *(self.themes.painter, self._catalog, style, self.settings.actions),
+            compare=self._compare_files,
+            opens_newest=opens_newest,
+            notice=notice,
+        )
+        self.push_screen(shown, self._choose)
 
-        style = Style(color=True, ascii=self.options.ascii_only, wrapped=True)
-        around = Surroundings(more=self.settings.places)
-        self.push_screen(SessionsScreen(self.themes.painter, around, style), choose)
+    def _choose(self, choice: Choice | None) -> None:
+        """Open the file that was chosen in the list."""
+        from viewer.tui.files.folder_watch import FolderWatch
+        from viewer.tui.files.listing import FileListing
+
+        if choice is None:
+            self.exit()
+            return
+        self.paths = list(choice.order)
+        listing = self._catalog.listing if self._catalog else None
+        if isinstance(listing, FileListing) and listing.folder is not None:
+            self._folder_watch = FolderWatch(FileListing(listing.folder), choice.known)
+        self._open(self.paths.index(choice.path), search=choice.search, follows=choice.follows)
+
+    def _compare_files(self, one: str, other: str) -> None:
+        """Compare two files of the list."""
+        from viewer.tui.insight.diff import DiffScreen
+
+        options, style = self.options, Style(color=True, ascii=self.options.ascii_only, wrapped=True)
+        formats = options.format, options.format
+        shown = DiffScreen(
+            self.themes.painter, style, (one, other), formats, options.reading, self._first_display.audience
+        )
+        self.push_screen(shown)
 
     def _look_for_files(self) -> None:
         """Add new files of the folder. A followed file makes room for a newer one."""
@@ -216,11 +222,12 @@ class ViewerApp(App[int], inherit_bindings=False):
         else:
             shown.host.notify(f"New transcript: {newest.name}. Press [ or ] to go to it.")
 
-    def _open(self, place: int) -> None:
-        """Show one of the files. If it cannot be opened, the open screen says why, or the app ends."""
+    def _open(self, place: int, *, search: str = "", follows: bool = False) -> None:
+        """Show one of the files, at the first match of a search. If it cannot be opened, the open screen says why, or
+        the app ends."""
         path = self.paths[place]
         try:
-            screen = self._screens.get(path) or self._make_screen(path)
+            screen = self._screens.get(path) or self._make_screen(path, follows=follows)
         except ViewerError as error:
             self._report(str(error))
             return
@@ -232,6 +239,8 @@ class ViewerApp(App[int], inherit_bindings=False):
             self.switch_screen(screen)
         else:
             self.push_screen(screen)
+        if search:
+            self.call_after_refresh(lambda: screen.search.search_for(search))
         if self._notice:
             notice, self._notice = self._notice, ""
             self.call_after_refresh(lambda: screen.host.notify(notice))
@@ -251,25 +260,33 @@ class ViewerApp(App[int], inherit_bindings=False):
     def _report(self, sentence: str) -> None:
         if isinstance(self.screen, MainScreen):
             self.screen.host.notify(as_sentence(f"Cannot open the file: {sentence}"))
+        elif self._catalog is not None:
+            self._list_files(as_sentence(f"Cannot open the file: {sentence}"))
         else:
             self.exit(2, message=trusted(f"ocmlview: {sentence}"))
 
-    def _make_screen(self, path: str) -> MainScreen:
+    @property
+    def _first_display(self) -> DisplayState:
+        """How each file is opened."""
         options = self.options
-        source, self._first = self._first, None
-        document = self._opener.document(path, source)
         channels = ALL_CHANNELS if Reveal.ALL in options.revealed else options.revealed & ALL_CHANNELS
         debug = bool(options.revealed)
-        display = DisplayState(debug=debug, strict=options.strict, channels=channels if debug else FIRST_CHANNELS)
+        return DisplayState(debug=debug, strict=options.strict, channels=channels if debug else FIRST_CHANNELS)
+
+    def _make_screen(self, path: str, *, follows: bool) -> MainScreen:
+        options = self.options
+        source, self._first = self._first, None
+        live = self._opener.live_again(path) if follows else ""
+        document = self._opener.document(path, source) if isinstance(live, str) else live
         return MainScreen(
             document,
-            display,
+            self._first_display,
             self.themes.painter,
             ascii_only=options.ascii_only,
             start_at=options.go_to,
             files=self.paths,
             following=FollowOptions(
-                options.follow,
+                options.follow or follows,
                 options.from_start,
                 options.stall_after or self.settings.stall_after,
                 lambda: self._opener.live_again(path),
@@ -299,8 +316,8 @@ class ViewerApp(App[int], inherit_bindings=False):
         self.leave_document()
 
     def leave_document(self) -> None:
-        """Return to the list of the folder, or end the app."""
-        if self._folder is None and not self._lists_sessions:
+        """Return to the list of files, or end the app."""
+        if self._catalog is None:
             self.exit()
             return
         self.pop_screen()
@@ -308,19 +325,19 @@ class ViewerApp(App[int], inherit_bindings=False):
             self.uninstall_screen(screen)
             screen.remove()
         self._screens.clear()
-        if self._folder is None:
-            self._list_sessions()
-        else:
-            self._list_folder(self._folder)
+        self._list_files()
 
     # Palette and themes.
 
     def action_command_palette(self) -> None:
-        """Show the palette of the main screen, or close it; other screens have none."""
+        """Show the palette of the main screen or of the list of files, or close it; other screens have none."""
         from viewer.tui.dialogs.palette import PaletteScreen
+        from viewer.tui.files.screen import FilesScreen
 
         if isinstance(self.screen, MainScreen):
             self.screen.commands.open_palette()
+        elif isinstance(self.screen, FilesScreen):
+            self.screen.open_palette()
         elif isinstance(self.screen, PaletteScreen):
             self.screen.dismiss(None)
 
@@ -427,7 +444,8 @@ def run_app(
     state: StateFile | None = None,
 ) -> int:
     """Run the app and return its exit code. `taken` is called when the app takes over the screen of the first page."""
-    first = Opener(options.format, options.reading, options.follow).first(paths[0]) if paths else None
+    opener = Opener(options.format, options.reading, options.follow)
+    first = opener.first(paths[0]) if len(paths) == 1 else None
     guard = TerminalGuard()
     app = ViewerApp(paths, options, first, guard=guard, state=state, taken=taken, tunes_memory=True)
     gc.freeze()

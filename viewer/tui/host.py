@@ -38,6 +38,7 @@ class PromptKind(Enum):
     COMMAND = ":"
     EXPORT = "export to "
     LIST = "find "
+    ROWS = "filter "
 
 
 class Task(Protocol):

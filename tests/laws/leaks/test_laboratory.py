@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from tests.support.leaks.acting import EVERYWHERE, Act, act_of
+from tests.support.leaks.acting import EVERYWHERE, IN_A_LIST, Act, act_of
 from tests.support.leaks.finder import SHORTEST
 from tests.support.leaks.laboratory import SHORTEST_TYPED, Escaped, session
 from tests.support.leaks.planted import KINDS, Planted, everything, of_sample, transcripts
@@ -77,17 +77,20 @@ async def test_no_action_of_the_app_leaks(format: str) -> None:
     [
         ("openchatml-2.2", "strict"),
         ("json", "as_folder"),
+        ("openchatml-2.2", "as_folder"),
         *((name, way) for name in KINDS for way in ("slowly", "growing")),
     ],
 )
 async def test_no_way_to_open_the_app_leaks(format: str, option: str) -> None:
+    planted = everything(format, 2)
+    searches = [Act("search", (sign, prefix)) for sign in ("/", "//") for prefix in prefixes_of(planted)[::4]]
     acts = {
         "slowly": [],
         "growing": EVERYWHERE[:6],
         "strict": EVERYWHERE,
-        "as_folder": [Act("key", ("enter",)), *EVERYWHERE],
+        "as_folder": [*IN_A_LIST, *searches, *[Act("key", (key,)) for key in ("escape", "enter")], *EVERYWHERE],
     }[option]
-    escaped, _ = await escaped_from(everything(format, 2), acts, **{option: True})
+    escaped, _ = await escaped_from(planted, acts, **{option: True})
     assert escaped == []
 
 
@@ -123,7 +126,7 @@ def test_none_of_a_thousand_sessions_leaks(share: int) -> None:
         derandomize=False,
         suppress_health_check=list(HealthCheck),
     )
-    @given(transcripts(), NUMBERS, st.sampled_from(["", "strict", "slowly", "growing"]))
+    @given(transcripts(), NUMBERS, st.sampled_from(["", "strict", "slowly", "growing", "as_folder"]))
     def sessions(planted: Planted, number: int, option: str) -> None:
         chance = Random(f"{SEED} {share} {number} {len(planted.data)}")
         numbers = [chance.getrandbits(40) for _ in range(ACTIONS)]  # lists of integers would repeat a few too often
@@ -144,6 +147,6 @@ def test_nothing_escapes_from_sessions_over_the_samples(share: int) -> None:
     chance = Random(f"{SEED} {share}")
     for number, sample in enumerate(chance.choices(found, k=SAMPLE_SESSIONS // SHARES)):
         planted = of_sample(sample, number)
-        option = chance.choice(["", "strict", "slowly", "growing"])
+        option = chance.choice(["", "strict", "slowly", "growing", "as_folder"])
         numbers = [chance.getrandbits(40) for _ in range(ACTIONS // 4)]
         assert_nothing_escapes(planted, numbers, size=chance.choice(SIZES), **({option: True} if option else {}))

@@ -88,6 +88,22 @@ EVERYWHERE = [
 """Every feature of the app, once."""
 
 
+IN_A_LIST = [
+    *(Act("key", (key,)) for key in ("j", "s", "s", "s", "y", "D", "D", "G")),
+    Act("search", ("/", "warm")),
+    Act("key", ("escape",)),
+    Act("search", ("&", "warm")),
+    Act("key", ("escape",)),
+    Act("help"),
+    Act("palette", ("sort",)),
+    Act("hover", (10, 3)),
+    Act("screenshot"),
+    Act("resize", (80, 24)),
+    Act("resize", (120, 40)),
+]
+"""Every feature of the list of files, once."""
+
+
 async def perform(pilot: Pilot[int], act: Act) -> AsyncIterator[None]:
     """Perform the action in steps. Positions depend on the size of the screen."""
     given = [str(each) for each in act.given]

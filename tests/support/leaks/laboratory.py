@@ -23,6 +23,7 @@ from viewer.document import document
 from viewer.reading.format import ReadOptions
 from viewer.tui.app import ViewerApp, ViewOptions
 from viewer.tui.dialogs.help import HelpScreen
+from viewer.tui.files.screen import FilesScreen
 from viewer.tui.main import read_worker as reading
 from viewer.tui.main.screen import MainScreen
 from viewer.tui.settings.state_file import StateFile
@@ -171,14 +172,23 @@ class Session:
             if isinstance(each, MainScreen):
                 yield "search hits", self._hits(each)
                 yield "notices", str(each.widgets.status.notice)
+            if isinstance(each, FilesScreen) and each.catalog.reading.audience.is_safe:
+                catalog = each.catalog
+                rows = [(catalog.facts(entry), catalog.hit(entry)) for entry in catalog.listing.entries]
+                yield "facts of files", f"{rows}\n{each._status.notice}"
+                if catalog.search:
+                    yield "hits in all files", self._hit(catalog.search.query.text, catalog.searched[0])
 
     def _hits(self, screen: MainScreen) -> str:
         """The canary of a search with matches: no shown text contains it, so any match is a leak. Shown text may
         contain a prefix of one or two letters."""
         searcher = screen.search.searcher
-        if searcher is None or not len(searcher.matches) or len(searcher.query.text) < SHORTEST_TYPED:
+        return self._hit(searcher.query.text, len(searcher.matches)) if searcher is not None else ""
+
+    def _hit(self, typed: str, count: int) -> str:
+        if not count or len(typed) < SHORTEST_TYPED:
             return ""
-        return next((word for word in self.planted.canaries if word.startswith(searcher.query.text)), "")
+        return next((word for word in self.planted.canaries if word.startswith(typed)), "")
 
     def _regions(self) -> Iterator[tuple[str, str]]:
         """The drawn text of each widget."""

@@ -30,8 +30,10 @@ from viewer.tui.bars.prompt import Prompt
 from viewer.tui.bars.status import StatusLine
 from viewer.tui.bars.title import TitleBar
 from viewer.tui.bottom.problem_lines import ProblemLines
-from viewer.tui.dialogs import files, help
+from viewer.tui.dialogs import help
 from viewer.tui.dialogs.marks import MarksScreen
+from viewer.tui.files import facts
+from viewer.tui.files import screen as list_of_files
 from viewer.tui.main import copy as copying
 from viewer.tui.main.presenter import Presenter
 from viewer.tui.main.screen_host import ScreenHost
@@ -184,7 +186,20 @@ SURFACES = [
     ),
     Surface(
         "list of files",
-        _instead(files, "bottom_line", lambda code, leak: lambda *given: (Part(trusted(leak)),)),
+        _instead(list_of_files, "entry_line", lambda code, leak: lambda *given: (Part(trusted(leak)),)),
+        as_folder=True,
+    ),
+    Surface(
+        "preview of files",
+        _instead(list_of_files, "preview_lines", lambda code, leak: lambda *given: [(Part(trusted(leak)),)]),
+        as_folder=True,
+        found_on="list of files",
+    ),
+    Surface("facts of files", _instead(facts, "_title", lambda code, leak: lambda *given: leak), as_folder=True),
+    Surface(
+        "hits in all files",
+        _instead(list_of_files, "search_in", lambda code, leak: lambda *given: facts.Hit(1)),
+        [Act("search", ("/", "{prefix}"))],
         as_folder=True,
     ),
     Surface(

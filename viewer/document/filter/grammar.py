@@ -9,7 +9,7 @@ from difflib import get_close_matches
 
 from viewer.document.filter.fields import FIELDS, Field, FieldKind
 from viewer.document.filter.tree import PATTERN_SIGNS, Choice, Filter, FilterError, Term
-from viewer.document.regex import Regex, RegexError
+from viewer.document.search.regex import Regex, RegexError
 from viewer.rules import RULES
 
 LONGEST = 4096

@@ -40,6 +40,7 @@ class FooterView(Enum):
     LIST = "list"
     CALLS = "calls"
     TIMELINE = "timeline"
+    FILES = "files"
 
 
 _SAFE = (
@@ -82,6 +83,14 @@ _LIST = (
 )
 _CALLS = (_LIST[0], FooterKey(("system",), "Sort"), *_LIST[1:])
 _TIMELINE = (_LIST[0], FooterKey(("zoom_in", "zoom_out"), "Zoom"), FooterKey(("fold", "unfold"), "Pan"), *_LIST[2:])
+_FILES = (
+    FooterKey(("open",), "Open"),
+    FooterKey(("search",), "Find in all files"),
+    FooterKey(("filter",), "Filter"),
+    FooterKey(("sort_files",), "Sort"),
+    FooterKey(("compare_files",), "Diff"),
+    FooterKey(("follow_newest",), "Follow newest"),
+)
 _ALWAYS = (FooterKey(("palette",), "Commands"), FooterKey(("help",), "Help"))
 
 FOOTERS = {
@@ -91,6 +100,7 @@ FOOTERS = {
     FooterView.LIST: _LIST,
     FooterView.CALLS: _CALLS,
     FooterView.TIMELINE: _TIMELINE,
+    FooterView.FILES: _FILES,
 }
 
 

@@ -25,6 +25,7 @@ HINTS = {
     PromptKind.COMMAND: "tab complete · enter run · esc cancel",
     PromptKind.EXPORT: "↑ ↓ other formats · enter export · esc cancel",
     PromptKind.LIST: "enter find in this list · esc cancel",
+    PromptKind.ROWS: "words of a title or a name · enter apply · esc cancel",
 }
 """What the keys do while it asks."""
 MOST_REMEMBERED = 50

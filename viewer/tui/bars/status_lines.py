@@ -45,6 +45,8 @@ class StatusFacts(Struct, frozen=True):
     """The position at the right edge."""
     source: str = ""
     """How the input is read, if it is not read in place."""
+    name: str = ""
+    """The file under the cursor of a list."""
 
 
 def status_line(facts: StatusFacts, width: int, style: Style) -> Line:
@@ -93,6 +95,8 @@ def _left(facts: StatusFacts, room: int, width: int, style: Style) -> Line:
         words = style.words(f"{count} had problems · {facts.problem_key} shows the next one")
         sign = Part(trusted(f" {style.signs.warning} "), StyleRole.WARNING)
         return sign, Part(cut(words, max(room - 2, 0), ellipsis), StyleRole.QUIET)
+    if facts.name:
+        return Part(trusted(" ")), Part(cut(style.name(facts.name), room, ellipsis), StyleRole.QUIET)
     if facts.source:
         return Part(trusted(" ")), Part(cut(style.name(f"[{facts.source}]"), room, ellipsis), StyleRole.QUIET)
     return (Part(trusted(" ")),)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import zip_longest
 from typing import ClassVar
 
@@ -214,8 +215,17 @@ class HelpScreen(Overlay[None]):
         Binding("G,end", "page(1000.0)", show=False),
     ]
 
-    def __init__(self, painter: Painter, printing: Style | None = None, actions: Sequence[Action] = ACTIONS) -> None:
+    def __init__(
+        self,
+        painter: Painter,
+        printing: Style | None = None,
+        actions: Sequence[Action] = ACTIONS,
+        *,
+        is_short: bool = True,
+    ) -> None:
+        """Without `is_short`, every key has its sentence at once."""
         super().__init__(painter, printing)
+        self._is_short = is_short
         self._actions = actions
         self._wanted: str | None = None
         """The words that are searched; None without a search."""
@@ -228,7 +238,8 @@ class HelpScreen(Overlay[None]):
         wanted, printing = self._wanted, self.printing
         self.set_class(wanted is not None, "-finding")
         if wanted is None:
-            lines = help_lines(self._actions, width - 1, printing)
+            short = help_lines if self._is_short else partial(found_lines, wanted="")
+            lines = short(self._actions, width=width - 1, printing=printing)
             self.caption("Help", f"{DEBUG_MARK} debug view · {self._help_key} closes · / finds a key")
         else:
             lines = found_lines(self._actions, wanted, width - 1, printing)

@@ -15,8 +15,7 @@ from viewer.render.number_format import counted
 from viewer.render.sanitize import SafeText
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.tui.dialogs.dismiss_once import DismissOnce
-from viewer.tui.dialogs.file_lines import padded
-from viewer.tui.panes.columns import fitted, spread
+from viewer.tui.panes.columns import fitted, padded, spread
 from viewer.tui.panes.head_line import HeadLine
 from viewer.tui.panes.key_line import key_line
 from viewer.tui.panes.line_list import LineList

@@ -24,3 +24,11 @@ def spread(left: Line, right: Line, width: int) -> Line:
     """Two pieces, the second at the right edge, unless there is no room for both."""
     gap = width - length(left) - length(right)
     return (*left, Part(trusted(" " * gap)), *right) if gap > 0 else left
+
+
+def padded(part: Part, width: int, style: Style, *, right: bool = False) -> Part:
+    """A cell of a table, cut or filled to its width."""
+    text = fitted(part.text, width, style)
+    if right:
+        text = SafeText(text.rstrip(" ").rjust(len(text)))
+    return Part(text, part.look)

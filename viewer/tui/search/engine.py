@@ -10,8 +10,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from viewer.document.projection import Projection
-from viewer.document.regex import required_literal
 from viewer.document.rows import MessageSet, RowKind, Rows
+from viewer.document.search.regex import required_literal
 from viewer.tui.search.matchers import (
     SECONDS,
     WINDOW,

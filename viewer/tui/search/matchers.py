@@ -11,7 +11,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from viewer.document.regex import Regex, RegexError
+from viewer.document.search.regex import Regex, RegexError
 
 WINDOW = 512 * 1024
 """The length in code points from which a body is cut into windows; a window has at most twice as many."""

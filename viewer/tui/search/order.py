@@ -17,7 +17,7 @@ AT_ONCE = 256
 
 
 class Segment(Protocol):
-    """Search result for consecutive rows; see `viewer/document/block_search.py`."""
+    """Search result for consecutive rows; see `viewer/document/search/block_search.py`."""
 
     @property
     def after(self) -> int:

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from viewer import native
 from viewer.columns.numpy_backend import column_of, values_of
-from viewer.document.byte_pattern import BytePattern
 from viewer.document.rows import RowKind, Rows
+from viewer.document.search.byte_pattern import BytePattern
 from viewer.document.vault import HiddenError
 from viewer.document.visibility_cache import VisibilityCache
 from viewer.index.messages import MessageIndex

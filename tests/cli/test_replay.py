@@ -10,7 +10,7 @@ import pytest
 from tests.support.program import CHAT, run
 from viewer.cli.interruption import Interruption
 from viewer.cli.replay import Pause
-from viewer.insight.timeline import parse_byte, parse_moment
+from viewer.insight.replay.timeline import parse_byte, parse_moment
 
 
 @pytest.fixture

@@ -13,9 +13,9 @@ from tests.support.samples import Sample, samples
 from viewer.document.document import Document, open_document
 from viewer.document.live import LiveDocument
 from viewer.document.projection import Projection
-from viewer.insight.arrivals import Arrivals
-from viewer.insight.replay import Player, go_to_event
-from viewer.insight.timeline import Timeline
+from viewer.insight.replay.arrivals import Arrivals
+from viewer.insight.replay.player import Player, go_to_event
+from viewer.insight.replay.timeline import Timeline
 from viewer.model.visibility import END_USER, EVERYTHING
 from viewer.sources.follow import FollowSource
 

@@ -16,7 +16,7 @@ from viewer.sources.files import STANDARD_INPUT, is_directory
 from viewer.sources.follow import FollowSource
 from viewer.sources.followed_file import Clock
 from viewer.sources.newest import NewestFile
-from viewer.sources.recorded_times import TimeRecorder
+from viewer.sources.replay.recorded_times import TimeRecorder
 from viewer.sources.watcher import FolderWatcher, Polling, Watch
 
 PAUSE = 0.05

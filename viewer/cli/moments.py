@@ -15,8 +15,8 @@ from viewer.model.visibility import Audience
 if TYPE_CHECKING:
     from viewer.document.filter.tree import Filter
     from viewer.document.projection import Projection
-    from viewer.insight.arrivals import Arrivals
-    from viewer.insight.replay import Moment
+    from viewer.insight.replay.arrivals import Arrivals
+    from viewer.insight.replay.player import Moment
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -90,8 +90,8 @@ def asked_moment(
 
 def arrivals_of(document: Document, audience: Audience, times: str) -> Arrivals:
     """What arrived when, with the times of the sidecar if one is named."""
-    from viewer.insight.arrivals import Arrivals
-    from viewer.sources.recorded_times import read_recorded_times
+    from viewer.insight.replay.arrivals import Arrivals
+    from viewer.sources.replay.recorded_times import read_recorded_times
 
     return Arrivals(document, audience, read_recorded_times(times, document.size) if times else None)
 
@@ -100,8 +100,8 @@ def view_at(
     document: Document, audience: Audience, asked: AskedMoment, where: Filter | None
 ) -> tuple[Projection, Moment]:
     """What the audience saw at a moment; past the end, what it sees at the end."""
-    from viewer.insight.replay import Player, go_to
-    from viewer.insight.timeline import At, Timeline
+    from viewer.insight.replay.player import Player, go_to
+    from viewer.insight.replay.timeline import At, Timeline
 
     player = Player(document, audience)
     timeline = Timeline(arrivals_of(document, audience, asked.times), audience)
@@ -115,7 +115,7 @@ def view_at(
 def _byte(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
     if value is None or context.resilient_parsing:
         return None
-    from viewer.insight.timeline import parse_byte
+    from viewer.insight.replay.timeline import parse_byte
 
     byte = parse_byte(value)
     if byte is None:
@@ -126,7 +126,7 @@ def _byte(context: click.Context, parameter: click.Parameter, value: str | None)
 def _ms(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
     if value is None or context.resilient_parsing:
         return None
-    from viewer.insight.timeline import parse_moment
+    from viewer.insight.replay.timeline import parse_moment
 
     ms = parse_moment(value)
     if ms is None:

@@ -16,8 +16,8 @@ from viewer.cli.notices import mention
 from viewer.cli.output import Output, has_reader
 from viewer.cli.show import LiveText
 from viewer.document.document import Document
-from viewer.insight.replay import Player, go_to_event
-from viewer.insight.timeline import Timeline
+from viewer.insight.replay.player import Player, go_to_event
+from viewer.insight.replay.timeline import Timeline
 from viewer.model.visibility import Audience, Reveal
 from viewer.sources.changes import Reason
 

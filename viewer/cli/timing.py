@@ -15,8 +15,8 @@ from viewer.cli.moments import arrivals_of, times_option
 from viewer.cli.notices import mention
 from viewer.cli.output import Cell, Output, table_lines
 from viewer.document.document import Document
-from viewer.insight.timeline import Timeline
-from viewer.insight.timing import Timing, time_transcript
+from viewer.insight.replay.timeline import Timeline
+from viewer.insight.replay.timing import Timing, time_transcript
 from viewer.model.visibility import Audience, Reveal
 from viewer.render.json_lines import encode
 from viewer.render.number_format import counted, duration

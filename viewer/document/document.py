@@ -35,7 +35,7 @@ from viewer.sources.checksums import BLOCK
 from viewer.sources.containers.items import split_item
 from viewer.sources.file_source import FileSource
 from viewer.sources.files import CHUNK, Source, open_source
-from viewer.sources.replayed import ReplayedSource
+from viewer.sources.replay.source import ReplayedSource
 
 if TYPE_CHECKING:
     from viewer.document.filter.tree import Filter

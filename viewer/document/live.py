@@ -24,7 +24,7 @@ from viewer.sources.changes import Change, Grew, Reason, Reset, SourceState
 from viewer.sources.files import CHUNK, Source
 from viewer.sources.follow import GrowingSource
 from viewer.sources.followed_file import Clock
-from viewer.sources.replayed import ReplayedRevision
+from viewer.sources.replay.source import ReplayedRevision
 from viewer.sources.revision import FileRevision
 
 _Kind = TypeVar("_Kind", Grew, Reset, SourceState)

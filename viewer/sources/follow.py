@@ -27,7 +27,7 @@ from viewer.sources.changes import (
 from viewer.sources.files import STANDARD_INPUT, Source
 from viewer.sources.followed_file import Clock, FollowedFile, Identity, identity_of
 from viewer.sources.followed_pipe import FollowedPipe
-from viewer.sources.recorded_times import TimeRecorder
+from viewer.sources.replay.recorded_times import TimeRecorder
 from viewer.sources.revision import FileRevision
 from viewer.sources.watcher import Polling, Watcher
 

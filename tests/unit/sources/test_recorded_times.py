@@ -8,7 +8,7 @@ import pytest
 
 from viewer.errors import ViewerError
 from viewer.sources.follow import FollowSource
-from viewer.sources.recorded_times import TimeRecorder, read_recorded_times
+from viewer.sources.replay.recorded_times import TimeRecorder, read_recorded_times
 
 
 class Ticking:

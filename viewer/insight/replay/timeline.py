@@ -8,7 +8,7 @@ from bisect import bisect_left, bisect_right
 
 from msgspec import Struct
 
-from viewer.insight.arrivals import NO_TIME, Arrivals
+from viewer.insight.replay.arrivals import NO_TIME, Arrivals
 from viewer.model.visibility import Audience, Reveal
 
 _BYTE = re.compile(r"[Bb]?(\d{1,15})")

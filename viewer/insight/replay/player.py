@@ -13,7 +13,7 @@ from viewer.document.live import LiveDocument
 from viewer.document.projection import Projection
 from viewer.errors import ViewerError
 from viewer.formats.detect import HEAD
-from viewer.insight.timeline import At, Timeline
+from viewer.insight.replay.timeline import At, Timeline
 from viewer.model.messages import Header, Kind
 from viewer.model.visibility import Audience, Reveal
 from viewer.sources.files import CHUNK

@@ -11,8 +11,8 @@ from msgspec import Struct
 from viewer.document.document import Document
 from viewer.document.live import LiveDocument
 from viewer.document.projection import Projection
-from viewer.insight.replay import Player
-from viewer.insight.timeline import Timeline
+from viewer.insight.replay.player import Player
+from viewer.insight.replay.timeline import Timeline
 from viewer.model.visibility import END_USER, EVERYTHING, Audience, is_user_safe
 
 LEAST_STALL_MS = 1000

@@ -10,7 +10,7 @@ from viewer.document.document import Document
 from viewer.document.visibility_cache import VisibilityCache
 from viewer.model.messages import Message
 from viewer.model.visibility import Audience, Reveal, is_preamble
-from viewer.sources.recorded_times import RecordedTimes
+from viewer.sources.replay.recorded_times import RecordedTimes
 
 NO_TIME = -1
 _SEEN, _WHOLE = 1, 2

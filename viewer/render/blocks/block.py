@@ -166,6 +166,8 @@ class BlockFacts(Struct):
     """True if Markdown is styled where it is shown as source."""
     rendered: bool = True
     """True if Markdown is rendered."""
+    opens_thoughts: bool = False
+    """True if thoughts are unfolded unless they were folded by hand."""
     problems_key: str = "p"
 
     def update_growing(self, numbers: frozenset[int]) -> None:

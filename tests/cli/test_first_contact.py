@@ -58,6 +58,8 @@ class TestWithoutATranscript:
         terminal = Terminal([], SMALL, variables={"HOME": str(tmp_path)})
         terminal.wait_for("No sessions found")
         terminal.press("escape")
+        terminal.wait_for("Press q to quit.")
+        terminal.press("q")
         assert terminal.end() == 0
 
     def test_no_arguments_on_a_terminal_without_a_screen_give_help(self) -> None:

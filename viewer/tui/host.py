@@ -166,6 +166,10 @@ class Viewport(Protocol):
         """Scroll to the beginning without a cursor and without a message."""
         ...
 
+    def scroll_sideways(self, step: int | None) -> None:
+        """Scroll lines that are not wrapped by columns; None returns to their beginning."""
+        ...
+
     def show_offset(self, offset: int) -> None:
         """Scroll to the line that shows this character of the body under the cursor."""
         ...

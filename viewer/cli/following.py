@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Protocol
 
-from viewer.cli.exits import FINE, INTERRUPTED, USAGE, PipeClosed, complain
+from viewer.cli.exits import FINE, INTERRUPTED, PipeClosed, complain, fail
 from viewer.cli.interruption import Interruption
 from viewer.cli.options import Followed
 from viewer.cli.output import has_reader
@@ -16,6 +16,7 @@ from viewer.sources.files import STANDARD_INPUT, is_directory
 from viewer.sources.follow import FollowSource
 from viewer.sources.followed_file import Clock
 from viewer.sources.newest import NewestFile
+from viewer.sources.replay.recorded_times import TimeRecorder
 from viewer.sources.watcher import FolderWatcher, Polling, Watch
 
 PAUSE = 0.05
@@ -116,8 +117,7 @@ class _Follower:
 
     def _tell(self, document: LiveDocument, change: LiveChange) -> None:
         if change.state and change.state.condition is SourceCondition.STOPPED:
-            complain(change.state.sentence)
-            self._code = USAGE
+            self._code = fail(change.state.sentence)
         elif change.state and change.state.condition is not SourceCondition.ENDED:
             complain(f"{document.name}: {change.state.sentence}")
         if change.restarted:
@@ -158,7 +158,8 @@ class _Follower:
 
     def _open(self, path: str, reason: Reason | None = None) -> None:
         wake = Polling() if path == STANDARD_INPUT else self._watch(path)
-        source = FollowSource(path, wake=wake, clock=self._clock)
+        recorder = TimeRecorder(self._followed.record_times) if self._followed.record_times else None
+        source = FollowSource(path, wake=wake, clock=self._clock, recorder=recorder)
         self._document = LiveDocument(source, self._followed.format, self._followed.options, clock=self._clock)
         self._begin(self._document, reason)
 

@@ -92,7 +92,7 @@ class Policy(Struct, frozen=True):
     why: str = ""
     """The reason for dropping a message, for machine output."""
     why_words: str = ""
-    """The reason in words. `#` stands for the number of the message at the cut."""
+    """The reason in words, with `#` for the number of the message at the cut."""
     template: Renderer | None = None
     """The template of a server that receives chat messages; None for Harmony messages."""
     renderer: str = "harmony"

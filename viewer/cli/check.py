@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from viewer.cli import options
-from viewer.cli.exits import FINDINGS, FINE, complain, refuse_hidden, say
+from viewer.cli.exits import FINDINGS, FINE, complain, fail_without_reveal, say
 from viewer.cli.inputs import Inputs, retried
 from viewer.cli.notices import mention_if_empty
 from viewer.cli.options import Followed
@@ -146,7 +146,7 @@ def command(
     adds: list[Callable[[Document], None]] = []
     if leaks:
         if not revealed.reveals(Reveal.ALL):
-            return refuse_hidden("check --leaks")
+            return fail_without_reveal("check --leaks")
         from viewer.cli.leaks import add_leaks  # needed only for leaks
 
         adds.append(add_leaks)

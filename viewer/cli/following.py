@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Protocol
 
-from viewer.cli.exits import FINE, INTERRUPTED, USAGE, PipeClosed, complain
+from viewer.cli.exits import FINE, INTERRUPTED, PipeClosed, complain, fail
 from viewer.cli.interruption import Interruption
 from viewer.cli.options import Followed
 from viewer.cli.output import has_reader
@@ -116,8 +116,7 @@ class _Follower:
 
     def _tell(self, document: LiveDocument, change: LiveChange) -> None:
         if change.state and change.state.condition is SourceCondition.STOPPED:
-            complain(change.state.sentence)
-            self._code = USAGE
+            self._code = fail(change.state.sentence)
         elif change.state and change.state.condition is not SourceCondition.ENDED:
             complain(f"{document.name}: {change.state.sentence}")
         if change.restarted:

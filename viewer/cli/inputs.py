@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
-from viewer.cli.exits import FINE, USAGE, complain
+from viewer.cli.exits import FINE, fail
 from viewer.cli.notices import report_damage, unknown_sentence
 from viewer.cli.output import Output
 from viewer.document.document import MOST_REVISIONS, Document, open_document
@@ -51,13 +51,11 @@ class Inputs:
                     name, format=self._format, options=self._options, most_per_code=self._most_per_code
                 )
             except ViewerError as error:
-                complain(str(error))
                 self.failed.append((name, str(error)))
-                self.code = USAGE
+                self.code = fail(str(error))
             else:
                 if self._refuses and document.unknown:
-                    complain(unknown_sentence(document, strict=self._strict))
-                    self.code = USAGE
+                    self.code = fail(unknown_sentence(document, strict=self._strict))
                 else:
                     yield document
                     if self._refuses:
@@ -81,15 +79,14 @@ class Inputs:
             if found.reason:
                 sentence = f"{found.path} cannot be read: {found.reason}"
                 self.failed.append((found.path, sentence))
-                self._complain(sentence)
+                self._fail(sentence)
             else:
                 yield found.path
         if is_empty:
-            self._complain(f"no transcripts found in {folder}")
+            self._fail(f"no transcripts found in {folder}")
 
-    def _complain(self, sentence: str) -> None:
-        complain(sentence)
-        self.code = USAGE
+    def _fail(self, sentence: str) -> None:
+        self.code = fail(sentence)
 
 
 Result = TypeVar("Result")

@@ -9,7 +9,7 @@ from functools import partial
 import click
 
 from viewer.cli import completion, options
-from viewer.cli.exits import FINDINGS, FINE, complain, refuse_hidden, say
+from viewer.cli.exits import FINDINGS, FINE, fail_without_reveal, refuse, say
 from viewer.cli.inputs import Inputs, retried
 from viewer.cli.output import Cell, Output, table_lines
 from viewer.document.document import Document
@@ -89,7 +89,7 @@ def command(
     """Show the prompt that the model receives next. Servers disagree about which reasoning returns to the model: each
     policy keeps, drops or changes other messages. Prints hidden messages, so it needs --reveal all."""
     if not options.audience_of(reveal, debug, False).reveals(Reveal.ALL):
-        return refuse_hidden("next")
+        return fail_without_reveal("next")
     if form in ("text", "ids") and len(policies) != 1:
         raise click.UsageError(f"--{form} needs exactly one --policy.", click.get_current_context())
     if form == "ids" and vocab is None:
@@ -157,8 +157,7 @@ def _print_prompt(
     try:
         parts = first.parts(policy)
     except Refusal as refusal:
-        complain(f"{policy.name} refuses message {refusal.number}: {REFUSALS[refusal.reason]}")
-        return FINDINGS
+        return refuse(f"{policy.name} refuses message {refusal.number}: {REFUSALS[refusal.reason]}")
     if form == "ids" and encode_text is not None:
         for text in _messages(parts):
             output.write_parts(f"{number}\n" for number in encode_text(text))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from viewer.cli.exits import FINE, USAGE, complain
+from viewer.cli.exits import FINE, fail
 from viewer.cli.inputs import Inputs
 from viewer.document.document import Document
 from viewer.errors import ViewerError
@@ -32,8 +32,7 @@ class OutputFolder:
             try:
                 code = max(code, write(document, self))
             except ViewerError as error:
-                complain(str(error))
-                code = USAGE
+                code = fail(str(error))
         return max(code, inputs.code)
 
     def has(self, path: str) -> bool:

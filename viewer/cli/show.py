@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from viewer.cli import options
-from viewer.cli.exits import FINE, USAGE, complain, say
+from viewer.cli.exits import FINE, complain, fail, say
 from viewer.cli.inputs import Inputs, read_again, retried
 from viewer.cli.notices import mention, unknown_sentence
 from viewer.cli.options import Followed
@@ -94,8 +94,8 @@ def print_live(followed: Followed, audience: Audience, output: Output, *, as_jso
     printer = LiveJson(audience, output) if as_json else LiveText(audience, output)
     code = follow(followed, printer)
     if printer.document and printer.document.unknown:
-        complain(unknown_sentence(printer.document, strict=audience.strict))
-        return code or USAGE
+        failed = fail(unknown_sentence(printer.document, strict=audience.strict))
+        return code or failed
     if printer.document and code == FINE:
         mention(printer.document, audience)
     return code

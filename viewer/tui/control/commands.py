@@ -1,4 +1,4 @@
-"""Command controller: `:` goes to a place, or runs a command of the table, with completion."""
+"""Command controller: run what is typed after `:`, a place to go to or a command, and complete it."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ from viewer.tui.session import Session
 MOST_VALUES = 30
 """A command with more values has one entry in the palette, which asks for one."""
 NO_COMMANDS = frozenset({"debug", "command", "open"})
-"""Actions that are no commands."""
+"""Actions that are not available as commands."""
 
 
 class Command(Struct, frozen=True):
-    """A row of the table."""
+    """One row of the table of commands."""
 
     name: str
     argument: str
-    """What follows the name, as the completion shows it; empty for nothing."""
+    """The placeholder for the argument in the completion; empty if there is none."""
     help: str
     run: Callable[[CommandController, str], None]
     values: Callable[[CommandController], Sequence[str]] | None = None
-    """The possible arguments, if they are known."""
+    """The possible arguments, if they are limited."""
 
 
 class CommandController:
@@ -95,7 +95,7 @@ class CommandController:
                 find(text)
 
     def run(self, typed: str) -> None:
-        """Go to a place, or run a command. Every action is a command too, by its id with dashes."""
+        """Go to a place, or run a command. Every action is also a command, named by its id with hyphens."""
         typed = typed.strip()
         if not typed:
             return
@@ -120,11 +120,11 @@ class CommandController:
 
     @property
     def _named_actions(self) -> list[Action]:
-        """The actions that are commands by their ids. Only `:level debug` reveals."""
+        """Return the actions that their ids run. Only `:level debug` reveals hidden messages."""
         return [each for each in self._actions if each.id not in NO_COMMANDS]
 
     def offers(self, typed: str, kind: PromptKind = PromptKind.COMMAND) -> list[Offer]:
-        """The completions of what is typed, commands before actions; none for a place."""
+        """Return the completions of the typed text, commands before actions; none for a place."""
         if kind is not PromptKind.COMMAND:
             return []
         name, space, argument = typed.partition(" ")
@@ -186,7 +186,7 @@ class CommandController:
     # The commands.
 
     def set_level(self, level: str) -> None:
-        """Go to a level; `debug` equals the key."""
+        """Switch to a level. `debug` does the same as the key."""
         shown = self.session.display.level
         if level not in ("safe", "debug"):
             self.host.notify("Unknown level: use safe or debug.")
@@ -194,7 +194,7 @@ class CommandController:
             self.view.toggle_debug()
 
     def explain(self, code: str) -> None:
-        """Explain a code in one notice."""
+        """Explain a diagnostic code in one notice."""
         rule = RULES.get(code.upper())
         if rule is None:
             near = difflib.get_close_matches(code.upper(), RULES, 1)

@@ -1,4 +1,4 @@
-"""The transcript pane: scrolls, wraps only visible text, and draws line by line; the cursor is the anchor."""
+"""Transcript pane: scrolls, wraps only visible text, and draws line by line. The cursor is the anchor."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ from viewer.tui.transcript.selecting import selected_text, with_selection
 
 KEPT_BLOCKS = 300
 LINES_A_ROW = 1 << 20
-"""A selection identifies a line by its row times this, plus the line in the row."""
+"""A selection identifies a line by this times its row, plus the line in the row."""
 WHEEL = 3
-"""Lines per turn of the wheel."""
+"""Lines per step of the mouse wheel."""
 
 
 class Transcript(PlainLines, can_focus=True):
     """Shows the blocks of a `BlockMaker` and scrolls through them. Blocks are made when they become visible."""
 
     class Moved(Message):
-        """The place or the cursor changed."""
+        """The scroll position or the cursor changed."""
 
         def __init__(self, sender: Transcript) -> None:
             super().__init__()
             self.transcript = sender
 
     class Clicked(Message):
-        """A click on a link, on the line that unfolds, or on a value that does."""
+        """The operator clicked a link, the line that unfolds a message, or a foldable value."""
 
         def __init__(self, number: int, *, folds: bool = False, node: int = -1) -> None:
             super().__init__()
@@ -59,36 +59,36 @@ class Transcript(PlainLines, can_focus=True):
         self.scroller = Scroller(self._count, self._height)
         self.cursor = NOWHERE
         self.is_carried = False
-        """True if scrolling moved the cursor to keep it on the screen."""
+        """True if the last scroll moved the cursor to keep it on the screen."""
         self.partners: frozenset[int] = frozenset()
         self.marks: frozenset[int] = frozenset()
         self.notes: list[SafeText] = []
-        """Sentences shown if there is no message."""
+        """The sentences of an empty view."""
         self._maker: BlockMaker | None = None
         self._blocks: OrderedDict[int, Block] = OrderedDict()
         self._had_one_transcript = True
         self._frame: list[tuple[int, int, Block]] = []
         """The visible lines: row, line in the row, block."""
         self._share = 1.0
-        """The share of the rows that is visible."""
+        """The visible fraction of the rows."""
         self._base = Style()
         self._signs = signs
         self._cursor_row: int | None = None
-        """The row with the cursor, when the visible lines were found."""
+        """The row of the cursor when the visible lines were found."""
         self._drawn: list[tuple[Line, Part]] = []
         """The source of each drawn line."""
 
     # What to show.
 
     def show(self, maker: BlockMaker | None) -> None:
-        """Show other rows, or the same rows made differently; the place stays."""
+        """Show other rows, or the same rows made differently. The scroll position stays."""
         self._maker = maker
         self._blocks.clear()
         self.scroller.settle(self.view_height)
         self.redraw_changed()
 
     def show_notes(self, notes: list[SafeText]) -> None:
-        """Set the sentences for a view without messages; the next redraw shows them."""
+        """Set the sentences of an empty view; the next redraw shows them."""
         self.notes = notes
 
     def show_marks(self, marks: frozenset[int]) -> None:
@@ -102,16 +102,16 @@ class Transcript(PlainLines, can_focus=True):
             self.refresh()
 
     def clear(self) -> None:
-        """Forget every text."""
+        """Remove all text."""
         self._frame, self._drawn = [], []
         self.show(None)
         self.scroller.reset()
 
     def changed_from(self, row: int) -> None:
-        """Make the blocks from this row on again: they are new or different."""
+        """Make the blocks again from this row on: these rows are new or different."""
         stale = [known for known, block in self._blocks.items() if known >= row or block.begins_transcript]
         if len(stale) < len(self._blocks) and self._had_one_transcript and self._has_several:
-            stale = [*self._blocks]  # the first transcript has a boundary now
+            stale = [*self._blocks]  # now the first transcript has a boundary
         self._had_one_transcript = not self._has_several
         for known in stale:
             del self._blocks[known]
@@ -144,7 +144,7 @@ class Transcript(PlainLines, can_focus=True):
 
     @property
     def text_width(self) -> int:
-        """The width of blocks: everything except the minimap."""
+        """The width of blocks: that of the pane without the minimap."""
         return max(1, self.size.width - 1)
 
     @property
@@ -176,19 +176,19 @@ class Transcript(PlainLines, can_focus=True):
         self._report_move()
 
     def stick_to_end(self) -> None:
-        """Scroll to the last line without a message."""
+        """Scroll to the last line without posting a message."""
         self.scroller.go_to_end(self.view_height)
         self.keep_cursor_on_screen()
         self.redraw_changed()
 
     def go_back(self) -> None:
-        """Scroll to the beginning without a cursor and without a message: other content follows."""
+        """Scroll to the beginning, clear the cursor, and post no message, because other content follows."""
         self.scroller.reset()
         self.put_cursor(NOWHERE)
 
     def go_to_cursor(self, cursor: Cursor, *, above: int | None = None) -> None:
-        """Set the cursor and scroll its row to the screen, completely if it fits; with `above`, that many lines below
-        the top."""
+        """Set the cursor and scroll its row onto the screen, completely if it fits; with `above`, that many lines
+        below the top."""
         self.put_cursor(cursor)
         row, height = self.cursor_row, self.view_height
         if row is None:
@@ -200,7 +200,7 @@ class Transcript(PlainLines, can_focus=True):
         self._report_move()
 
     def _fitting_line(self, row: int, block: Block) -> int | None:
-        """The screen line for the head of a block; None if the block is completely visible."""
+        """Return the screen line for the head of a block; None if the block is completely visible."""
         view_height, height = self.view_height, block.height - block.first
         line = self.scroller.screen_line(row, block.first, view_height)
         if line is None:
@@ -210,7 +210,7 @@ class Transcript(PlainLines, can_focus=True):
         return view_height - height if height < view_height else min(line, view_height // 4)
 
     def show_offset(self, offset: int) -> None:
-        """Scroll to the line that shows this character of the body under the cursor, even in a long or folded body."""
+        """Scroll to the line with this character of the body under the cursor, even in a long or folded body."""
         row = self.cursor_row
         if row is None or not self.shows_cursor:
             return
@@ -220,7 +220,7 @@ class Transcript(PlainLines, can_focus=True):
             self.go_to_row(row, last, above=self.view_height // 3)
 
     def align(self, cursor: Cursor, above: int | None) -> None:
-        """Show the row next to the cursor of another pane, on the same line and without a message."""
+        """Show the row that matches the cursor of another pane, on the same screen line, without posting a message."""
         self.put_cursor(cursor)
         row = self.cursor_row
         if row is not None:
@@ -246,13 +246,13 @@ class Transcript(PlainLines, can_focus=True):
 
     @property
     def shows_cursor(self) -> bool:
-        """True if this pane has the row of the cursor, not only one near it."""
+        """True if this pane shows the row of the cursor itself, not only one near it."""
         row = self.cursor.row(self._maker.rows) if self._maker else None
         return row is not None and self._maker is not None and self.cursor.is_at(self._maker.rows, row)
 
     @property
     def line_of_cursor(self) -> int | None:
-        """The screen line on which the row of the cursor begins; None if it is not on the screen."""
+        """The screen line where the row of the cursor begins; None if it is off the screen."""
         row = self.cursor_row
         return None if row is None else self.scroller.screen_line(row, self.block(row).first, self.view_height)
 
@@ -261,7 +261,7 @@ class Transcript(PlainLines, can_focus=True):
         self.cursor, self.is_carried = cursor, False
 
     def keep_cursor_on_screen(self) -> None:
-        """Move the cursor along if its row left the screen."""
+        """Move the cursor to a visible row if its own scrolled off the screen."""
         row = self.cursor_row
         if row is None or self._maker is None:
             return
@@ -274,7 +274,7 @@ class Transcript(PlainLines, can_focus=True):
         self.is_carried = True
 
     def first_visible(self) -> Cursor:
-        """The cursor on the first visible message, or on the first visible row."""
+        """Return the cursor on the first visible message, or on the first visible row."""
         if self._maker is None:
             return NOWHERE
         rows, visible = self._maker.rows, self.rows_on_screen
@@ -282,7 +282,8 @@ class Transcript(PlainLines, can_focus=True):
         return cursor_at(rows, messages[0]) if messages else NOWHERE
 
     def neighbor(self, step: int) -> Cursor:
-        """The message or the folded row after the cursor (1) or before it (-1); nowhere if there is none."""
+        """Return the message or folded row after the cursor (1) or before it (-1); the cursor is unset if there is
+        none."""
         row = self.cursor_row
         if row is None or self._maker is None:
             return self.first_visible()
@@ -298,12 +299,12 @@ class Transcript(PlainLines, can_focus=True):
 
     @property
     def rows_on_screen(self) -> list[int]:
-        """The rows with at least one line of text on the screen, not counting rules above them."""
+        """Return the rows with at least one line of text on the screen, not counting rules above them."""
         seen = (row for row, line, block in self._visible_lines() if line >= block.first and block.lines[line].parts)
         return list(dict.fromkeys(seen))
 
     def row_showing(self, number: int) -> int | None:
-        """The row of a message; None if this pane does not show it."""
+        """Return the row of a message; None if this pane does not show it."""
         if self._maker is None or not self._count():
             return None
         rows = self._maker.rows
@@ -311,7 +312,7 @@ class Transcript(PlainLines, can_focus=True):
         return row if rows.kind(row) is RowKind.MESSAGE and rows.value(row) == number else None
 
     def block(self, row: int) -> Block:
-        """The block of a row, from the cache if possible."""
+        """Return the block of a row, from the cache if possible."""
         known = self._blocks.get(row)
         if known is None:
             assert self._maker is not None
@@ -362,7 +363,7 @@ class Transcript(PlainLines, can_focus=True):
         self._share = len({row for row, _, _ in self._frame}) / max(1, self._count())
 
     def _content(self, y: int) -> tuple[Line, Part]:
-        """The source of a screen line, and its piece of the minimap."""
+        """Return the source of a screen line and its piece of the minimap."""
         rows = self._maker.rows if self._maker else None
         piece = self.minimap.piece(y, self.view_height, self.scroller.row, self._count(), self._share, rows)
         if y >= len(self._frame):
@@ -371,11 +372,11 @@ class Transcript(PlainLines, can_focus=True):
         return self._with_cursor(block.lines[line], block, row, line), piece
 
     def _note_line(self, y: int) -> tuple[Part, ...]:
-        """The notes below the rows, after an empty line."""
+        """Return a line of the notes, which follow the rows after an empty line."""
         return (Part(self.notes[y - 1], StyleRole.QUIET),) if 1 <= y <= len(self.notes) else ()
 
     def _with_cursor(self, content: BlockLine, block: Block, row: int, line: int) -> tuple[Part, ...]:
-        """The line of a block, with the cursor or a mark in the margin."""
+        """Return the line of a block, with the cursor or a mark in the margin."""
         if not content.parts or line < block.first:
             return content.parts
         is_here = row == self._cursor_row
@@ -397,7 +398,7 @@ class Transcript(PlainLines, can_focus=True):
         )
 
     def segments(self, y: int) -> list[Segment]:
-        """One screen line: the line of a block, and its piece of the minimap."""
+        """Return one screen line: the line of a block and its piece of the minimap."""
         content, thumb = self._drawn[y] if y < len(self._drawn) else self._content(y)
         width = max(1, self.line_width - 1)
         segments = self.painter.segments(content, width, self._base)
@@ -411,7 +412,7 @@ class Transcript(PlainLines, can_focus=True):
         return segments + self.painter.segments((thumb,), 1, self._base)
 
     def render_line(self, y: int) -> Strip:
-        """Add the offsets for a selection: Textual asks for the line under the mouse."""
+        """Draw a line with the offsets for a selection: Textual asks for the line under the mouse."""
         strip = super().render_line(y)
         if y >= len(self._frame):
             return strip
@@ -422,7 +423,7 @@ class Transcript(PlainLines, can_focus=True):
     # Selection and mouse.
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """The selected text for a copy: bodies without gutters and without line wraps."""
+        """Return the selected text for a copy: bodies without gutters and line wraps."""
         if self._maker is None:
             return None
         return sanitize_copy(selected_text(selection, self.block, self._count(), LINES_A_ROW)), "\n"
@@ -459,5 +460,5 @@ class Transcript(PlainLines, can_focus=True):
         self._report_move()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Keep the place valid. The screen makes the blocks for the new width."""
+        """Keep the scroll position valid. The screen makes the blocks for the new width."""
         self.scroller.settle(self.view_height)

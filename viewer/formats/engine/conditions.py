@@ -141,7 +141,7 @@ class _Choice(Generic[Rule]):
         self._at = at
         self._words = {word for rule in rules for word in _needed(rule, at)[1]}
         self._branches: dict[str | None, _Divided[Rule]] = {}
-        """The rules for each word so far; None stands for any other word."""
+        """The rules for each word so far, and under None for any other word."""
 
     def branch(self, word: str | None) -> _Divided[Rule]:
         """The rules that may apply to a record with this word."""

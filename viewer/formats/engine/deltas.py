@@ -82,7 +82,7 @@ class DeltaRuns:
     def _template(
         self, data: bytes, start: int, at: int, base: int, node: LazyNode, piece: Piece
     ) -> tuple[bytes, ...] | None:
-        """The bytes of an event between its text and the values that no rule reads."""
+        """The bytes of an event, alternating with markers for its text and for values that no rule reads."""
         quote = piece.coding is Coding.JSON_STRING
         body = piece.start - base + quote, piece.end - base - quote
         key = _KEY.search(data, max(start, body[0] - 64), body[0])

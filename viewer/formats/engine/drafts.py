@@ -278,7 +278,7 @@ def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: Reco
 
 
 def _in_order(items: list[JsonNode], at: str) -> list[JsonNode]:
-    """The records sorted by a number in each. Equal ones keep their order; without numbers, the whole list does."""
+    """The records in the order of a number in each, if all have one. Records with equal numbers keep their order."""
     given = [string_at(item, at) or "" for item in items]
     if not all(each.isascii() and each.isdecimal() and len(each) <= LONGEST_NUMBER for each in given):
         return items

@@ -51,6 +51,8 @@ COMMANDS = {
     "stats": Entry("viewer.cli.stats", "Count messages, bytes, tokens and calls."),
     "diff": Entry("viewer.cli.diff", "Compare two transcripts."),
     "leaks": Entry("viewer.cli.leaks", "Find hidden text that reached the user."),
+    "replay": Entry("viewer.cli.replay", "Play a transcript as it was written."),
+    "timing": Entry("viewer.cli.timing", "Report stalls, rates and text that was taken back."),
     "sessions": Entry("viewer.cli.sessions", "List agent sessions on this machine."),
     "next": Entry("viewer.cli.next", "Show the prompt that the model receives next."),
     "lens": Entry("viewer.cli.lens", "Show how different formats read a file."),

@@ -16,6 +16,7 @@ from viewer.sources.files import STANDARD_INPUT, is_directory
 from viewer.sources.follow import FollowSource
 from viewer.sources.followed_file import Clock
 from viewer.sources.newest import NewestFile
+from viewer.sources.replay.recorded_times import TimeRecorder
 from viewer.sources.watcher import FolderWatcher, Polling, Watch
 
 PAUSE = 0.05
@@ -157,7 +158,8 @@ class _Follower:
 
     def _open(self, path: str, reason: Reason | None = None) -> None:
         wake = Polling() if path == STANDARD_INPUT else self._watch(path)
-        source = FollowSource(path, wake=wake, clock=self._clock)
+        recorder = TimeRecorder(self._followed.record_times) if self._followed.record_times else None
+        source = FollowSource(path, wake=wake, clock=self._clock, recorder=recorder)
         self._document = LiveDocument(source, self._followed.format, self._followed.options, clock=self._clock)
         self._begin(self._document, reason)
 

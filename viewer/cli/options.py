@@ -157,6 +157,16 @@ def following(command: Command) -> Command:
     return command
 
 
+def recording(command: Command) -> Command:
+    """The option --record-times."""
+    return click.option(
+        "--record-times",
+        metavar="PATH",
+        default="",
+        help="With -f, append to PATH when each part arrives, for `replay` and `timing`.",
+    )(command)
+
+
 def debug_option(command: Command) -> Command:
     """The option --debug."""
     return click.option("-d", "--debug", is_flag=True, help="Short for --reveal all.")(command)
@@ -225,12 +235,14 @@ def followed_of(
     stall_after: float | None,
     *,
     row_order: bool = False,
+    record_times: str = "",
 ) -> Followed:
     """The single followed input."""
     names = inputs_of(files)
     if len(names) > 1:
         raise click.UsageError("With -f, name one file or one folder.", click.get_current_context())
-    return Followed(names[0], format, reading_options(preambles, row_order=row_order), stall_after)
+    reading = reading_options(preambles, row_order=row_order)
+    return Followed(names[0], format, reading, stall_after, record_times=record_times)
 
 
 def is_followed(follow: bool, files: tuple[str, ...], stall_after: float | None) -> bool:
@@ -241,6 +253,12 @@ def is_followed(follow: bool, files: tuple[str, ...], stall_after: float | None)
         complain(f"{files[0]} {why}: reading it once instead of following it")
         return False
     return follow
+
+
+def check_recording(follow: bool, record_times: str) -> None:
+    """Refuse to record times of an input that is not followed."""
+    if not follow and record_times:
+        raise click.UsageError("--record-times needs -f.", click.get_current_context())
 
 
 def check_following(follow: bool, stall_after: float | None) -> None:
@@ -295,3 +313,5 @@ class Followed(Struct, frozen=True):
     """Report an open message that has not grown for this many seconds."""
     is_finished: Callable[[], bool] | None = None
     """True if no more data will be written; without it only a pipe ends."""
+    record_times: str = ""
+    """The sidecar that records when bytes arrive."""

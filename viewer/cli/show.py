@@ -11,6 +11,7 @@ import click
 from viewer.cli import options
 from viewer.cli.exits import FINE, complain, fail, say
 from viewer.cli.inputs import Inputs, read_again, retried
+from viewer.cli.moments import AskedMoment, asked_moment, moment_options, view_at
 from viewer.cli.notices import mention, unknown_sentence
 from viewer.cli.options import Followed
 from viewer.cli.output import Output
@@ -36,6 +37,8 @@ _DEBUG = "DEBUG view: includes hidden messages. Messages marked * were visible t
 @options.where
 @options.printing
 @options.following
+@options.recording
+@moment_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def command(
     files: tuple[str, ...],
@@ -51,21 +54,30 @@ def command(
     as_json: bool,
     follow: bool,
     stall_after: float | None,
+    record_times: str,
+    at_byte: int | None,
+    at_event: int | None,
+    at_time: int | None,
+    times: str,
 ) -> int:
     """Print the conversation. With -f, prints each message as soon as it is complete."""
     audience = options.audience_of(reveal, debug, strict_safe, threads)
     options.check_where(where, audience, follow)
+    options.check_recording(follow, record_times)
+    asked = asked_moment(at_byte, at_event, at_time, times, files, follow)
     if options.is_followed(follow, files, stall_after):
-        followed = options.followed_of(files, format, preambles, stall_after)
+        followed = options.followed_of(files, format, preambles, stall_after, record_times=record_times)
         return print_live(followed, audience, options.output_of(color, ascii_only), as_json=as_json)
     inputs = Inputs(options.inputs_of(files), format, options.reading_options(preambles), strict=strict_safe)
     output = options.output_of(color, ascii_only)
     if as_json:
-        return print_json(inputs, audience, output, where)
-    return print_text(inputs, audience, output, where)
+        return print_json(inputs, audience, output, where, asked)
+    return print_text(inputs, audience, output, where, asked)
 
 
-def print_text(inputs: Inputs, audience: Audience, output: Output, where: Filter | None = None) -> int:
+def print_text(
+    inputs: Inputs, audience: Audience, output: Output, where: Filter | None = None, asked: AskedMoment | None = None
+) -> int:
     """Print the conversations of all files, one below the other."""
     if not audience.is_safe:
         say(_DEBUG)
@@ -73,13 +85,15 @@ def print_text(inputs: Inputs, audience: Audience, output: Output, where: Filter
         if inputs.several:
             name = output.style.name(document.name)
             output.write_styled([rule(name, output.style.words(""), output.width, output.style, heavy=True), ()])
-        retried(document, partial(_print_conversation, document, audience, output, where), output)
+        retried(document, partial(_print_conversation, document, audience, output, where, asked), output)
         mention(document, audience)
     return inputs.code
 
 
-def _print_conversation(document: Document, audience: Audience, output: Output, where: Filter | None) -> None:
-    projection = document.project(audience, where=where)
+def _print_conversation(
+    document: Document, audience: Audience, output: Output, where: Filter | None, asked: AskedMoment | None
+) -> None:
+    projection = view_at(document, audience, asked, where)[0] if asked else document.project(audience, where=where)
     output.write(conversation_lines(projection, output.width, output.style))
     if projection.is_without_match:
         complain(f"{document.name}: no message matches the filter.")
@@ -101,11 +115,13 @@ def print_live(followed: Followed, audience: Audience, output: Output, *, as_jso
     return code
 
 
-def print_json(inputs: Inputs, audience: Audience, output: Output, where: Filter | None = None) -> int:
+def print_json(
+    inputs: Inputs, audience: Audience, output: Output, where: Filter | None = None, asked: AskedMoment | None = None
+) -> int:
     """Print the lines of all files; with several files, each line names its file."""
     for document in inputs:
         name = document.name if inputs.several else None
-        print_lines = partial(_print_lines, document, audience, output, name, where)
+        print_lines = partial(_print_lines, document, audience, output, name, where, asked)
         while True:
             try:
                 retried(document, print_lines, output)
@@ -117,10 +133,21 @@ def print_json(inputs: Inputs, audience: Audience, output: Output, where: Filter
 
 
 def _print_lines(
-    document: Document, audience: Audience, output: Output, name: str | None, where: Filter | None
+    document: Document,
+    audience: Audience,
+    output: Output,
+    name: str | None,
+    where: Filter | None,
+    asked: AskedMoment | None,
 ) -> None:
-    from viewer.render.json_lines import projection_lines
+    from viewer.render.json_lines import encode, projection_lines
 
+    if asked:
+        projection, moment = view_at(document, audience, asked, where)
+        output.write(projection_lines(projection, name))
+        fields = {"byte": moment.byte, "event": moment.event, "ms": moment.ms}
+        output.write([encode({"kind": "moment", **fields}, name)])
+        return
     output.write(projection_lines(document.project(audience, where=where), name))
 
 

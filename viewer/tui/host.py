@@ -179,6 +179,14 @@ class Viewport(Protocol):
         none."""
         ...
 
+    def neighboring_node(self, step: int) -> Cursor:
+        """The value of the open card after the cursor (1) or before it (-1); nowhere if there is none."""
+        ...
+
+    def is_node_open(self) -> bool | None:
+        """True if the value under the cursor is open, False if it is folded; None if there is none."""
+        ...
+
 
 class ListView(Protocol):
     """The list of a pane."""

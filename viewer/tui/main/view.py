@@ -8,6 +8,7 @@ from viewer.document.rows import RowKind
 from viewer.model.visibility import Reveal
 from viewer.render.blocks.json_rows import ALL_NODES
 from viewer.tui.control.panes import PaneController
+from viewer.tui.cursor import Cursor
 from viewer.tui.display_state import DisplayState
 from viewer.tui.host import Host
 from viewer.tui.main.export import ExportController
@@ -153,7 +154,9 @@ class ViewController:
             self._panes.explain(problem)
             return
         number = self._navigator.focused_number
-        if number:
+        if self._host.viewport.is_node_open() is not None:
+            self.turn_node(number, self._navigator.cursor.node)
+        elif number:
             unfolded = not self._session.folds.get(self._session.card_of(number), False)
             self._refold(number, self._session.fold(number, unfolded))
         else:
@@ -219,7 +222,10 @@ class ViewController:
 
     def fold(self) -> None:
         """Fold the message; if it is folded, the branch that contains it."""
-        number = self._navigator.focused_number
+        number, node = self._navigator.focused_number, self._host.viewport.is_node_open()
+        if node is not None:
+            self.turn_node(number, self._navigator.cursor.node) if node else self._leave_node(number)
+            return
         branch = self._session.projection.branch_of(number) if number else None
         is_open = branch is not None and any(branch[0] <= each <= branch[1] for each in self._session.unfolded)
         if is_open and self._session.folds.get(number) is False:
@@ -229,8 +235,10 @@ class ViewController:
 
     def unfold(self) -> None:
         """Unfold the message, open its next level, or unfold the folded row."""
-        number = self._navigator.focused_number
-        if number:
+        number, node = self._navigator.focused_number, self._host.viewport.is_node_open()
+        if node is not None:
+            self.turn_node(number, self._navigator.cursor.node) if not node else None
+        elif number:
             self._refold(number, self._session.unfold_more(number))
         else:
             self._open_folded()
@@ -242,8 +250,15 @@ class ViewController:
             self._refold(number, self._session.unfold_more(number, ALL_NODES))
 
     def turn_node(self, number: int, node: int) -> None:
-        """Fold or unfold one value of a message."""
-        self._refold(number, self._session.turn_node(number, node))
+        """Fold or unfold one value of a message, and put the cursor on it."""
+        self._host.redraw(self._session.turn_node(number, node))
+        self._host.viewport.go_to_cursor(Cursor(number, node=node))
+        self._host.redraw(Changed.FOCUS)
+
+    def _leave_node(self, number: int) -> None:
+        """Put the cursor on the card itself."""
+        self._navigator.focus_message(number)
+        self._host.redraw(Changed.FOCUS)
 
     def _refold(self, number: int, changed: Changed) -> None:
         if number:

@@ -23,6 +23,7 @@ from viewer.tui.host import ScreenPlace
 from viewer.tui.panes.plain_lines import PlainLines
 from viewer.tui.terminal.paint import Painter
 from viewer.tui.transcript.minimap import Minimap
+from viewer.tui.transcript.nodes import line_of_node, next_node
 from viewer.tui.transcript.scroller import Scroller
 from viewer.tui.transcript.selecting import selected_text, with_selection
 
@@ -194,6 +195,10 @@ class Transcript(PlainLines, can_focus=True):
         if row is None:
             return
         block = self.block(row)
+        line = line_of_node(block, cursor.node)
+        if line is not None:
+            self._show_line(row, line)
+            return
         target = self._fitting_line(row, block) if above is None else above
         if target is not None:
             self.scroller.place(row, block.first, target, height)
@@ -215,9 +220,12 @@ class Transcript(PlainLines, can_focus=True):
         if row is None or not self.shows_cursor:
             return
         block = self.block(row)
-        last = block.line_of(offset + block.bases.get(self.cursor.message, 0))
-        if self.scroller.screen_line(row, last, self.view_height) is None:
-            self.go_to_row(row, last, above=self.view_height // 3)
+        self._show_line(row, block.line_of(offset + block.bases.get(self.cursor.message, 0)))
+
+    def _show_line(self, row: int, line: int) -> None:
+        if self.scroller.screen_line(row, line, self.view_height) is None:
+            self.go_to_row(row, line, above=self.view_height // 3)
+        self._report_move()
 
     def align(self, cursor: Cursor, above: int | None) -> None:
         """Show the row that matches the cursor of another pane, on the same screen line, without posting a message."""
@@ -294,6 +302,18 @@ class Transcript(PlainLines, can_focus=True):
                 return cursor_at(rows, row)
             row += step
         return NOWHERE
+
+    def neighboring_node(self, step: int) -> Cursor:
+        """The value of the open card after the cursor (1) or before it (-1); nowhere if there is none."""
+        row = self.cursor_row
+        node = next_node(self.block(row), self.cursor.node, step) if row is not None and self.shows_cursor else None
+        return NOWHERE if node is None else Cursor(self.cursor.number, node=node)
+
+    def is_node_open(self) -> bool | None:
+        """True if the value under the cursor is open, False if it is folded; None if there is none."""
+        row = self.cursor_row
+        line = line_of_node(self.block(row), self.cursor.node) if row is not None else None
+        return None if row is None or line is None else self.block(row).lines[line].is_open
 
     # Blocks.
 
@@ -384,7 +404,8 @@ class Transcript(PlainLines, can_focus=True):
         if block.number in self.marks and line == block.first:
             sign, look = "◆", StyleRole.BOOKMARK
         elif is_here:
-            sign, look = self._signs.gutter, StyleRole.FOCUS
+            is_apart = self.is_node_open() is not None and content.node != self.cursor.node
+            sign, look = self._signs.open_gutter if is_apart else self._signs.gutter, StyleRole.FOCUS
         elif block.number and block.number in self.partners:
             sign, look = self._signs.open_gutter, StyleRole.PARTNER
         else:
@@ -452,7 +473,8 @@ class Transcript(PlainLines, can_focus=True):
         row, line, block = lines[event.y]
         content = block.lines[line]
         assert self._maker is not None
-        self.put_cursor(cursor_at(self._maker.rows, row))
+        cursor = cursor_at(self._maker.rows, row)
+        self.put_cursor(cursor if content.node < 0 else Cursor(cursor.number, node=content.node))
         self.keep_cursor_on_screen()
         is_active = content.folds or content.link or content.node >= 0
         if (block.number or block.is_folded) and is_active:

@@ -1,4 +1,4 @@
-"""`ViewerError`: a usage or input error, reported as one sentence with an exit code."""
+"""`ViewerError`: a usage or input error in one sentence. `ended` in `cli/exits.py` chooses the exit code."""
 
 from __future__ import annotations
 
@@ -16,15 +16,12 @@ class Excerpt:
 class ViewerError(Exception):
     """A request that cannot be fulfilled. The message is one clear sentence."""
 
-    exit_code = 2
     excerpt: Excerpt | None = None
     """The faulty text, quoted below the sentence."""
 
 
 class RefusedError(ViewerError):
-    """The transcript cannot be written as requested."""
-
-    exit_code = 1
+    """The transcript cannot be written as requested; `convert` passes the sentence to `refuse` (exit code 1)."""
 
 
 class FileRewrittenError(ViewerError):

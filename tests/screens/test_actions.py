@@ -11,6 +11,7 @@ from tests.support.cases import each
 from viewer.render.style import Style
 from viewer.tui.bars.footer_keys import FOOTERS, FooterView, footer_actions, footer_always
 from viewer.tui.dialogs.help import ROWS, found_lines, help_lines
+from viewer.tui.files.keys import OWN
 from viewer.tui.keys import ACTIONS, after_yank, bindings, by_id, check_keymap, remapped
 from viewer.tui.palette import action_entries, grouped, matching
 from viewer.tui.terminal.key_names import character, is_key, key_name, shown_key
@@ -157,7 +158,7 @@ def test_a_key_is_found_by_its_words() -> None:
 
 
 def test_footers_name_only_actions_of_the_table() -> None:
-    known = {action.id for action in ACTIONS} | {"brief"}
+    known = {action.id for action in (*ACTIONS, *OWN)} | {"brief"}
     for offers in FOOTERS.values():
         assert {id for offer in offers for id in offer.ids} <= known
     assert "Debug" in [item.label for item in footer_actions(FooterView.SAFE, 120)]

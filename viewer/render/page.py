@@ -41,6 +41,7 @@ from viewer.render.layout import (
     lay_out_head,
     reading_column,
     trimmed,
+    unwrapped_width,
 )
 from viewer.render.number_format import counted
 from viewer.render.sanitize import SafeText, sanitize_line
@@ -110,15 +111,17 @@ class BlockMaker:
         *,
         raw: bool = False,
         wrap: int = WIDEST,
+        unwrapped: bool = False,
     ) -> None:
         """`width` are the cells of the pane; the last one is for the scroll bar. `wrap` is the maximum width of
-        the reading column, 0 for none."""
+        the reading column, 0 for none. With `unwrapped`, the lines of bodies are as long as they are written."""
         self.projection = projection
         self.rows = rows
         self.facts = BlockFacts() if facts is None else facts
         self.signs = signs
         self.raw = raw
         """True if bodies are the exact bytes of the messages, with their headers."""
+        self._unwrapped = unwrapped
         column = reading_column(width, wrap, centered=not self.debug)
         self.width = column.width
         """The width of the reading column."""
@@ -341,6 +344,7 @@ class BlockMaker:
         look = StyleRole.SAID if message.visible else StyleRole.ASIDE
         is_raw = self.raw and self.debug
         body = self.projection.raw(number) if is_raw else message.body
+        width = unwrapped_width(body, width) if self._unwrapped else width
         request = LayoutRequest(body, width, json, markdown, trim)
         overlays = [] if is_raw else [*self.facts.faults(number), *self.facts.matches(number)]
         quiet = self.debug and not message.visible

@@ -1,4 +1,4 @@
-"""App: opens inputs, keeps one main screen for each, and ends without a trace of what it showed."""
+"""The app: opens inputs, keeps one main screen per input, and leaves no trace of what it showed."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 
 class ViewOptions(Struct, frozen=True):
-    """The options of the command line about the view."""
+    """View options from the command line."""
 
     format: str | None = None
     reading: ReadOptions | None = None
@@ -64,20 +64,21 @@ class ViewOptions(Struct, frozen=True):
     ascii_only: bool = False
     go_to: str = ""
     follow: bool = False
-    """Wait for files that do not exist yet, and stay at the end of what grows."""
+    """Wait for files that do not exist yet, and keep the view at the end of growing ones."""
     from_start: bool = False
     stall_after: float | None = None
-    """Seconds without data inside a message after which the title says that the input has stalled."""
+    """Seconds without data inside a message before the title reports a stall."""
     compared: str = ""
-    """A file to compare the first one with."""
+    """The file to compare with the first one."""
     settings: Settings = field(default_factory=Settings)
 
 
 LOOK_SECONDS = 0.5
-"""Between two checks for new files in a folder."""
+"""Seconds between two checks for new files in a folder."""
 COLLECTOR = (2000, 5, 100)
-"""Collect young objects often, because ten thousand of them cost a frame one or two milliseconds. The objects of a
-document are never traversed: they are frozen when it has been read."""
+"""Garbage collector thresholds. Young objects are collected often, because collecting ten thousand of them costs a
+frame one or two milliseconds. The collector never traverses the objects of a document: they are frozen once it has been
+read."""
 
 
 class ViewerApp(App[int], inherit_bindings=False):
@@ -99,12 +100,11 @@ class ViewerApp(App[int], inherit_bindings=False):
         taken: Callable[[], None] | None = None,
         tunes_memory: bool = False,
     ) -> None:
-        """`first` is the first input, already open: a pipe can be opened only once.
+        """`first` is the first input, already open because a pipe can be opened only once.
 
-        `guard` restores the terminal after a fatal signal; None if the app does not own the terminal. Without `state`,
-        nothing survives the end. `taken` is called when the app takes over an alternate screen that already shows the
-        first page. `tunes_memory` is for an app that
-        has the process for itself."""
+        `guard` restores the terminal after a fatal signal; it is None if the app does not own the terminal. Without
+        `state`, nothing survives the end. `taken` is called when the app takes over an alternate screen that already
+        shows the first page. Set `tunes_memory` if the app has the process to itself."""
         self.options = options or ViewOptions()
         self.settings = self.options.settings
         super().__init__()
@@ -140,7 +140,8 @@ class ViewerApp(App[int], inherit_bindings=False):
             self.driver_class = resume_screen(self.driver_class, taken)
 
     def on_load(self) -> None:
-        """Install the handlers before the app takes the terminal: a fault in between would leave it half set up."""
+        """Install the handlers before the app takes the terminal. Otherwise, a crash in between would leave the
+        terminal half set up."""
         if self._guard:
             handle_signals(self, self._guard)
             handle_faults(self)
@@ -229,8 +230,8 @@ class ViewerApp(App[int], inherit_bindings=False):
         self.push_screen(shown)
 
     def _look_for_files(self) -> None:
-        """Add new files of the folder. A followed file makes room for a newer one."""
-        if self._folder_watch is None or not self.screen_stack:  # the app is ending
+        """Add new files of the folder. When following, switch to a newer file."""
+        if self._folder_watch is None or not self.screen_stack:  # the app is shutting down
             return
         new, shown = self._folder_watch.step(), self.screen
         if not new or not isinstance(shown, MainScreen):
@@ -373,7 +374,7 @@ class ViewerApp(App[int], inherit_bindings=False):
             self.screen.dismiss(None)
 
     def on_theme_wanted(self, event: ThemeWanted) -> None:
-        """Use a theme, or show the list of themes. Without a choice, the earlier theme returns."""
+        """Apply a theme, or show the list of themes and return to the earlier theme if none is chosen."""
         from viewer.tui.dialogs.themes import ThemeScreen
 
         if event.name:
@@ -391,14 +392,14 @@ class ViewerApp(App[int], inherit_bindings=False):
         self.themes.preview(event.name)
 
     def redraw_screens(self) -> None:
-        """Redraw all widgets of all screens, also of the screens that are not shown now."""
+        """Redraw all widgets of all screens, including screens that are covered."""
         for screen in {*self.screen_stack, *self._installed_screens.values()}:
             if not callable(screen) and screen.is_attached:
                 for widget in screen.walk_children(with_self=True):
                     widget.refresh()
 
     def remark(self, sentence: str) -> None:
-        """Show a sentence on the last main screen."""
+        """Notify on the topmost main screen."""
         for screen in reversed(self.screen_stack):
             if isinstance(screen, MainScreen):
                 screen.host.notify(sentence)
@@ -415,35 +416,35 @@ class ViewerApp(App[int], inherit_bindings=False):
         await super().on_event(event)
 
     def on_document_read(self, event: DocumentRead) -> None:
-        """Exempt the document from garbage collection: it stays."""
+        """Exempt the document from garbage collection: it stays until the app ends."""
         if self._tunes_memory:
             gc.freeze()
 
     def on_view_restarted(self, event: ViewRestarted) -> None:
-        """Release earlier readings with their files, which are exempt from garbage collection."""
+        """Release earlier readings and their files, which were exempt from garbage collection."""
         if self._tunes_memory:
             gc.unfreeze()
             gc.collect()
             gc.freeze()
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """Add the output guard as the last filter, and remove Textual's filters for NO_COLOR: they turn the colors of
-        the terminal into black on black. The theme without colors replaces them."""
+        """Add the output guard as the last filter, and drop Textual's NO_COLOR filters, which turn the terminal's
+        colors into black on black. Our theme without colors replaces them."""
         filters = (filter for filter in super().get_line_filters() if not isinstance(filter, Monochrome | NoColor))
         return [*filters, self._output_guard]
 
     # Faults.
 
     def _fatal_error(self) -> None:
-        """Record where the app failed, without any text that it showed."""
+        """Record where the app crashed, without any text that it showed."""
         self.bell()
         self._remember(sys.exc_info()[1])
         self._close_messages_no_wait()
 
     def _handle_exception(self, error: Exception) -> None:
-        """The same for an exception in a handler, a worker or while drawing: no locals, no message."""
+        """Handle a crash in an event handler, a worker, or a redraw: record no locals and no message."""
         removed_early = self._exit and isinstance(fault_of(error), NoMatches | NoScreen)
-        if not removed_early:  # while the app ends, handlers may miss widgets
+        if not removed_early:  # during shutdown, handlers may look for widgets that are gone
             self._return_code = 1
             if self._exception is None:
                 self._exception = error
@@ -452,18 +453,18 @@ class ViewerApp(App[int], inherit_bindings=False):
         self._close_messages_no_wait()
 
     def _remember(self, error: BaseException | None) -> None:
-        """Keep the first fault: later ones follow from it."""
+        """Keep the first crash: later ones follow from it."""
         if error is not None and self._crash[0] is None:
             fault = fault_of(error)
             self._crash = (type(fault), fault, fault.__traceback__)
 
     @property
     def crash(self) -> tuple[type[BaseException] | None, BaseException | None, TracebackType | None]:
-        """The exception that ended the app, if any."""
+        """The exception that crashed the app, if any."""
         return self._crash
 
     def finish_writing(self) -> None:
-        """Send pending bytes to the terminal, also after a fault and before its report."""
+        """Flush pending bytes to the terminal, even after a crash and before its report."""
         if self._driver is not None:
             self._driver.close()
 

@@ -1,7 +1,7 @@
-"""Table of all actions with their keys: the source of bindings, footer, help screen, command palette and remapping.
+"""`ACTIONS`, the table of all actions and their keys: the source of bindings, footer, help screen, command palette, and
+remapping.
 
-`MainScreen.action_do` calls the target of an action.
-"""
+`MainScreen.action_do` calls the target of an action."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Group(Enum):
 
 
 class Action(Struct, frozen=True):
-    """A command of the operator."""
+    """One row of the table: what a key does."""
 
     id: str
     keys: tuple[str, ...]
@@ -44,13 +44,13 @@ class Action(Struct, frozen=True):
     help: str
     group: Group
     target: str
-    """A method of a part of the main screen: `navigator.next_turn`."""
+    """The method to call, on a part of the main screen: `navigator.next_turn`."""
     debug_only: bool = False
-    """True if the safe view only answers with a sentence."""
+    """True if the safe view refuses the action with a sentence."""
     after_yank: tuple[str, ...] = ()
     """Keys of this action after the prefix `y`."""
     in_list: str = ""
-    """The target while a list has the focus, if it is another one."""
+    """The target while a list has the focus, if it differs."""
 
     @property
     def shown_keys(self) -> tuple[str, ...]:
@@ -81,7 +81,7 @@ ACTIONS: tuple[Action, ...] = (
         "next_message",
         ("J",),
         "Next message",
-        "Go to the next message.",
+        "Go to the next message, or the next value of an open card.",
         _M,
         "navigator.next_message",
         in_list="lists.line_down",
@@ -90,7 +90,7 @@ ACTIONS: tuple[Action, ...] = (
         "previous_message",
         ("K",),
         "Previous message",
-        "Go to the previous message.",
+        "Go to the previous message, or the previous value of an open card.",
         _M,
         "navigator.previous_message",
         in_list="lists.line_up",
@@ -274,7 +274,13 @@ ACTIONS: tuple[Action, ...] = (
     Action("raw", ("r",), "Raw", "Show the exact bytes.", _V, "view.toggle_raw", True),
     Action("zoom_in", ("plus",), "Zoom in", "Zoom into the timeline.", _V, "lists.zoom_in", in_list="lists.zoom_in"),
     Action(
-        "zoom_out", ("minus",), "Zoom out", "Zoom out of the timeline.", _V, "lists.zoom_out", in_list="lists.zoom_out"
+        "wrap",
+        ("minus",),
+        "Wrap",
+        "Wrap long lines or not; in the timeline, zoom out.",
+        _V,
+        "view.toggle_wrap",
+        in_list="lists.zoom_out",
     ),
     Action(
         "open",
@@ -363,32 +369,32 @@ COUNTED = (
     "next_error", "previous_error", "next_warning", "previous_warning", "next_in_call", "previous_in_call",
     "next_mark", "previous_mark", "next_pane", "previous_pane",
 )  # fmt: skip
-"""Actions that a count before their key repeats; before `bottom` it is the number of a message."""
+"""Actions that a typed count repeats. For `bottom`, the count is a message number."""
 
 _BY_ID = {action.id: action for action in ACTIONS}
 
 
 def by_id(id: str, actions: Sequence[Action] = ACTIONS) -> Action:
-    """The action with this id."""
+    """Return the action with this id."""
     return _BY_ID[id] if actions is ACTIONS else next(action for action in actions if action.id == id)
 
 
 def debug_only(actions: Sequence[Action] = ACTIONS) -> str:
-    """The answer of the safe view to an action of the debug view."""
+    """The sentence with which the safe view refuses an action of the debug view."""
     return f"debug view only: press {by_id('debug', actions).shown_key}"
 
 
 DEBUG_ONLY = debug_only()
-"""The same with the default key."""
+"""The same sentence with the default key."""
 
 
 def after_yank(actions: Sequence[Action] = ACTIONS) -> dict[str, Action]:
-    """The keys after the prefix `y`."""
+    """Map each key after the prefix `y` to its action."""
     return {key: action for action in actions for key in action.after_yank}
 
 
 def remapped(keymap: Mapping[str, str]) -> tuple[Action, ...]:
-    """The table with the keys of the settings. An action loses a key that the settings give to another one."""
+    """Return the table with the keys from the settings. An action loses a key that the settings give to another one."""
     if not keymap:
         return ACTIONS
     chosen = {id: keys_of(written) for id, written in keymap.items() if id in _BY_ID}
@@ -402,7 +408,7 @@ def remapped(keymap: Mapping[str, str]) -> tuple[Action, ...]:
 
 
 def bindings(actions: Sequence[Action] = ACTIONS) -> list[Binding]:
-    """Bindings for Textual. Its own footer shows none of them."""
+    """Return the bindings for Textual, hidden from its own footer."""
     from textual.binding import Binding
 
     return [
@@ -413,7 +419,7 @@ def bindings(actions: Sequence[Action] = ACTIONS) -> list[Binding]:
 
 
 def keys_of(written: str) -> tuple[str, ...]:
-    """The keys of an entry such as `ctrl+n, %`; write the comma itself as `comma`."""
+    """Parse the keys of an entry such as `ctrl+n, %`. The comma itself is written `comma`."""
     keys = (key_name(key) for key in written.split(",") if key.strip())
     return tuple(dict.fromkeys(key for key in keys if is_key(key) and not key.isdigit()))
 
@@ -426,7 +432,7 @@ class KeyProblem(Struct, frozen=True, gc=False):
 
 
 def check_keymap(keymap: Mapping[str, str]) -> list[KeyProblem]:
-    """Problems of a keymap, one sentence each; a clash belongs to the later of two entries."""
+    """Return the problems of a keymap, one sentence each. Of two entries that clash, the later one is at fault."""
     problems: list[KeyProblem] = []
     for id, written in keymap.items():
         if id not in _BY_ID:

@@ -35,6 +35,8 @@ class BlockLine(Struct, frozen=True):
     """The message that a click goes to; 0 if there is none."""
     node: int = -1
     """The value that a click folds or unfolds, by its place in the text of the block; -1 if there is none."""
+    is_open: bool = False
+    """True if that value is open."""
 
 
 SPACE = BlockLine(())

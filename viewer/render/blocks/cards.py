@@ -337,7 +337,7 @@ class CardMaker:
         lead = (self._margin, *each.lead)
         row = each.row
         if row is None:
-            return BlockLine((*lead, *each.parts), node=node)
+            return BlockLine((*lead, *each.parts), node=node, is_open=each.is_open)
         drawn = styled_row(row, each.look, [span for span in spans if _touches(row, span.start, span.end)])
         return BlockLine((*lead, *drawn, *each.parts), row, sum(len(part.text) for part in lead))
 
@@ -355,7 +355,8 @@ def call_numbers(call: ShownCall, signs: Glyphs) -> str:
 
 
 def _with_base(each: JsonRow, base: int) -> JsonRow:
-    return JsonRow(each.lead, moved_row(each.row, base) if each.row else None, each.parts, each.look, each.node)
+    row = moved_row(each.row, base) if each.row else None
+    return JsonRow(each.lead, row, each.parts, each.look, each.node, each.is_open)
 
 
 def _touches(row: Row, start: int, end: int) -> bool:

@@ -37,6 +37,9 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _WORD = re.compile(r'[^\s,:\[\]{}"]+')
 _TO_BRACKET = re.compile(r'[^"\[\]{}]*(?:"[^"\\]*(?:\\.[^"\\]*)*"[^"\[\]{}]*)*', re.DOTALL)
+_INNERMOST = re.compile(r"\[[^\[\]{}]*+\]|\{[^\[\]{}]*+\}")
+_MOST_NESTED = 8
+"""Levels of containers that are counted by removing the innermost ones."""
 _ESCAPE = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 _CLOSERS = {"{": "}", "[": "]"}
@@ -64,6 +67,8 @@ class JsonRow(Struct, frozen=True):
     look: StyleRole = StyleRole.PLAIN
     node: int = -1
     """The place of the value that this row folds or unfolds; -1 if it does neither."""
+    is_open: bool = False
+    """True if that value is open."""
 
 
 def value_end(text: str, start: int) -> int:
@@ -115,6 +120,19 @@ def children(text: str, start: int) -> Iterator[Value]:
             at = skip_space(text, at + 1)
         elif text[at : at + 1] != closer:
             raise NotJsonError
+
+
+def first_children(text: str, start: int, end: int, most: int) -> tuple[list[Value], int]:
+    """The first values of the container between two offsets, and the number of all of them."""
+    found = list(islice(children(text, start), most))
+    if len(found) < most:
+        return found, len(found)
+    rest = _STRING.sub("0", text[found[-1].end : end - 1])
+    for _ in range(_MOST_NESTED):
+        if "[" not in rest and "{" not in rest:
+            return found, len(found) + rest.rstrip().removesuffix(",").count(",")
+        rest = _INNERMOST.sub("0", rest)
+    return found, sum(1 for _ in children(text, start))
 
 
 def only_error(text: str) -> tuple[int, int] | None:
@@ -253,20 +271,32 @@ class JsonRows:
     def rows(self, stem: str, *, is_last: bool) -> list[JsonRow]:
         """The rows of the values of the whole text, after these tree lines. `is_last` if no row of the tree follows."""
         start = skip_space(self._text, 0)
-        return list(self._children(self._text, start, None, stem, 0, is_last))
+        found, count = first_children(self._text, start, len(self._text.rstrip()), self._most)
+        return list(self._children(self._text, found, count, None, stem, 0, is_last))
+
+    @property
+    def _most(self) -> int:
+        """Values of one container that are drawn."""
+        return MOST_NODES if self._depth < ALL_NODES else MOST_ROWS
 
     def _children(
-        self, text: str, start: int, places: list[int] | None, stem: str, level: int, is_last: bool
+        self,
+        text: str,
+        found: Sequence[Value],
+        count: int,
+        places: list[int] | None,
+        stem: str,
+        level: int,
+        is_last: bool,
     ) -> Iterator[JsonRow]:
-        found = list(children(text, start))
-        most = MOST_NODES if self._depth < ALL_NODES else MOST_ROWS
-        room = _room_of(found[:most], self._width)
-        for number, value in enumerate(found):
-            if number >= most or self._count >= MOST_ROWS:
-                words = f"{self._more} {len(found) - number:,} more"
+        """The rows of the first values of a container with this many values."""
+        room = _room_of(found, self._width)
+        for number in range(count):
+            if number >= len(found) or self._count >= MOST_ROWS:
+                words = f"{self._more} {count - number:,} more"
                 yield JsonRow((self._rule(stem + self._branch(is_last)),), None, (_quiet(words),))
                 return
-            is_end = is_last and number == len(found) - 1
+            value, is_end = found[number], is_last and number == count - 1
             yield from self._value(text, value, places, stem, level, is_end, room)
 
     def _value(
@@ -300,7 +330,7 @@ class JsonRows:
         kind: str,
     ) -> Iterator[JsonRow]:
         is_object = text[start] == "{"
-        count = sum(1 for _ in children(text, start))
+        found, count = first_children(text, start, end, self._most)
         words = kind or ("object, " if is_object else "array, ")
         words += counted(count, "key" if is_object else "item")
         node = places[start] if places is not None else start
@@ -308,9 +338,9 @@ class JsonRows:
         is_open = is_open and level < ALL_NODES
         self._count += 1
         mark = "" if is_open or not count else f" {self._more}"
-        yield JsonRow(lead, None, (_quiet(f"{words}{mark}"),), node=node if count else -1)
+        yield JsonRow(lead, None, (_quiet(f"{words}{mark}"),), node=node if count else -1, is_open=is_open)
         if is_open:
-            yield from self._children(text, start, places, below, level + 1, True)
+            yield from self._children(text, found, count, places, below, level + 1, True)
 
     def _string(
         self, text: str, value: Value, places: list[int] | None, lead: tuple[Part, ...], below: str, level: int
@@ -335,18 +365,21 @@ class JsonRows:
             return
         lines = decoded.count("\n") + (not decoded.endswith("\n"))
         about = f"{counted(lines, 'line')}, " if most >= len(body) else ""
-        yield JsonRow(lead, None, (_quiet(f"text, {about}{byte_size(size)}"),), node=node)
-        yield from self._panel(decoded, origins, below, lines if most >= len(body) else 0, is_open=is_open)
-
-    def _panel(
-        self, decoded: str, places: range | list[int], below: str, lines: int, *, is_open: bool
-    ) -> Iterator[JsonRow]:
-        """A frame with the lines of a text; `lines` is their number, 0 if it is not known."""
         inner = max(self._width - cells(below) - 4, 8)
         if not is_open:
             decoded = decoded[: (LONG_TEXT + 1) * inner * 2]
         rows = lay_out(sanitize(decoded.removesuffix("\n")), inner)
-        most = MOST_ROWS - self._count if is_open else LONG_TEXT
+        is_long = len(rows) > LONG_TEXT or most < len(body)
+        self._count += 1
+        words = _quiet(f"text, {about}{byte_size(size)}")
+        yield JsonRow(lead, None, (words,), node=node if is_long else -1, is_open=is_open)
+        yield from self._panel(rows, inner, origins, below, lines if most >= len(body) else 0, is_open=is_open)
+
+    def _panel(
+        self, rows: Sequence[Row], inner: int, places: range | list[int], below: str, lines: int, *, is_open: bool
+    ) -> Iterator[JsonRow]:
+        """A frame with the rows of a text; `lines` is the number of its lines, 0 if it is not known."""
+        most = max(MOST_ROWS - self._count, 1) if is_open else LONG_TEXT
         shown = rows if len(rows) <= most else rows[: most if is_open else SHOWN_TEXT]
         corners, rule = "╭╮╰╯│" if self._is_unicode else "++++|", self._glyphs.rule
         top = corners[0] + rule * (inner + 2) + corners[1]

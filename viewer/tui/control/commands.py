@@ -1,9 +1,10 @@
-"""Command controller: `:` goes to a place, or runs a command of the table, with completion."""
+"""Command controller: run what is typed after `:`, a place to go to or a command, and complete it."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from msgspec import Struct
 
@@ -27,19 +28,19 @@ from viewer.tui.session import Session
 MOST_VALUES = 30
 """A command with more values has one entry in the palette, which asks for one."""
 NO_COMMANDS = frozenset({"debug", "command", "open"})
-"""Actions that are no commands."""
+"""Actions that are not available as commands."""
 
 
 class Command(Struct, frozen=True):
-    """A row of the table."""
+    """One row of the table of commands."""
 
     name: str
     argument: str
-    """What follows the name, as the completion shows it; empty for nothing."""
+    """The placeholder for the argument in the completion; empty if there is none."""
     help: str
     run: Callable[[CommandController, str], None]
     values: Callable[[CommandController], Sequence[str]] | None = None
-    """The possible arguments, if they are known."""
+    """The possible arguments, if they are limited."""
 
 
 class CommandController:
@@ -95,7 +96,7 @@ class CommandController:
                 find(text)
 
     def run(self, typed: str) -> None:
-        """Go to a place, or run a command. Every action is a command too, by its id with dashes."""
+        """Go to a place, or run a command. Every action is also a command, named by its id with hyphens."""
         typed = typed.strip()
         if not typed:
             return
@@ -120,11 +121,11 @@ class CommandController:
 
     @property
     def _named_actions(self) -> list[Action]:
-        """The actions that are commands by their ids. Only `:level debug` reveals."""
+        """Return the actions that their ids run. Only `:level debug` reveals hidden messages."""
         return [each for each in self._actions if each.id not in NO_COMMANDS]
 
     def offers(self, typed: str, kind: PromptKind = PromptKind.COMMAND) -> list[Offer]:
-        """The completions of what is typed, commands before actions; none for a place."""
+        """Return the completions of the typed text, commands before actions; none for a place."""
         if kind is not PromptKind.COMMAND:
             return []
         name, space, argument = typed.partition(" ")
@@ -186,15 +187,38 @@ class CommandController:
     # The commands.
 
     def set_level(self, level: str) -> None:
-        """Go to a level; `debug` equals the key."""
+        """Switch to a level. `debug` does the same as the key."""
         shown = self.session.display.level
         if level not in ("safe", "debug"):
             self.host.notify("Unknown level: use safe or debug.")
         elif level != shown:
             self.view.toggle_debug()
 
+    @property
+    def choices(self) -> dict[str, Callable[[], None]]:
+        """The values of `:set`."""
+        panes = {
+            "pane=outline": "outline", "pane=inspector": "inspector", "pane=problems": "problems",
+            "pane=calls": "calls", "pane=timeline": "timeline", "pane=side": "side_panes",
+        }  # fmt: skip
+        return {
+            "wrap": lambda: self.view.wrap_lines(True),
+            "nowrap": lambda: self.view.wrap_lines(False),
+            "markdown": lambda: self.view.render_markdown(True),
+            "source": lambda: self.view.render_markdown(False),
+            **{choice: partial(self._run_action, id) for choice, id in panes.items()},
+        }
+
+    def choose(self, word: str) -> None:
+        """Make one of the choices."""
+        choice = self.choices.get(word)
+        if choice is not None:
+            choice()
+        else:
+            self.host.notify(f"Unknown choice: {sanitize_line(word, 40)}. Use {', '.join(self.choices)}.")
+
     def explain(self, code: str) -> None:
-        """Explain a code in one notice."""
+        """Explain a diagnostic code in one notice."""
         rule = RULES.get(code.upper())
         if rule is None:
             near = difflib.get_close_matches(code.upper(), RULES, 1)
@@ -213,6 +237,8 @@ COMMANDS: tuple[Command, ...] = (
             lambda own: ["safe", "debug"]),
     Command("open", "FILE", "open another file", lambda own, file: own.program.open_file(file)),
     Command("quit", "", "end the program", lambda own, _: own.program.quit()),
+    Command("set", "CHOICE", "wrap or nowrap lines, markdown or source, a pane", lambda own, word: own.choose(word),
+            lambda own: list(own.choices)),
     Command("theme", "NAME", "use a theme", lambda own, name: own.program.use_theme(name),
             lambda own: own.themes()),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Screens over another screen close once, even after several quick clicks."""
+"""Dismiss a dialog only once, even after several quick clicks."""
 
 from __future__ import annotations
 

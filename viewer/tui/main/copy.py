@@ -1,4 +1,4 @@
-"""Copy controller: copies a part of the focused message to the clipboard after the prefix key."""
+"""Copy controller: copies part of the focused message to the clipboard after the prefix key `y`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class CopyController:
         self._navigator = navigator
 
     def yank(self) -> None:
-        """Copy the text; in the debug view, wait for the key that chooses what to copy."""
+        """Copy the text. In the debug view, wait for the key that chooses what to copy."""
         if not self._session.display.debug:
             self.copy_text()
             return
@@ -30,7 +30,7 @@ class CopyController:
         self._host.notify(f"{self._host.key_of('yank')} copies: {choices}", aside=f"{cancel} cancels")
 
     def finish_yank(self, key: str) -> str | None:
-        """The id of the action that the key chooses."""
+        """Return the id of the action that the key chooses."""
         self.pending_yank = False
         action = after_yank().get(key)
         if action is None and key != "escape":

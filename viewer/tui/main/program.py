@@ -1,4 +1,4 @@
-"""Program controller: other files, help, themes, palette, editor, copying a selection, suspending, and leaving."""
+"""Program controller: files, dialogs, analysis screens, the editor, copying a selection, suspending, and quitting."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from viewer.tui.session import Session
 from viewer.tui.terminal.paint import Painter
 
 TWICE_SECONDS = 2.0
-"""The second ctrl+c within this time quits."""
+"""The seconds within which a second ctrl+c quits."""
 
 
 class ProgramController:
-    """Owns the names of the files. It is the only controller that uses Textual, for other screens and messages."""
+    """Owns the names of the files. Only this controller uses Textual, for other screens and messages."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class ProgramController:
         self._interrupted_at = 0.0
 
     def set_files(self, paths: Sequence[str]) -> None:
-        """Name the files that the keys for files switch between."""
+        """Set the files that the file keys switch between."""
         self.files = tuple(paths)
 
     def next_file(self) -> None:
@@ -76,7 +76,7 @@ class ProgramController:
         self._screen.app.push_screen(HelpScreen(self._painter, self._printing, self._actions))
 
     def list_transcripts(self) -> None:
-        """List the transcripts of the file; the chosen one goes to the top of the screen."""
+        """List the transcripts of the file, and scroll to the chosen one."""
         from viewer.tui.dialogs.transcripts import TranscriptsScreen
 
         session = self._session
@@ -94,7 +94,7 @@ class ProgramController:
         self._screen.app.push_screen(shown, self._go_to_transcript)
 
     def offer_transcripts(self) -> None:
-        """List the transcripts of a file with many, unless something has been done with it already."""
+        """List the transcripts of a file that has many, unless the operator has already acted."""
         from viewer.tui.dialogs.transcripts import MANY
 
         is_untouched = self._host.is_current and self._host.viewport.place == (0, 0)
@@ -106,7 +106,7 @@ class ProgramController:
             self._navigator.go_to(f"x{label}")
 
     def open_leaks(self) -> None:
-        """Compare the answers with the hidden text; the chosen message gets the focus."""
+        """Show leaks from hidden text into answers, and go to the chosen message."""
         from viewer.tui.insight.leaks import LeaksScreen
 
         document = self._session.document
@@ -117,7 +117,7 @@ class ProgramController:
             self._screen.app.push_screen(shown, self._go_to_message)
 
     def compare(self, path: str) -> None:
-        """Compare this transcript with another one, as much of both as this view shows."""
+        """Compare this transcript with another one, within what this view shows."""
         from viewer.tui.insight.diff import DiffScreen
 
         document = self._session.document
@@ -128,14 +128,14 @@ class ProgramController:
             self._screen.app.push_screen(shown, self._go_to_message)
 
     def _can_read_again(self) -> bool:
-        """False for a pipe, which these screens cannot read on their own."""
+        """False for a pipe: these screens read the input again."""
         if self._session.document.path == "-":
             self._host.notify("Standard input cannot be read again. Save it to a file first.")
             return False
         return True
 
     def open_next_prompt(self) -> None:
-        """Show the next prompt under each policy; the message chosen there is shown."""
+        """Show the next prompt under each policy, and go to the chosen message."""
         from viewer.model.visibility import EVERYTHING
         from viewer.tui.insight.next_prompt import NextPromptScreen
 
@@ -149,7 +149,7 @@ class ProgramController:
         self._screen.app.push_screen(shown, self._go_to_message)
 
     def open_lens(self) -> None:
-        """Show how each text format reads the file; the message chosen there is shown."""
+        """Show how each text format reads the file, and go to the chosen message."""
         from viewer.insight.lens import READERS
         from viewer.tui.insight.lens import LensScreen
 
@@ -172,11 +172,11 @@ class ProgramController:
         self._screen.post_message(ThemeWanted(name))
 
     def open_file(self, name: str) -> None:
-        """Open another file, which joins the files of `[` and `]`."""
+        """Open another file and add it to those of `[` and `]`."""
         self._screen.app.post_message(OpenWanted(name))
 
     def quit(self) -> None:
-        """End the program."""
+        """Quit the program."""
         self._screen.app.exit()
 
     def show_palette(self, entries: Sequence[Entry], recent: Sequence[str], run: Callable[[Entry], None]) -> None:
@@ -203,7 +203,7 @@ class ProgramController:
         self._screen.app.push_screen(shown, self._go_to_message)
 
     def edit(self) -> None:
-        """Open the editor at the line of the focused message."""
+        """Open the editor at the focused message."""
         from viewer.tui.terminal.editor import edit
 
         session, number = self._session, self._navigator.focused_number
@@ -217,7 +217,7 @@ class ProgramController:
         self._screen.app.action_suspend_process()
 
     def copy_or_quit(self) -> None:
-        """Copy the selection. Without one, the second press quits."""
+        """Copy the selection. If there is none, a second press quits."""
         selected = self._screen.get_selected_text()
         if selected:
             self._host.copy(selected)
@@ -229,7 +229,7 @@ class ProgramController:
         self._host.notify(f"Press {self._host.key_of('copy_or_quit')} again to quit.")
 
     def leave(self) -> None:
-        """Close a pane, end a search or a filter, or leave the document."""
+        """Close a pane, end a search or filter, or leave the document."""
         if self._panes.focused is not Panel.TRANSCRIPT and self._panes.close_opened():
             return
         if not self._view.close_top() and not self._panes.close_opened():

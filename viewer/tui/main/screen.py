@@ -1,4 +1,4 @@
-"""Main screen: composes the widgets, and wires messages and keys to controllers."""
+"""Main screen: composes widgets, and wires messages and keys to controllers."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ from viewer.tui.transcript.transcript import Transcript
 
 _PREFIXES = ("command", "search", "filter", "yank", "export")
 _LATE = Changed.FOCUS | Changed.TITLE
-"""Drawn after the view has settled at its end."""
+"""Drawn once the view has settled at its end."""
 
 
 class MainScreen(Screen[None]):
-    """One document on the screen."""
+    """The screen of one document."""
 
     ESCAPE_TO_MINIMIZE = False
     AUTO_FOCUS = ""
@@ -78,7 +78,7 @@ class MainScreen(Screen[None]):
         settings, state = settings or Settings(), state or StateFile()
         before, options = state.of(document.name), following or FollowOptions()
         self.actions = settings.actions
-        """All actions with the keys of the settings."""
+        """All actions with the configured keys."""
         self.printing = Style(color=True, ascii=ascii_only, wrapped=True)
         self.widgets = Widgets(painter, self.printing, self.actions)
         self.session = session = Session(document, display, before.marks)
@@ -145,7 +145,7 @@ class MainScreen(Screen[None]):
         self.follow.close()
 
     def redraw(self, changed: Changed) -> None:
-        """Draw what changed. A view that stays at the end settles there before the focus is drawn."""
+        """Draw what changed. A sticky view scrolls to its end before the focus is drawn."""
         with self.app.batch_update():
             self.presenter.draw(changed & ~_LATE)
             if changed & (Changed.ROWS | Changed.GROWN):
@@ -181,7 +181,7 @@ class MainScreen(Screen[None]):
     # Keys.
 
     def on_key(self, event: events.Key) -> None:
-        """Handle prefixes at once, so that the next keys reach their prompt: `y`, `:`, `/`, `&`, digits."""
+        """Handle prefix keys (`y`, `:`, `/`, `&`, digits) at once, so that the next keys reach their prompt."""
         if self._handle_key(event):
             event.stop().prevent_default()
 
@@ -192,6 +192,8 @@ class MainScreen(Screen[None]):
             chosen = self.copy.finish_yank(event.key)
             if chosen:
                 self.action_do(chosen)
+            return True
+        if self.view.take_arrow(event.key):
             return True
         if event.key.isdigit() and self.navigator.type_digit(event.key):
             return True
@@ -205,7 +207,7 @@ class MainScreen(Screen[None]):
         return prefix is not None
 
     def action_do(self, id: str) -> None:
-        """Call the target of an action, the only dispatcher; in a list it may be another one."""
+        """Call the target of an action; a list may have a different one. This is the only dispatcher."""
         action = by_id(id, self.actions)
         in_list = bool(action.in_list) and self.panes.focused not in (Panel.TRANSCRIPT, Panel.SIDE)
         if action.debug_only and not in_list and not self.session.display.debug:
@@ -215,7 +217,7 @@ class MainScreen(Screen[None]):
         getattr(getattr(self, owner), method)()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Refuse actions after widgets have been removed."""
+        """Refuse actions once widgets have been removed."""
         return self.host.is_whole and super().check_action(action, parameters)
 
     def on_document_read(self, event: DocumentRead) -> None:

@@ -30,6 +30,10 @@ WIDEST = 88
 MARGIN = 2
 """The width of the margin before the reading column, whose first cell is for the cursor."""
 _NARROWEST, _WIDEST_PANE = 40, 136
+LONGEST_LINE = 4096
+"""Cells of a line that is not wrapped; longer lines are."""
+_AROUND_LINES = 8
+"""Cells of a list, a quote or a frame around a line."""
 
 
 class Column(Struct, frozen=True, gc=False):
@@ -47,6 +51,13 @@ def reading_column(pane: int, limit: int = WIDEST, *, centered: bool = True) -> 
     width = max(1, min(limit or pane, pane - (2 * MARGIN if pane >= _NARROWEST else MARGIN + 1)))
     is_centered = centered or pane >= _WIDEST_PANE
     return Column(max(MARGIN, (pane - width) // 2) if is_centered else MARGIN, width)
+
+
+def unwrapped_width(body: str | bytes, width: int) -> int:
+    """A width in which the lines of a body fit without wraps; at least this one."""
+    lines = (body[:LONG].decode("utf-8", "replace") if isinstance(body, bytes) else body[:LONG]).splitlines()
+    longest = max(map(len, lines), default=0)
+    return max(width, min(2 * longest + _AROUND_LINES, LONGEST_LINE))
 
 
 class Row(Struct, frozen=True):

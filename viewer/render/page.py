@@ -40,6 +40,7 @@ from viewer.render.layout import (
     lay_out_head,
     reading_column,
     trimmed,
+    unwrapped_width,
 )
 from viewer.render.number_format import counted
 from viewer.render.sanitize import SafeText, sanitize_line
@@ -109,15 +110,17 @@ class BlockMaker:
         *,
         raw: bool = False,
         wrap: int = WIDEST,
+        unwrapped: bool = False,
     ) -> None:
         """`width` is the width of the pane, whose last cell is for the scrollbar. `wrap` is the maximum width of the
-        reading column, 0 for none."""
+        reading column, 0 for none. With `unwrapped`, the lines of bodies are as long as they are written."""
         self.projection = projection
         self.rows = rows
         self.facts = BlockFacts() if facts is None else facts
         self.signs = signs
         self.raw = raw
         """True to show the exact bytes of messages, with their headers."""
+        self._unwrapped = unwrapped
         column = reading_column(width, wrap, centered=not self.debug)
         self.width = column.width
         """The width of the reading column."""
@@ -340,6 +343,7 @@ class BlockMaker:
         look = StyleRole.SAID if message.visible else StyleRole.ASIDE
         is_raw = self.raw and self.debug
         body = self.projection.raw(number) if is_raw else message.body
+        width = unwrapped_width(body, width) if self._unwrapped else width
         request = LayoutRequest(body, width, json, markdown, trim)
         overlays = [] if is_raw else [*self.facts.faults(number), *self.facts.matches(number)]
         quiet = self.debug and not message.visible

@@ -166,6 +166,10 @@ class Viewport(Protocol):
         """Scroll to the beginning, clear the cursor, and post no message."""
         ...
 
+    def scroll_sideways(self, step: int | None) -> None:
+        """Scroll lines that are not wrapped by columns; None returns to their beginning."""
+        ...
+
     def show_offset(self, offset: int) -> None:
         """Scroll to the line with this character of the body under the cursor."""
         ...

@@ -274,7 +274,13 @@ ACTIONS: tuple[Action, ...] = (
     Action("raw", ("r",), "Raw", "Show the exact bytes.", _V, "view.toggle_raw", True),
     Action("zoom_in", ("plus",), "Zoom in", "Zoom into the timeline.", _V, "lists.zoom_in", in_list="lists.zoom_in"),
     Action(
-        "zoom_out", ("minus",), "Zoom out", "Zoom out of the timeline.", _V, "lists.zoom_out", in_list="lists.zoom_out"
+        "wrap",
+        ("minus",),
+        "Wrap",
+        "Wrap long lines or not; in the timeline, zoom out.",
+        _V,
+        "view.toggle_wrap",
+        in_list="lists.zoom_out",
     ),
     Action(
         "open",

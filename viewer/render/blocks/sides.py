@@ -20,6 +20,11 @@ class Maker(Protocol):
         """The rows of the view."""
         ...
 
+    @property
+    def margin(self) -> Part:
+        """The cells before the text of each line."""
+        ...
+
     def make(self, row: int) -> Block:
         """Return the block of a row."""
         ...
@@ -32,13 +37,13 @@ class Maker(Protocol):
 class SideMaker:
     """Makes the blocks of one of the panes."""
 
-    def __init__(self, own: Maker, other: Maker, is_own: Callable[[int], bool], margin: Part) -> None:
-        """`is_own` is true for the rows that this pane shows; `margin` are the cells before the text of each line."""
+    def __init__(self, own: Maker, other: Maker, is_own: Callable[[int], bool]) -> None:
+        """`is_own` is true for the rows that this pane shows."""
         self.rows = own.rows
         self._own = own
         self._other = other
         self._is_own = is_own
-        self._margin = margin
+        self.margin = own.margin
 
     def make(self, row: int) -> Block:
         """Return the block of a row, or as many empty lines as the other pane has."""
@@ -51,7 +56,7 @@ class SideMaker:
 
     def _empty(self, line: BlockLine) -> BlockLine:
         """The same place without text. A line with text keeps the cells of the cursor."""
-        return replace(line, parts=(self._margin,) if line.parts else (), row=None, folds=False, link=0)
+        return replace(line, parts=(self.margin,) if line.parts else (), row=None, folds=False, link=0)
 
     def drawn_row(self, row: int) -> int:
         """Return the row whose block shows this row."""

@@ -140,9 +140,9 @@ class Presenter:
             transcript.show(here)
             return
         there = self._make_blocks(behind.size.width)
-        transcript.show(SideMaker(here, there, self._is_said, here.margin))
+        transcript.show(SideMaker(here, there, self._is_said))
         behind.show_marks(session.marks)
-        behind.show(SideMaker(there, here, lambda row: not self._is_said(row), there.margin))
+        behind.show(SideMaker(there, here, lambda row: not self._is_said(row)))
 
     def _is_said(self, row: int) -> bool:
         """True if the conversation shows a row, although thoughts and calls have a pane of their own."""
@@ -153,8 +153,9 @@ class Presenter:
     def _make_blocks(self, width: int) -> BlockMaker:
         session = self._session
         signs, wrap = self._printing.signs, self._settings.wrap
+        raw, unwrapped = session.display.raw, not session.wrapped
         return BlockMaker(
-            session.projection, session.rows, width, self._facts, signs, raw=session.display.raw, wrap=wrap
+            session.projection, session.rows, width, self._facts, signs, raw=raw, wrap=wrap, unwrapped=unwrapped
         )
 
     def _make_facts(self, rows: Rows) -> BlockFacts:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from msgspec.structs import replace
 
 from viewer.document.rows import RowKind
@@ -16,8 +18,12 @@ from viewer.tui.main.filter import FilterController
 from viewer.tui.main.navigator import Navigator
 from viewer.tui.main.search import SearchController
 from viewer.tui.main.stick_to_end import StickToEnd
+from viewer.tui.panes.panel import Panel
 from viewer.tui.session import Changed, Session
 from viewer.tui.settings.settings import Settings
+
+SIDEWAYS = 8
+"""Columns of a step to the side."""
 
 
 class ViewController:
@@ -77,10 +83,38 @@ class ViewController:
 
     def toggle_markdown(self) -> None:
         """Switch between rendered Markdown and its source."""
-        session, viewport = self._session, self._host.viewport
+        session = self._session
+        self.render_markdown(not (self._settings.markdown if session.markdown is None else session.markdown))
+
+    def render_markdown(self, is_rendered: bool) -> None:
+        """Render Markdown, or show its source."""
+        self._lay_out_again(lambda: self._session.render_markdown(is_rendered))
+
+    def toggle_wrap(self) -> None:
+        """Wrap long lines, or do not."""
+        self.wrap_lines(not self._session.wrapped)
+
+    def wrap_lines(self, is_wrapped: bool) -> None:
+        """Wrap long lines, or show them as they are written and scroll sideways."""
+        self._lay_out_again(lambda: self._session.wrap_lines(is_wrapped))
+        self._host.viewport.scroll_sideways(None)
+        words = (
+            "Long lines are wrapped." if is_wrapped else "Long lines are not wrapped. The arrow keys scroll sideways."
+        )
+        self._host.notify(words)
+
+    def take_arrow(self, key: str) -> bool:
+        """Scroll sideways by an arrow key while lines are not wrapped; True if the key was used."""
+        if self._session.wrapped or key not in ("left", "right") or self._panes.focused is not Panel.TRANSCRIPT:
+            return False
+        self._host.viewport.scroll_sideways(SIDEWAYS if key == "right" else -SIDEWAYS)
+        return True
+
+    def _lay_out_again(self, change: Callable[[], Changed]) -> None:
+        """Lay out all bodies differently. The message under the cursor keeps its line."""
+        viewport = self._host.viewport
         above = viewport.line_of_cursor
-        is_rendered = self._settings.markdown if session.markdown is None else session.markdown
-        self._host.redraw(session.render_markdown(not is_rendered))
+        self._host.redraw(change())
         if viewport.cursor_row is not None:
             viewport.go_to_cursor(self._navigator.cursor, above=above)
         self._host.redraw(Changed.FOCUS)

@@ -94,6 +94,11 @@ class WorkScreen(DismissOnce[int | None]):
         if not self._is_closed:
             self.draw()
 
+    @property
+    def is_working(self) -> bool:
+        """True while a background task computes what the screen shows."""
+        return bool(self.status)
+
     def compute(self) -> None:
         """Do the work in a thread, and call `check_open` regularly."""
         raise AssertionError("each screen has its own")

@@ -1,4 +1,4 @@
-"""`ocmlview show`: print the conversation as text or as JSON Lines, at once or while it is written."""
+"""`ocmlview show`: print the conversation as text or JSON Lines, once or while following."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def command(
 def print_text(
     inputs: Inputs, audience: Audience, output: Output, where: Filter | None = None, asked: AskedMoment | None = None
 ) -> int:
-    """Print the conversations of all files, one below the other."""
+    """Print the conversations of all files, one after another."""
     if not audience.is_safe:
         say(_DEBUG)
     for document in inputs:
@@ -100,7 +100,7 @@ def _print_conversation(
 
 
 def print_live(followed: Followed, audience: Audience, output: Output, *, as_json: bool = False) -> int:
-    """The same while the input is written, until it ends or the user interrupts."""
+    """Print the conversation while the input is written, until it ends or the user interrupts."""
     from viewer.cli.following import follow  # needed only for following
 
     if not audience.is_safe and not as_json:
@@ -118,7 +118,7 @@ def print_live(followed: Followed, audience: Audience, output: Output, *, as_jso
 def print_json(
     inputs: Inputs, audience: Audience, output: Output, where: Filter | None = None, asked: AskedMoment | None = None
 ) -> int:
-    """Print the lines of all files; with several files, each line names its file."""
+    """Print the JSON lines of all files. With several files, each line names its file."""
     for document in inputs:
         name = document.name if inputs.several else None
         print_lines = partial(_print_lines, document, audience, output, name, where, asked)
@@ -152,7 +152,7 @@ def _print_lines(
 
 
 def _reset(document: Document, output: Output) -> None:
-    """Invalidate the printed output of the file and read it again."""
+    """Invalidate the printed output of a file and read the file again."""
     from viewer.render.json_lines import reset_line
     from viewer.sources.changes import Reason
 
@@ -162,16 +162,16 @@ def _reset(document: Document, output: Output) -> None:
 
 
 _SHARE = 9
-"""Limits the time for reading an open message to a tenth, however long it is."""
+"""Limits the time spent on an open message to a tenth, however long it is."""
 
 
 def say_stalled(document: LiveDocument) -> None:
-    """Report a stalled message on one line without any of its content: it may be hidden."""
+    """Report a stalled message in one line, without its content, which may be hidden."""
     complain(f"{document.name}: stalled: no data for {document.stalled_for:.0f} s")
 
 
 class LiveText:
-    """Printer of the conversation: message by message, and the open one as it grows."""
+    """Prints the conversation: message by message, and the open one as it grows."""
 
     def __init__(self, audience: Audience, output: Output) -> None:
         self._audience = audience
@@ -179,10 +179,10 @@ class LiveText:
         self._page: Conversation | None = None
         self._has_printed = False
         self._is_new = False
-        """True if the open message may have grown since the last look."""
+        """True if the open message may have grown since it was last printed."""
         self._next_look = 0.0
         self._before: Conversation | None = None
-        """The page of the same input from before another format won."""
+        """The page from before another format was detected for the same input."""
         self.has_output = False
         self.document: LiveDocument | None = None
         """The document being read."""
@@ -205,7 +205,7 @@ class LiveText:
         self._before = None
 
     def reset(self, name: str, reason: Reason) -> None:
-        """Report on standard error: the page is for the conversation."""
+        """Report the reset on standard error, because the page is for the conversation."""
         from viewer.sources.changes import Reason
 
         if self._page and reason is Reason.DETECTED:
@@ -217,13 +217,13 @@ class LiveText:
         complain(f"{name}: {reason.sentence}")
 
     def grow(self) -> None:
-        """Print settled messages; the open message waits until no more data is available."""
+        """Print settled messages. The open message waits until no more data is available."""
         assert self._page
         self._write("".join(self._page.grow(streams=False)))
         self._is_new = True
 
     def rest(self) -> None:
-        """Print the certain part of the open message."""
+        """Print the part of the open message that can no longer change."""
         begun = time.monotonic()
         if self._page and self._is_new and begun >= self._next_look:
             self._is_new = False
@@ -234,7 +234,7 @@ class LiveText:
         say_stalled(document)
 
     def end(self) -> None:
-        """Print all the rest; for an input without a transcript, a caller prints one sentence."""
+        """Print the rest. For an input without a transcript, the caller prints one sentence."""
         assert self._page
         if self.document and self.document.unknown:
             return
@@ -248,7 +248,7 @@ class LiveText:
 
 
 class LiveJson:
-    """Printer of JSON Lines, each when it is settled."""
+    """Prints JSON Lines, each once it is settled."""
 
     def __init__(self, audience: Audience, output: Output) -> None:
         self._audience = audience
@@ -259,7 +259,7 @@ class LiveJson:
         """The document being read."""
 
     def begin(self, document: LiveDocument) -> None:
-        """Begin a reading; numbers begin at 1."""
+        """Begin a reading. Numbers start at 1 again."""
         self.document = document
         from viewer.render.json_lines import LiveLines
 
@@ -267,7 +267,7 @@ class LiveJson:
         self.has_output = False
 
     def reset(self, name: str, reason: Reason) -> None:
-        """Print a line among the others, and one on standard error."""
+        """Print a reset line, and a sentence on standard error."""
         from viewer.render.json_lines import reset_line
 
         self._output.write([reset_line(reason)])
@@ -281,12 +281,12 @@ class LiveJson:
         self.has_output = self.has_output or bool(lines)
 
     def rest(self) -> None:
-        """Do nothing: lines are printed whole."""
+        """Do nothing: only whole lines are printed."""
 
     def stalled(self, document: LiveDocument) -> None:
         say_stalled(document)
 
     def end(self) -> None:
-        """Print all the rest."""
+        """Print the rest."""
         assert self._lines
         self._output.write(self._lines.end())

@@ -1,4 +1,4 @@
-"""Title lines: of the view, with `TitleFacts` and the badge of its level, and of each transcript; rules."""
+"""Title lines of a view, with `TitleFacts` and the badge of its level, and of each transcript; and rules."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.render.width import cells, cut, wrap
 
 BADGES = {True: "[DEBUG]", False: "[SAFE]"}
-"""The level on screens that are not the main one, by whether they reveal."""
+"""The badge on screens other than the main one, by whether they reveal."""
 TITLE_WIDTH = 60
 """Columns of the title of a transcript."""
 ROOMY = 100
-"""From this width on there is room for more words."""
+"""The width from which there is room for more words."""
 LEAST_NAME = 8
 """The minimum number of columns for the name of the file."""
 
@@ -32,7 +32,7 @@ class FollowState(Enum):
     PAUSED = "paused"
     FROZEN = "frozen"
     WAITING = "waiting"
-    """The file is not there yet, or cannot be read now."""
+    """The file does not exist yet, or cannot be read now."""
     STALLED = "stalled"
     """The file ends inside a message and has not grown for a while."""
     ENDED = "ended"
@@ -78,13 +78,13 @@ class TitleFacts(Struct, frozen=True, gc=False):
     turn: tuple[int, int] | None = None
     """The turn of the cursor and the last turn."""
     errors: int = 0
-    """Problems are named in the debug view only."""
+    """The number of errors; named only in the debug view."""
     warnings: int = 0
     calls: int = 0
     failed: int = 0
     tokens: int = 0
     size: int = 0
-    """The bytes of the input; 0 if they are not shown."""
+    """The size of the input in bytes; 0 if it is not shown."""
 
     @property
     def debug(self) -> bool:
@@ -100,12 +100,12 @@ class TitlePart(Struct, frozen=True):
 
 
 LEAST_FREE = 16
-"""Free cells that facts of lower rank leave between both ends of the title line."""
+"""The free cells that facts of lower rank leave between both ends of the title line."""
 _LEVELS = {"safe": StyleRole.SAFE_BADGE, "brief": StyleRole.BRIEF_BADGE, "debug": StyleRole.DEBUG_BADGE}
 
 
 def title_parts(facts: TitleFacts, width: int, style: Style) -> list[TitlePart]:
-    """The title line: the name and facts at the left edge, and at the right edge the position and the level."""
+    """Return the title line: name and facts at the left edge, position and level at the right edge."""
     return _TitleLine(facts, width, style).parts()
 
 
@@ -124,17 +124,17 @@ def rule(words: SafeText, aside: SafeText, width: int, style: Style, *, heavy: b
 
 
 def branch_words(is_rewound: bool) -> str:
-    """The words at the beginning and at the end of a branch that the user left behind."""
+    """Return the words at the beginning and end of an abandoned branch."""
     return "rewound" if is_rewound else "continued"
 
 
 def folded_branch_words(messages: int) -> str:
-    """The words of such a branch where it is folded."""
+    """Return the words of a folded abandoned branch."""
     return f"rewound: {counted(messages, 'message')}"
 
 
 def boundary_words(boundary: Boundary) -> list[str]:
-    """Number, format, model and title of the transcript that begins. Not yet safe for a terminal."""
+    """Return number, format, model, and title of the transcript that begins. Not sanitized yet."""
     transcript = boundary.transcript
     number = f"transcript {transcript.number}" + (f" of {boundary.count}" if boundary.count > 1 else "")
     title = str(cut(sanitize_line(boundary.title), TITLE_WIDTH, trusted("…")))
@@ -250,7 +250,7 @@ class _TitleLine:
         return parts
 
     def _filling(self) -> list[TitlePart]:
-        """The free cells: slashes in the debug view, so that it is recognized from afar."""
+        """Return the filling of free cells: slashes in the debug view, so that it is recognized at a glance."""
         free = self._free + 1
         if not self._facts.debug or free < 3:
             return [_part(" " * free)]

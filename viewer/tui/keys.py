@@ -81,7 +81,7 @@ ACTIONS: tuple[Action, ...] = (
         "next_message",
         ("J",),
         "Next message",
-        "Go to the next message.",
+        "Go to the next message, or the next value of an open card.",
         _M,
         "navigator.next_message",
         in_list="lists.line_down",
@@ -90,7 +90,7 @@ ACTIONS: tuple[Action, ...] = (
         "previous_message",
         ("K",),
         "Previous message",
-        "Go to the previous message.",
+        "Go to the previous message, or the previous value of an open card.",
         _M,
         "navigator.previous_message",
         in_list="lists.line_up",
@@ -275,7 +275,13 @@ ACTIONS: tuple[Action, ...] = (
     Action("raw", ("r",), "Raw", "Show the exact bytes.", _V, "view.toggle_raw", True),
     Action("zoom_in", ("plus",), "Zoom in", "Zoom into the timeline.", _V, "lists.zoom_in", in_list="lists.zoom_in"),
     Action(
-        "zoom_out", ("minus",), "Zoom out", "Zoom out of the timeline.", _V, "lists.zoom_out", in_list="lists.zoom_out"
+        "wrap",
+        ("minus",),
+        "Wrap",
+        "Wrap long lines or not; in the timeline, zoom out.",
+        _V,
+        "view.toggle_wrap",
+        in_list="lists.zoom_out",
     ),
     Action(
         "open",

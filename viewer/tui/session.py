@@ -81,6 +81,8 @@ class Session:
         """Messages whose abandoned branches are unfolded."""
         self.markdown: bool | None = None
         """True to render Markdown, False to show its source, None to follow the setting."""
+        self.wrapped = True
+        """True if long lines are wrapped."""
         self.agent = 0
         """A message of the sub-agent whose transcript is open; 0 for the main transcript."""
         self.grown_from = 0
@@ -268,6 +270,11 @@ class Session:
     def render_markdown(self, is_rendered: bool) -> Changed:
         """Render Markdown in all messages, or show its source."""
         self.markdown = is_rendered
+        return Changed.ROWS
+
+    def wrap_lines(self, is_wrapped: bool) -> Changed:
+        """Wrap long lines, or show them as they are written."""
+        self.wrapped = is_wrapped
         return Changed.ROWS
 
     def toggle_all_folds(self) -> Changed:

@@ -140,7 +140,8 @@ class Presenter:
         session = self._session
         facts = self._facts if rows is session.rows else self._make_facts(rows)
         signs, wrap = self._printing.signs, self._settings.wrap
-        return BlockMaker(session.projection, rows, width, facts, signs, raw=session.display.raw, wrap=wrap)
+        raw, unwrapped = session.display.raw, not session.wrapped
+        return BlockMaker(session.projection, rows, width, facts, signs, raw=raw, wrap=wrap, unwrapped=unwrapped)
 
     def _make_facts(self, rows: Rows) -> BlockFacts:
         session = self._session

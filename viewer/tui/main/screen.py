@@ -193,6 +193,8 @@ class MainScreen(Screen[None]):
             if chosen:
                 self.action_do(chosen)
             return True
+        if self.view.take_arrow(event.key):
+            return True
         if event.key.isdigit() and self.navigator.type_digit(event.key):
             return True
         if not any(event.key in by_id(id, self.actions).keys for id in COUNTED):

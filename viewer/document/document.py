@@ -35,10 +35,10 @@ from viewer.sources.checksums import BLOCK
 from viewer.sources.containers.items import split_item
 from viewer.sources.file_source import FileSource
 from viewer.sources.files import CHUNK, Source, open_source
-from viewer.sources.replay.source import ReplayedSource
 
 if TYPE_CHECKING:
     from viewer.document.filter.tree import Filter
+    from viewer.sources.replay.source import ReplayedSource
 
 LONGEST_EXCERPT = 512
 PARSED_AT_ONCE = 16 * 1024
@@ -233,6 +233,8 @@ class Document:
 
     def replayed_source(self) -> ReplayedSource:
         """The same bytes as a source that lets them arrive again."""
+        from viewer.sources.replay.source import ReplayedSource  # only a replay needs it
+
         return ReplayedSource(self._source)
 
     def record_times(self, offsets: Sequence[int]) -> Iterator[int | None]:

@@ -33,7 +33,7 @@ class Bar:
         jumps = sum(timeline.jumps) if shows_jumps else 0
         self._jump = JUMP if self.has_clock and jumps * JUMP * 2 <= width else 0
         self._cells = max(1, width - jumps * self._jump)
-        self.places = []
+        self.places: list[int] = []
         """The cell of each event."""
         self.cells = [Cell() for _ in range(max(1, width))]
         self._fill(shows_jumps)

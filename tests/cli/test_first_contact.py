@@ -57,6 +57,8 @@ class TestWithoutATranscript:
     def test_no_arguments_list_the_sessions_of_agents(self, tmp_path: Path) -> None:
         terminal = Terminal([], SMALL, variables={"HOME": str(tmp_path)})
         terminal.wait_for("No sessions found")
+        terminal.press("escape")
+        terminal.wait_for("Press q to quit.")
         terminal.press("q")
         assert terminal.end() == 0
 

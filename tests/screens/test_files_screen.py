@@ -291,7 +291,7 @@ def test_the_keys_of_a_list_have_one_meaning_each_and_follow_the_settings() -> N
 async def test_several_files_open_as_a_list_and_a_double_click_opens_one(runs: Path) -> None:
     paths = [runs / name for name in ("two.ocml", "one.ocml")]
     async with running(*paths, size=(100, 30)) as pilot:
-        assert "2 files  2 transcripts" in drawn(pilot) and "as named" in drawn(pilot)
+        assert "named files  2 transcripts" in drawn(pilot) and "as named" in drawn(pilot)
         await pilot.click(offset=(8, 3), times=2)
         await until(lambda: isinstance(pilot.app.screen, MainScreen))
         assert view(pilot).session.document.name == str(paths[1])

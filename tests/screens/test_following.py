@@ -256,7 +256,7 @@ class TestWords:
     async def test_gone_and_back(self, path: Path) -> None:
         async with live(path, chat(1)) as app:
             path.unlink()
-            await app.shows("waiting for the file")
+            await app.shows("✖ source lost")
             assert "Answer 1." in drawn(app.pilot)
             assert said(app.pilot) == "The file was removed; waiting for it to reappear."
             path.write_text(HEAD + QUESTION + ANSWER + "Anew", "utf-8")

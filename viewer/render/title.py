@@ -33,6 +33,8 @@ class FollowState(Enum):
     FROZEN = "frozen"
     WAITING = "waiting"
     """The file does not exist yet, or cannot be read now."""
+    LOST = "lost"
+    """A file that was read is gone, or cannot be read any more."""
     STALLED = "stalled"
     """The file ends inside a message and has not grown for a while."""
     ENDED = "ended"
@@ -41,11 +43,11 @@ class FollowState(Enum):
 
 _UNICODE_STATES = {
     FollowState.LIVE: "●", FollowState.PAUSED: "❚❚", FollowState.FROZEN: "❄",
-    FollowState.WAITING: "", FollowState.STALLED: "◌", FollowState.ENDED: "■",
+    FollowState.WAITING: "", FollowState.LOST: "✖", FollowState.STALLED: "◌", FollowState.ENDED: "■",
 }  # fmt: skip
 _ASCII_STATES = {
     FollowState.LIVE: "*", FollowState.PAUSED: "||", FollowState.FROZEN: "=",
-    FollowState.WAITING: "", FollowState.STALLED: "~", FollowState.ENDED: "=",
+    FollowState.WAITING: "", FollowState.LOST: "x", FollowState.STALLED: "~", FollowState.ENDED: "=",
 }  # fmt: skip
 
 
@@ -67,6 +69,8 @@ class TitleFacts(Struct, frozen=True, gc=False):
     follow: FollowState = FollowState.STILL
     words: str = ""
     """The follow state in words; empty for its name."""
+    sources: str = ""
+    """Which of several followed inputs this is, and how many are live."""
     busy: str = ""
     """Work in progress, such as `reading 41 %`; shown instead of the format."""
     is_reading: bool = False
@@ -196,6 +200,7 @@ class _TitleLine:
         self._add_left("name", _part(" "), _part(name, StyleRole.TITLE), _part(path, StyleRole.TITLE))
         self._free -= 1
         self._add_right("state", state, 1)
+        self._add_right("sources", [_part(facts.sources, StyleRole.QUIET, "next_file")] if facts.sources else [], 1)
         self._add_right("turn", self._turn(), 1)
         self._add_right("transcript", self._transcript(), 1)
         self._add_right("problems", self._problems(), 1)
@@ -240,7 +245,7 @@ class _TitleLine:
         return [part for name in order for part in self._left.get(name, ())]
 
     def _joined_right(self) -> list[TitlePart]:
-        order = ("problems", "calls", "failed", "tokens", "size", "state", "transcript", "turn")
+        order = ("problems", "calls", "failed", "tokens", "size", "state", "sources", "transcript", "turn")
         shown = [name for name in order if name in self._right]
         parts: list[TitlePart] = []
         for place, name in enumerate(shown):
@@ -305,6 +310,7 @@ _LOOKS = {
     FollowState.PAUSED: StyleRole.WARNING,
     FollowState.FROZEN: StyleRole.WARNING,
     FollowState.WAITING: StyleRole.PENDING,
+    FollowState.LOST: StyleRole.ERROR,
     FollowState.STALLED: StyleRole.WARNING,
     FollowState.ENDED: StyleRole.QUIET,
 }

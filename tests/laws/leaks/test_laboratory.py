@@ -78,6 +78,7 @@ async def test_no_action_of_the_app_leaks(format: str) -> None:
         ("openchatml-2.2", "strict"),
         ("json", "as_folder"),
         ("openchatml-2.2", "as_folder"),
+        ("openchatml-2.2", "as_sources"),
         *((name, way) for name in KINDS for way in ("slowly", "growing")),
     ],
 )
@@ -89,6 +90,10 @@ async def test_no_way_to_open_the_app_leaks(format: str, option: str) -> None:
         "growing": EVERYWHERE[:6],
         "strict": EVERYWHERE,
         "as_folder": [*IN_A_LIST, *searches, *[Act("key", (key,)) for key in ("escape", "enter")], *EVERYWHERE],
+        "as_sources": [
+            *(Act("key", (key,)) for key in ("enter", "]", "J", "]", "[", "q", "j", "s", "enter")),
+            *EVERYWHERE,
+        ],
     }[option]
     escaped, _ = await escaped_from(planted, acts, **{option: True})
     assert escaped == []
@@ -126,7 +131,7 @@ def test_none_of_a_thousand_sessions_leaks(share: int) -> None:
         derandomize=False,
         suppress_health_check=list(HealthCheck),
     )
-    @given(transcripts(), NUMBERS, st.sampled_from(["", "strict", "slowly", "growing", "as_folder"]))
+    @given(transcripts(), NUMBERS, st.sampled_from(["", "strict", "slowly", "growing", "as_folder", "as_sources"]))
     def sessions(planted: Planted, number: int, option: str) -> None:
         chance = Random(f"{SEED} {share} {number} {len(planted.data)}")
         numbers = [chance.getrandbits(40) for _ in range(ACTIONS)]  # lists of integers would repeat a few too often
@@ -147,6 +152,6 @@ def test_nothing_escapes_from_sessions_over_the_samples(share: int) -> None:
     chance = Random(f"{SEED} {share}")
     for number, sample in enumerate(chance.choices(found, k=SAMPLE_SESSIONS // SHARES)):
         planted = of_sample(sample, number)
-        option = chance.choice(["", "strict", "slowly", "growing", "as_folder"])
+        option = chance.choice(["", "strict", "slowly", "growing", "as_folder", "as_sources"])
         numbers = [chance.getrandbits(40) for _ in range(ACTIONS // 4)]
         assert_nothing_escapes(planted, numbers, size=chance.choice(SIZES), **({option: True} if option else {}))

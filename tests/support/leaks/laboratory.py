@@ -263,17 +263,22 @@ async def session(
     size: tuple[int, int] = (120, 40),
     strict: bool = False,
     as_folder: bool = False,
+    as_sources: bool = False,
     slowly: bool = False,
     growing: bool = False,
 ) -> AsyncIterator[Session]:
     """The app on this transcript, in a separate folder, so that all written files are found."""
     (folder / "input").mkdir(exist_ok=True)
     (folder / "input" / "chat.ocml").write_bytes(b"" if growing else planted.data)
+    paths = ["input" if as_folder else "input/chat.ocml"]
+    if as_sources:
+        (folder / "input" / "other.ocml").write_bytes(planted.data)
+        paths += ["input/other.ocml", "input/missing.ocml"]
     patched = pytest.MonkeyPatch()
     patched.chdir(folder)
     try:
         preambles = ReadOptions(harmony_preambles=True) if planted.preambles else None
-        options = ViewOptions(format=planted.format, reading=preambles, strict=strict, follow=growing)
+        options = ViewOptions(format=planted.format, reading=preambles, strict=strict, follow=growing or as_sources)
         if slowly:
             patched.setattr(document, "PARSED_AT_ONCE", 29)
             patched.setattr(document, "CHECKED_AT_ONCE", 290)

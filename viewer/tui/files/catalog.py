@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from viewer.sources.files import STANDARD_INPUT
 from viewer.tui.files.facts import MOST_COUNTED, MOST_SEARCHED, FileFacts, Hit, Reading
 from viewer.tui.files.listing import Entry, Listing
 from viewer.tui.search.engine import Query
@@ -257,4 +258,4 @@ assert _SMALL < MOST_COUNTED
 
 
 def _can_be_read(entry: Entry) -> bool:
-    return entry.is_transcript and not entry.reason and entry.path != "-"
+    return entry.is_transcript and not entry.reason and not entry.waits and entry.path != STANDARD_INPUT

@@ -110,7 +110,11 @@ class FilesScreen(DismissOnce[Choice | None]):
         self._first_notice = notice
         self._lists = True
         """True if the listing is to be continued."""
-        self._is_loading = self._is_closed = self._is_stale = False
+        self._is_loading = self._is_closed = False
+        self._is_stale = False
+        """True if the rows are to be arranged again."""
+        self._is_changed = False
+        """True if facts are to be drawn."""
         self._visible: tuple[Entry, ...] = ()
         self._is_urgent = False
         """True if a visible file waits to be read."""
@@ -188,8 +192,8 @@ class FilesScreen(DismissOnce[Choice | None]):
                     break
         finally:
             self._is_loading = False
-        if self._is_stale and not self._is_closed:
-            self._arrange()
+        if not self._is_closed:
+            self._draw()
 
     async def _read_one(self) -> bool:
         """Read or search one file; False if nothing is wanted."""
@@ -230,14 +234,11 @@ class FilesScreen(DismissOnce[Choice | None]):
         catalog = self.catalog
         if catalog.search or catalog.filter or catalog.sort.needs_facts:
             self._is_stale = True
-        else:
-            self._list.refresh()
-            self._preview.refresh()
+        self._is_changed = True
 
     def _tick(self) -> None:
         """Draw what changed, and read what has become visible."""
-        if self._is_stale:
-            self._arrange()
+        self._draw()
         self._note_visible()
         if self._is_urgent:
             self.load()
@@ -264,6 +265,15 @@ class FilesScreen(DismissOnce[Choice | None]):
             self._choose(newest, follows=True)
 
     # Drawing.
+
+    def _draw(self) -> None:
+        """Draw what has been learned."""
+        if self._is_stale:
+            self._arrange()
+        elif self._is_changed:
+            self._list.refresh()
+            self._preview.refresh()
+        self._is_changed = False
 
     def _arrange(self) -> None:
         self._is_stale = False

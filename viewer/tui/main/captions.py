@@ -42,6 +42,7 @@ def title_facts(session: Session, cursor: Cursor, follow: FollowTitle) -> TitleF
         size=document.size if debug and document.is_complete else 0,
         follow=follow.state,
         words=follow.words,
+        sources=follow.sources,
         busy="checking…" if is_checking else follow.busy,
         is_reading=bool(follow.busy) and not is_checking,
     )

@@ -23,7 +23,7 @@ from viewer.render.number_format import duration
 from viewer.render.sanitize import sanitize_line
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.render.width import between
-from viewer.tui.insight.work_screen import WorkScreen, failure_words
+from viewer.tui.insight.work_screen import WorkScreen
 from viewer.tui.panes.head_line import HeadLine
 from viewer.tui.panes.line_list import LineList
 from viewer.tui.terminal.paint import Painter
@@ -249,7 +249,7 @@ class ReplayScreen(WorkScreen):
                 try:
                     await asyncio.to_thread(go_to_event, self._player, self._timeline, event)
                 except ViewerError as error:
-                    self.status = failure_words(error)
+                    self.report_failure(error)
                 self._event = event
                 if not self._is_closed:
                     self.draw()

@@ -114,6 +114,10 @@ class WorkScreen(DismissOnce[int | None]):
             self.status = failure_words(error)
             self.show_lines([])
 
+    def report_failure(self, error: ViewerError) -> None:
+        """Say why there is nothing to show."""
+        self.status = failure_words(error)
+
     def check_open(self) -> None:
         """Stop the background task if the screen was closed."""
         if self._is_closed:

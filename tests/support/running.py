@@ -59,7 +59,7 @@ def without_rests(pilot: Pilot[int]) -> None:
         pilot.app.screen._on_timer_update()
 
     async def resize_terminal(width: int, height: int) -> None:
-        """Textual draws another size a little later, and only an idle processor reveals it."""
+        """Resize, and wait for an idle processor, because Textual draws another size a little later."""
         pilot.pause = rest  # type: ignore[method-assign]
         await resize(width, height)
         pilot.pause = pause  # type: ignore[method-assign]

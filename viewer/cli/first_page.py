@@ -14,7 +14,7 @@ import termios
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from colorsys import rgb_to_hls
 from contextlib import contextmanager, suppress
-from itertools import chain, islice
+from itertools import islice
 from pathlib import PurePath
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -29,7 +29,8 @@ from viewer.formats.detect import HEAD
 from viewer.model.visibility import Audience
 from viewer.reading.format import ReadOptions
 from viewer.render.blocks.block import BlockFacts, RowProblems
-from viewer.render.page import BlockMaker, EmptyFacts, empty_sentences
+from viewer.render.page import BlockMaker, EmptyFacts, centered_notes, empty_sentences
+from viewer.render.sanitize import SafeText
 from viewer.render.strip_controls import strip_controls
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.render.theme import Look, Theme, load_theme
@@ -116,19 +117,20 @@ def _lines(
     style: Style,
     settings: Settings,
     is_whole: bool,
-    notes: Sequence[Line] = (),
+    notes: Sequence[SafeText] = (),
 ) -> list[Line]:
     """Return the lines of the screen, with an empty status row.
 
-    With `is_whole`, nothing follows the part that was read. `notes` are below the view."""
+    With `is_whole`, nothing follows the part that was read. `notes` are in the middle of the rest."""
     from viewer.tui.bars.footer_keys import FooterView, footer_spots
 
     width, height = size
     top = tuple(each.part for each in title_parts(title, width, style))
     footer = tuple(each.part for each in footer_spots(FooterView.SAFE, width, settings.actions))
     room = height - 3
-    view = islice(chain(view_lines(projection, width, style, settings, is_whole), notes), room)
-    body = [_fitting(line, width, style) for line in view]
+    view = list(islice(view_lines(projection, width, style, settings, is_whole), room))
+    rest = centered_notes(notes, width - 1, room - len(view)) if notes else []
+    body = [_fitting(line, width, style) for line in [*view, *rest][:room]]
     return [top, *body, *[()] * (room - len(body) + 1), footer]
 
 
@@ -156,18 +158,19 @@ def view_lines(projection: Projection, width: int, style: Style, settings: Setti
         yield from (line.parts for line in maker.make(row).lines)
 
 
-def _notes(document: Document, audience: Audience) -> list[Line]:
-    """Return the reason why the view is empty, after an empty line; nothing if it is not empty."""
+def _notes(document: Document, audience: Audience) -> list[SafeText]:
+    """Return the reason why the view is empty; nothing if it is not empty."""
     if document.project(audience).rows().shown_count:
         return []
     facts = EmptyFacts(
         messages=document.message_count,
         transcripts=document.tally.transcripts,
+        size=document.size,
         metadata=document.tally.metadata,
         is_unknown=document.unknown is not None,
         strict=audience.strict,
     )
-    return [(), *((Part(trusted(f"  {sentence}"), StyleRole.QUIET),) for sentence in empty_sentences(facts))]
+    return [trusted(sentence) for sentence in empty_sentences(facts)]
 
 
 def _fitting(line: Line, width: int, style: Style) -> Line:

@@ -66,6 +66,8 @@ class EmptyFacts(Struct, frozen=True):
 
     messages: int
     transcripts: int
+    size: int = 0
+    """The bytes of the input."""
     metadata: int = 0
     """The number of records without a message."""
     is_unknown: bool = False
@@ -79,7 +81,12 @@ def empty_sentences(facts: EmptyFacts) -> list[str]:
     if facts.messages:
         return _of_hidden(facts)
     is_empty = not facts.transcripts
-    reason = "This file is empty." if is_empty else "This file has a document header or other text, but no messages."
+    if is_empty and not facts.is_unknown and not facts.metadata:
+        return [
+            "This transcript has no messages yet.",
+            f"The file is {counted(facts.size, 'byte')}. Press F to follow it, or q to close.",
+        ]
+    reason = "This file has a document header or other text, but no messages."
     if facts.metadata and not facts.strict:
         return [f"No messages; {counted(facts.metadata, 'record')} of metadata."]
     if facts.is_unknown:
@@ -95,6 +102,15 @@ def _of_hidden(facts: EmptyFacts) -> list[str]:
     hidden = "1 message is hidden." if facts.messages == 1 else f"All {facts.messages:,} messages are hidden."
     more = [] if facts.strict else [f"{hidden} Press d for the debug view."]
     return ["Nothing to show in the safe view.", *more]
+
+
+def centered_notes(sentences: Sequence[SafeText], width: int, height: int) -> list[Line]:
+    """Sentences in the middle of an area without rows."""
+    above = max((height - len(sentences)) // 2, 1)
+    return [
+        *([()] * above),
+        *((Part(trusted(" " * max((width - cells(each)) // 2, 0))), Part(each, StyleRole.QUIET)) for each in sentences),
+    ]
 
 
 class BlockMaker:

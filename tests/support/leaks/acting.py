@@ -134,7 +134,7 @@ def is_debug(pilot: Pilot[int]) -> bool:
 
 
 async def type_ahead(pilot: Pilot[int], keys: Sequence[str]) -> None:
-    """Keys without a rest between them."""
+    """Press keys without a pause between them."""
     driver = pilot.app._driver
     assert driver is not None
     for key in keys:
@@ -147,7 +147,7 @@ async def type_ahead(pilot: Pilot[int], keys: Sequence[str]) -> None:
 
 
 def _typed(kind: str, given: list[str]) -> list[list[str]]:
-    """Keys, with a look between the groups."""
+    """Key groups, with a search of the output between them."""
     if kind in ("go to", "search"):
         prefix, text = (":", given[0]) if kind == "go to" else (given[0], given[1])
         return [[*prefix, *text], ["enter"]]

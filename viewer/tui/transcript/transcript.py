@@ -15,7 +15,7 @@ from textual.strip import Strip
 from viewer.document.rows import FOLDED_KINDS, RowKind
 from viewer.render.blocks.block import Block, BlockLine
 from viewer.render.layout import MARGIN
-from viewer.render.page import BlockMaker
+from viewer.render.page import BlockMaker, centered_notes
 from viewer.render.sanitize import SafeText, sanitize_copy
 from viewer.render.style import UNICODE, Glyphs, Line, Part, StyleRole, trusted
 from viewer.render.width import cells
@@ -416,8 +416,11 @@ class Transcript(PlainLines, can_focus=True):
         return self._with_cursor(block.lines[line], block, row, line), piece
 
     def _note_line(self, y: int) -> tuple[Part, ...]:
-        """Return a line of the notes, which follow the rows after an empty line."""
-        return (Part(self.notes[y - 1], StyleRole.QUIET),) if 1 <= y <= len(self.notes) else ()
+        """Return a line of the notes, which are in the middle of the lines below the rows."""
+        if not self.notes:
+            return ()
+        lines = centered_notes(self.notes, self.text_width, self.size.height - len(self._frame))
+        return lines[y] if y < len(lines) else ()
 
     def _with_cursor(self, content: BlockLine, block: Block, row: int, line: int) -> tuple[Part, ...]:
         """Return the line of a block, with the cursor or a mark in the margin."""

@@ -24,7 +24,7 @@ class Cell(Struct):
 
 
 class Bar:
-    """The events of a timeline on so many cells."""
+    """The events of a timeline on cells of equal width."""
 
     def __init__(self, timeline: Timeline, width: int, *, shows_jumps: bool) -> None:
         self._timeline = timeline

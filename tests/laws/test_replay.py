@@ -1,4 +1,4 @@
-"""The view at a byte equals the live view that read exactly these bytes, and no safe moment depends on hidden text."""
+"""The view at a byte equals the live view after exactly these bytes, and no safe moment depends on hidden text."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SAMPLES = [
     sample
     for folder in ("valid", "broken")
     for sample in samples(folder)
-    if not sample.is_compressed and "utf-16" not in sample.name  # offsets of these count another text
+    if not sample.is_compressed and "utf-16" not in sample.name  # their offsets refer to another text
 ]
 DECLARED_LATER = {
     "broken/W-COPY-DIFFERS.jsonl",

@@ -45,4 +45,4 @@ DEBUG_ONLY = {"next", "leaks"}
 
 SURFACES = [[command, *options] for command, lines in PRINTED.items() for options in lines]
 SAFE_SURFACES = [line for line in SURFACES if line[0] != "check"]
-"""The surfaces for an end user. `check` is for developers: it prints places, and no text from there."""
+"""The surfaces for an end user. `check` is for developers, and prints positions but no text."""

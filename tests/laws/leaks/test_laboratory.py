@@ -26,12 +26,12 @@ ACTIONS = int(os.environ.get("OCML_LAB_ACTIONS", "200"))
 SEED = int(os.environ.get("OCML_LAB_SEED", "0"))
 SHARES = 4
 SIZES = [(120, 40), (80, 24), (80, 24), (40, 12)]
-"""Of random sessions: with all panes, with few, and with one."""
+"""The screen sizes of random sessions: room for all panes, for few, and for one."""
 NUMBERS = st.integers(0, 2**40)
 
 
 def prefixes_of(planted: Planted) -> list[str]:
-    """Beginnings of canaries: what an operator may type without having seen them.
+    """Prefixes of canaries, which an operator may type without having seen the canary.
 
     They are so short that the line after the prompt does not make them a leak by its first letter. The footer begins
     with `q Quit`, so a canary must not continue with a `q`. A beginning that the rest of the transcript contains too
@@ -46,7 +46,7 @@ def prefixes_of(planted: Planted) -> list[str]:
 
 
 async def escaped_from(planted: Planted, acts: Sequence[Act], **options: Any) -> tuple[list[Escaped], int]:
-    """The leaks found, and the number of looks."""
+    """The leaks found, and how often the output was searched."""
     with tempfile.TemporaryDirectory() as folder:
         async with session(planted, Path(folder), **options) as run:
             for act in acts:
@@ -108,7 +108,7 @@ def test_no_random_session_leaks(planted: Planted, numbers: list[int]) -> None:
 
 @pytest.fixture
 def seldom_collected() -> Iterator[None]:
-    """Collect garbage rarely: it takes a tenth of the time of a session."""
+    """Collect garbage rarely, because it takes a tenth of the time of a session."""
     before = gc.get_threshold()
     gc.collect()
     gc.freeze()

@@ -92,7 +92,7 @@ def ended(act: Callable[[], int]) -> int:
         return INTERRUPTED
     except OSError as error:
         _close_output()
-        return fail(error.strerror or "the operating system refused the request")
+        return fail(error.strerror or "the operating system refused")
     return code
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
-from viewer.syntax.times import parse_decoded_time
+from viewer.syntax.times import parse_decoded_time, parse_time
 
 TIME_KEYS = ("ts", "timestamp", "created_at", "time", "created")
 """In order of precision. `created` has only whole seconds."""
@@ -45,7 +45,7 @@ def _time_of(line: bytes, decode: Callable[[bytes], dict[str, msgspec.Raw]]) -> 
         for key in TIME_KEYS:
             if key in members:
                 value: object = msgspec.json.decode(members[key])
-                found = parse_decoded_time(value)
+                found = parse_decoded_time(value) if isinstance(value, str) else parse_time(value)
                 if found is not None:
                     return found
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):

@@ -1,6 +1,6 @@
-"""A problem is found in an input of 4 MB as in a small one: every broken sample, and every example of a rule.
+"""Every broken sample and every rule example has the same problems inside an input of 4 MB.
 
-Small inputs are parsed and big ones are scanned; each way has its own prefilter."""
+Small inputs are parsed and big ones are scanned, each with its own prefilter."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from viewer.sources.files import SpooledSource
 IN_TOKENS = ("openchatml-2.2", "openchatml-2.0", "openchatml-1.x", "harmony")
 """The formats that are scanned."""
 OF_SIZE = {"W-HEADER-MISSING"}
-"""A document without a header is reported at its first message, which is another one in a big input."""
+"""A document without a header is reported at its first message, which differs in a big input."""
 SCANNED = [sample for sample in samples("broken") if sample.format in IN_TOKENS and big_input(sample.text, 0)]
 WITH_EXAMPLE = [rule for rule in RULES.values() if detect(rule.example.encode()).format in IN_TOKENS]
 

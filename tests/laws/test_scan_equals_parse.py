@@ -1,5 +1,5 @@
-"""The scanner equals the parser: every sample, every hostile shape, random documents, at any block border, with NumPy
-and, if it was built, with the native accelerator."""
+"""The scanner equals the parser for every sample, hostile shape and random document, at any block border, with NumPy
+and, if it was built, the native accelerator."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ ODD: dict[str, bytes] = {
 
 @pytest.fixture(params=BOTH_WAYS)
 def way(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Both producers of frames."""
+    """Each of the two frame scanners."""
     with using(request.param):
         yield
 

@@ -1,4 +1,4 @@
-"""A trigger selects every message that its check reports on, if the messages are parsed and if they are scanned."""
+"""A trigger selects every message for which its check reports a problem, whether messages are parsed or scanned."""
 
 from __future__ import annotations
 

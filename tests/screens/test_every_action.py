@@ -16,6 +16,7 @@ from viewer.tui.dialogs.help import HelpScreen
 from viewer.tui.dialogs.marks import MarksScreen
 from viewer.tui.dialogs.palette import PaletteScreen
 from viewer.tui.insight.leaks import LeaksScreen
+from viewer.tui.insight.replay import ReplayScreen
 from viewer.tui.keys import ACTIONS, DEBUG_ONLY, by_id
 from viewer.tui.panes.inspector_lines import Tab
 from viewer.tui.panes.panel import Panel
@@ -341,13 +342,13 @@ async def test_panes() -> None:
 
 
 @pytest.mark.slow
-@proves("timeline", "zoom_in", "zoom_out")
+@proves("timeline", "zoom_in")
 async def test_the_timeline() -> None:
     async with running(keys=["d", "H"]) as pilot:
         assert "by order · zoom 1×" in drawn(pilot)
         await press(pilot, "+", "+")
         assert "zoom 4×" in drawn(pilot)
-        await press(pilot, "-", "H", "-")
+        await press(pilot, "-", "H", "+")
         assert not view(pilot).widgets.bottom.display
         assert said(pilot) == "Zooming needs the timeline: press H."
 
@@ -377,6 +378,40 @@ async def test_markdown_and_its_source() -> None:
         assert "It's **20 °C and sunny** in Tokyo" in drawn(pilot)
         await press(pilot, "M")
         assert "It's 20 °C and sunny in Tokyo" in drawn(pilot)
+
+
+@pytest.mark.slow
+@proves("wrap")
+async def test_long_lines(tmp_path: Path) -> None:
+    words = " ".join(f"word{number}" for number in range(60))
+    file = tmp_path / "chat.ocml"
+    file.write_text(SMALL_CHAT.replace("Yes", f"{words}\n\n- short"), "utf-8")
+    async with running(file, size=(80, 24)) as pilot:
+        assert "word59" in drawn(pilot)
+        await press(pilot, "-")
+        assert "word59" not in drawn(pilot) and "word8 word9" in drawn(pilot) and "• short" in drawn(pilot)
+        await press(pilot, "right", "right")
+        line = next(line for line in drawn(pilot).splitlines() if "word9 " in line)
+        assert "word1 " not in line and "Hi there" not in drawn(pilot) and "• short" not in drawn(pilot)
+        view(pilot).text_select_all()
+        assert words in (view(pilot).get_selected_text() or "")
+        view(pilot).clear_selection()
+        await press(pilot, *["right"] * 60)
+        assert "word59" in drawn(pilot) and "Assistant" in drawn(pilot)
+        await press(pilot, "left", "-", "-")
+        assert "word59" not in drawn(pilot) and "Hi there" in drawn(pilot)
+        await type_in(pilot, "/", "word40")
+        assert "word40" in drawn(pilot)
+        await type_in(pilot, ":", "set wrap")
+        assert said(pilot) == "Long lines are wrapped." and "word59" in drawn(pilot)
+        await type_in(pilot, ":", "set source")
+        assert "- short" in drawn(pilot)
+        await type_in(pilot, ":", "set markdown")
+        assert "• short" in drawn(pilot)
+        await type_in(pilot, ":", "set colour")
+        assert said(pilot).startswith("Unknown choice: colour. Use wrap, nowrap, markdown, source")
+        await press(pilot, "d", "r", "-")
+        assert "word59" not in drawn(pilot)
 
 
 @pytest.mark.slow
@@ -651,6 +686,18 @@ async def test_leaks(tmp_path: Path) -> None:
         assert "Source #1 developer" in drawn(pilot)
         await press(pilot, "escape")
         assert view(pilot).host.is_current
+
+
+@proves("replay")
+async def test_replay() -> None:
+    async with running(keys=["at"]) as pilot:
+        screen = pilot.app.screen
+        assert isinstance(screen, ReplayScreen)
+        await until(lambda: not screen.is_working)
+        assert "event 11 of 11" in drawn(pilot)
+        await press(pilot, "1", "enter")
+        await until(lambda: view(pilot).host.is_current)
+        assert view(pilot).navigator.focused_number == 5
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.app_following import Live
-from tests.support.running import drawn, press, running
+from tests.support.running import drawn, finished, press, running
 from viewer.model.visibility import Reveal
 from viewer.render.sanitize import SafeText
 from viewer.render.width import cells
@@ -86,6 +86,8 @@ LOOKS = {
     "debug-160x48": Look(size=(160, 48), keys=(*PROBLEM, "p", "escape")),
     "debug-100x30-command": Look(size=(100, 30), keys=("d", "colon", *"exp")),
     "safe-80x24-timeline": Look(size=(80, 24), keys=("H",)),
+    "safe-80x24-replay": Look(size=(80, 24), keys=("at", "5", "comma")),
+    "debug-120x40-replay": Look(keys=("d", "at", "8", "left_square_bracket")),
     "debug-40x12": Look(size=(40, 12), keys=PROBLEM),
     "brief-80x24": Look(size=(80, 24), keys=("D", "e")),
     "brief-120x40": Look(keys=("D", "T", "p", "e")),
@@ -148,6 +150,7 @@ async def taken(look: Look, folder: Path, monkeypatch: pytest.MonkeyPatch) -> st
     async with running(look.file, size=look.size, options=look.options) as pilot:
         for key in look.keys:
             await press(pilot, key)
+            await finished(pilot)
         if look.then:
             await Live(pilot, folder / look.file).write(look.then)
         return drawn(pilot)

@@ -1,4 +1,4 @@
-"""Inputs of 4 MB around the messages of a small transcript: what the checks find must not depend on the size."""
+"""Inputs of 4 MB around the messages of a small transcript. What the checks find must not depend on the size."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class BigInput(NamedTuple):
     place: int
     """The offset of the inserted messages."""
     size: int
-    """Their bytes."""
+    """Their size in bytes."""
     messages: int
 
     def moved(self, found: Diagnostic) -> Diagnostic:

@@ -1,4 +1,4 @@
-"""One SVG picture of several frames that follow each other: CSS keyframes, no script, each distinct row drawn once."""
+"""Animated SVG of several frames: CSS keyframes, no script, each distinct row drawn once."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _USE = re.compile(r'<use href="#(r\d+)" y="(\d+)"/>')
 
 @dataclass(frozen=True)
 class Shot:
-    """A still picture, and for how long it is shown."""
+    """A still picture, and how long it is shown."""
 
     svg: str
     seconds: float
 
 
 def moving_picture(shots: Sequence[Shot]) -> str:
-    """The shots one after the other, forever; with reduced motion only the first one."""
+    """The shots in an endless loop; with reduced motion, only the first one."""
     box, page, fonts, _ = _parts(shots[0].svg)
     total = sum(shot.seconds for shot in shots)
     rows: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""`ocmlview config`: show the settings in effect, their files and their origins."""
+"""`ocmlview config`: show the effective settings and where each comes from."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def command(begin: bool, keys: bool, color: str, ascii_only: bool) -> int:
 
 
 def _rows(settings: Settings) -> Iterator[tuple[str, str, str]]:
-    """Every setting, its value, and its origin; only keys that the user changed."""
+    """Return every setting with its value and origin; of the keys, only those that the user changed."""
     from viewer.tui.keys import by_id
     from viewer.tui.settings.settings import theme_in_force
 

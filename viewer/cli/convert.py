@@ -1,4 +1,4 @@
-"""`ocmlview convert`: write the shown content in another format; report losses on standard error."""
+"""`ocmlview convert`: write the shown content in another format, and list losses on standard error."""
 
 from __future__ import annotations
 

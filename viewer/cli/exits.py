@@ -23,11 +23,11 @@ PIPE_CLOSED = 141
 
 _LONGEST_SENTENCE = 2000
 _MOST_QUOTED = 72
-"""Characters of a faulty text."""
+"""How many characters of a faulty text to quote."""
 
 
 class PipeClosed(Exception):  # noqa: N818
-    """The reader of the output is gone. Not an OSError, because click would handle that."""
+    """The reader of the output is gone. Not an OSError, because click would catch that."""
 
 
 def say(sentence: str) -> None:
@@ -92,13 +92,14 @@ def ended(act: Callable[[], int]) -> int:
         return INTERRUPTED
     except OSError as error:
         _close_output()
-        return fail(error.strerror or "the operating system refused the request")
+        return fail(error.strerror or "the operating system refused")
     return code
 
 
 def _quote(excerpt: Excerpt) -> None:
-    """Print what the user typed, and a line that marks the fault; of a long text, the surroundings of the fault."""
-    from viewer.render.width import cells  # needs msgspec, which takes long to load
+    """Print what the user typed, with a line below that marks the fault. Of a long text, quote only the
+    surroundings."""
+    from viewer.render.width import cells  # needs msgspec, which is slow to load
 
     first = max(0, excerpt.column - _MOST_QUOTED // 2)
     shown = sanitize_line(excerpt.source[first : first + _MOST_QUOTED])
@@ -108,7 +109,7 @@ def _quote(excerpt: Excerpt) -> None:
 
 
 def _first_sentence(error: click.ClickException) -> str:
-    """The error in the command line and where to find help, in two sentences on one line."""
+    """Return the error in the command line and where to find help, on one line."""
     context = error.ctx if isinstance(error, click.UsageError) else None
     hint = f" Try '{context.command_path} --help'." if context else ""
     return error.format_message() + hint

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -38,6 +38,7 @@ from viewer.sources.files import CHUNK, Source, open_source
 
 if TYPE_CHECKING:
     from viewer.document.filter.tree import Filter
+    from viewer.sources.replay.source import ReplayedSource
 
 LONGEST_EXCERPT = 512
 PARSED_AT_ONCE = 16 * 1024
@@ -229,6 +230,31 @@ class Document:
         """From now on, if the file was rewritten, return no content and call `report`, possibly in another thread.
         Until then, FileRewrittenError is raised."""
         self._reader.withhold_rewritten(report)
+
+    def replayed_source(self) -> ReplayedSource:
+        """The same bytes as a source that lets them arrive again."""
+        from viewer.sources.replay.source import ReplayedSource  # only a replay needs it
+
+        return ReplayedSource(self._source)
+
+    def record_times(self, offsets: Sequence[int]) -> Iterator[int | None]:
+        """The times that the lines with these ascending offsets state; for computing, never for a view."""
+        from viewer.document.record_times import times_of_lines  # only a replay of a stream needs them
+
+        return times_of_lines(self._source.read, offsets, self._source.size)
+
+    def next_line(self, offset: int) -> int:
+        """Where the line after this offset begins; the end of the input if there is none."""
+        for start in range(offset, self.size, BLOCK):
+            found = self._source.read(start, min(start + BLOCK, self.size)).find(b"\n")
+            if found >= 0:
+                return start + found + 1
+        return self.size
+
+    @property
+    def named_format(self) -> str | None:
+        """The format that was asked for; None if it was detected."""
+        return self._format
 
     def load(self) -> Document:
         """Read the whole input."""

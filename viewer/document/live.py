@@ -22,8 +22,9 @@ from viewer.reading.format import ReadOptions
 from viewer.rules.errors import E_TOOL_TIMEOUT
 from viewer.sources.changes import Change, Grew, Reason, Reset, SourceState
 from viewer.sources.files import CHUNK, Source
-from viewer.sources.follow import FollowSource
+from viewer.sources.follow import GrowingSource
 from viewer.sources.followed_file import Clock
+from viewer.sources.replay.source import ReplayedRevision
 from viewer.sources.revision import FileRevision
 
 _Kind = TypeVar("_Kind", Grew, Reset, SourceState)
@@ -119,7 +120,7 @@ class LiveDocument(Document):
 
     def __init__(
         self,
-        source: FollowSource,
+        source: GrowingSource,
         format: str | None = None,
         options: ReadOptions | None = None,
         *,
@@ -300,7 +301,7 @@ class LiveDocument(Document):
 
     def _finish(self) -> None:
         """Finish this reading. Open messages stay unfinished."""
-        assert isinstance(self._source, FileRevision)
+        assert isinstance(self._source, FileRevision | ReplayedRevision)
         rest = self._source.add(b"", ends=True)
         if rest:
             self._take(rest)

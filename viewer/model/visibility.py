@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import Enum
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from viewer.model.messages import Channel, Ending, Header, Kind, Message
 
@@ -104,6 +105,11 @@ class Audience(Struct, frozen=True):
     def reveals(self, what: Reveal) -> bool:
         """True if this kind is revealed."""
         return Reveal.ALL in self.revealed or what in self.revealed
+
+    @property
+    def of_messages(self) -> Audience:
+        """The audience of the same messages, without the lines of the brief level."""
+        return replace(self, revealed=self.revealed - _LINES_ONLY)
 
     @property
     def sees_stray(self) -> bool:

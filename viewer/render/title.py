@@ -1,4 +1,4 @@
-"""Title lines: of the view, with `TitleFacts` and the badge of its level, and of each transcript; rules."""
+"""Title lines of a view, with `TitleFacts` and the badge of its level, and of each transcript; and rules."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from viewer.render.width import cells, cut, wrap
 TITLE_WIDTH = 60
 """Columns of the title of a transcript."""
 ROOMY = 100
-"""From this width on there is room for more words."""
+"""The width from which there is room for more words."""
 LEAST_NAME = 8
 """The minimum number of columns for the name of the file."""
 
@@ -30,7 +30,9 @@ class FollowState(Enum):
     PAUSED = "paused"
     FROZEN = "frozen"
     WAITING = "waiting"
-    """The file is not there yet, or cannot be read now."""
+    """The file does not exist yet, or cannot be read now."""
+    LOST = "lost"
+    """A file that was read is gone, or cannot be read any more."""
     STALLED = "stalled"
     """The file ends inside a message and has not grown for a while."""
     ENDED = "ended"
@@ -39,11 +41,11 @@ class FollowState(Enum):
 
 _UNICODE_STATES = {
     FollowState.LIVE: "●", FollowState.PAUSED: "❚❚", FollowState.FROZEN: "❄",
-    FollowState.WAITING: "", FollowState.STALLED: "◌", FollowState.ENDED: "■",
+    FollowState.WAITING: "", FollowState.LOST: "✖", FollowState.STALLED: "◌", FollowState.ENDED: "■",
 }  # fmt: skip
 _ASCII_STATES = {
     FollowState.LIVE: "*", FollowState.PAUSED: "||", FollowState.FROZEN: "=",
-    FollowState.WAITING: "", FollowState.STALLED: "~", FollowState.ENDED: "=",
+    FollowState.WAITING: "", FollowState.LOST: "x", FollowState.STALLED: "~", FollowState.ENDED: "=",
 }  # fmt: skip
 
 
@@ -65,6 +67,8 @@ class TitleFacts(Struct, frozen=True, gc=False):
     follow: FollowState = FollowState.STILL
     words: str = ""
     """The follow state in words; empty for its name."""
+    sources: str = ""
+    """Which of several followed inputs this is, and how many are live."""
     busy: str = ""
     """Work in progress, such as `reading 41 %`; shown instead of the format."""
     is_reading: bool = False
@@ -76,13 +80,13 @@ class TitleFacts(Struct, frozen=True, gc=False):
     turn: tuple[int, int] | None = None
     """The turn of the cursor and the last turn."""
     errors: int = 0
-    """Problems are named in the debug view only."""
+    """The number of errors; named only in the debug view."""
     warnings: int = 0
     calls: int = 0
     failed: int = 0
     tokens: int = 0
     size: int = 0
-    """The bytes of the input; 0 if they are not shown."""
+    """The size of the input in bytes; 0 if it is not shown."""
 
     @property
     def debug(self) -> bool:
@@ -98,18 +102,18 @@ class TitlePart(Struct, frozen=True):
 
 
 LEAST_FREE = 16
-"""Free cells that facts of lower rank leave between both ends of the title line."""
+"""The free cells that facts of lower rank leave between both ends of the title line."""
 LEVELS = {"safe": StyleRole.SAFE_BADGE, "brief": StyleRole.BRIEF_BADGE, "debug": StyleRole.DEBUG_BADGE}
 """The style of the badge of each level."""
 
 
 def badge_part(level: str, gap: str = " ") -> Part:
-    """The level in brackets, and a gap to the edge of the screen."""
+    """Return the level in brackets, and a gap to the edge of the screen."""
     return Part(trusted(f"[{level.upper()}]{gap}"), LEVELS[level])
 
 
 def title_parts(facts: TitleFacts, width: int, style: Style) -> list[TitlePart]:
-    """The title line: the name and facts at the left edge, and at the right edge the position and the level."""
+    """Return the title line: name and facts at the left edge, position and level at the right edge."""
     return _TitleLine(facts, width, style).parts()
 
 
@@ -128,17 +132,17 @@ def rule(words: SafeText, aside: SafeText, width: int, style: Style, *, heavy: b
 
 
 def branch_words(is_rewound: bool) -> str:
-    """The words at the beginning and at the end of a branch that the user left behind."""
+    """Return the words at the beginning and end of an abandoned branch."""
     return "rewound" if is_rewound else "continued"
 
 
 def folded_branch_words(messages: int) -> str:
-    """The words of such a branch where it is folded."""
+    """Return the words of a folded abandoned branch."""
     return f"rewound: {counted(messages, 'message')}"
 
 
 def boundary_words(boundary: Boundary) -> list[str]:
-    """Number, format, model and title of the transcript that begins. Not yet safe for a terminal."""
+    """Return number, format, model, and title of the transcript that begins. Not sanitized yet."""
     transcript = boundary.transcript
     number = f"transcript {transcript.number}" + (f" of {boundary.count}" if boundary.count > 1 else "")
     title = str(cut(sanitize_line(boundary.title), TITLE_WIDTH, trusted("…")))
@@ -200,6 +204,7 @@ class _TitleLine:
         self._add_left("name", _part(" "), _part(name, StyleRole.TITLE), _part(path, StyleRole.TITLE))
         self._free -= 1
         self._add_right("state", state, 1)
+        self._add_right("sources", [_part(facts.sources, StyleRole.QUIET, "next_file")] if facts.sources else [], 1)
         self._add_right("turn", self._turn(), 1)
         self._add_right("transcript", self._transcript(), 1)
         self._add_right("problems", self._problems(), 1)
@@ -244,7 +249,7 @@ class _TitleLine:
         return [part for name in order for part in self._left.get(name, ())]
 
     def _joined_right(self) -> list[TitlePart]:
-        order = ("problems", "calls", "failed", "tokens", "size", "state", "transcript", "turn")
+        order = ("problems", "calls", "failed", "tokens", "size", "state", "sources", "transcript", "turn")
         shown = [name for name in order if name in self._right]
         parts: list[TitlePart] = []
         for place, name in enumerate(shown):
@@ -254,7 +259,7 @@ class _TitleLine:
         return parts
 
     def _filling(self) -> list[TitlePart]:
-        """The free cells: slashes in the debug view, so that it is recognized from afar."""
+        """Return the filling of free cells: slashes in the debug view, so that it is recognized at a glance."""
         free = self._free + 1
         if not self._facts.debug or free < 3:
             return [_part(" " * free)]
@@ -309,6 +314,7 @@ _LOOKS = {
     FollowState.PAUSED: StyleRole.WARNING,
     FollowState.FROZEN: StyleRole.WARNING,
     FollowState.WAITING: StyleRole.PENDING,
+    FollowState.LOST: StyleRole.ERROR,
     FollowState.STALLED: StyleRole.WARNING,
     FollowState.ENDED: StyleRole.QUIET,
 }

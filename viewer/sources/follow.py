@@ -6,6 +6,7 @@ import errno
 import os
 import stat
 import time
+from typing import Protocol
 
 from viewer.sources.changes import (
     DENIED,
@@ -23,9 +24,10 @@ from viewer.sources.changes import (
     SourceCondition,
     SourceState,
 )
-from viewer.sources.files import STANDARD_INPUT
+from viewer.sources.files import STANDARD_INPUT, Source
 from viewer.sources.followed_file import Clock, FollowedFile, Identity, identity_of
 from viewer.sources.followed_pipe import FollowedPipe
+from viewer.sources.replay.recorded_times import TimeRecorder
 from viewer.sources.revision import FileRevision
 from viewer.sources.watcher import Polling, Watcher
 
@@ -38,13 +40,59 @@ _PIPES = ("/dev/fd/", "/proc/")
 Held = FollowedFile | FollowedPipe
 
 
+class GrowingSource(Protocol):
+    """An input that a live document reads: a followed file, or one that is replayed."""
+
+    name: str
+
+    @property
+    def generation(self) -> Source:
+        """The bytes read since the last reset."""
+
+    @property
+    def state(self) -> SourceState:
+        """The condition of the input."""
+
+    @property
+    def size(self) -> int:
+        """The number of bytes read."""
+
+    @property
+    def length(self) -> int:
+        """The current number of bytes, if that is known before they are read."""
+
+    @property
+    def is_stream(self) -> bool:
+        """True for a pipe or a FIFO."""
+
+    def poll(self) -> list[Change]:
+        """Return the changes since the last poll."""
+
+    def wait(self, timeout: float) -> bool:
+        """Wait until something may have changed."""
+
+    async def wait_async(self, timeout: float) -> bool:
+        """The same in an event loop."""
+
+    def close(self) -> None:
+        """Stop watching."""
+
+
 class FollowSource:
     """The bytes of a growing file. No change of the file raises an exception."""
 
     def __init__(
-        self, path: str, *, wake: Watcher | None = None, clock: Clock = time.monotonic, descriptor: int = 0
+        self,
+        path: str,
+        *,
+        wake: Watcher | None = None,
+        clock: Clock = time.monotonic,
+        descriptor: int = 0,
+        recorder: TimeRecorder | None = None,
     ) -> None:
-        """`descriptor` is the one for standard input, because 0 may be the keyboard."""
+        """`descriptor` is the one for standard input, because 0 may be the keyboard. `recorder` notes when bytes
+        arrive."""
+        self._recorder = recorder
         self.name = "<stdin>" if path == STANDARD_INPUT else path
         self.state = FOLLOWING
         self.generation = FileRevision(self.name, None)
@@ -63,7 +111,7 @@ class FollowSource:
 
     @property
     def size(self) -> int:
-        """The number of bytes read of the current revision."""
+        """The number of bytes read from the current revision."""
         return self.generation.size
 
     @property
@@ -115,11 +163,22 @@ class FollowSource:
     def close(self) -> None:
         """Stop watching. The bytes read so far stay readable."""
         self._wake.close()
+        if self._recorder:
+            self._recorder.close()
 
     def poll(self) -> list[Change]:
         """Return the changes since the last poll. Only states can precede a reset."""
         if self.has_ended:
             return []
+        changes = self._look_for_changes()
+        if self._recorder:
+            if any(isinstance(change, Reset) for change in changes):
+                self._recorder.restart()
+            if any(isinstance(change, Grew) for change in changes):
+                self._recorder.arrive(self.size)
+        return changes
+
+    def _look_for_changes(self) -> list[Change]:
         seen = self._look()  # before reading, so that the old file is read to its end
         changes = self._read_on()
         if changes or seen is None:

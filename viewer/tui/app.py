@@ -36,6 +36,7 @@ from viewer.tui.keys import by_id
 from viewer.tui.main.follow_worker import FollowOptions
 from viewer.tui.main.messages import DocumentRead, FileWanted, LeaveWanted, OpenWanted, ThemeWanted, ViewRestarted
 from viewer.tui.main.screen import MainScreen
+from viewer.tui.session import Changed
 from viewer.tui.settings.settings import Settings, theme_in_force
 from viewer.tui.settings.state_file import StateFile
 from viewer.tui.startup import Opener, is_stream
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from viewer.tui.dialogs.themes import ThemeScreen
     from viewer.tui.files.catalog import Catalog
     from viewer.tui.files.folder_watch import FolderWatch
+    from viewer.tui.files.live_sources import LiveSources
     from viewer.tui.files.screen import Choice
 
 
@@ -121,6 +123,8 @@ class ViewerApp(App[int], inherit_bindings=False):
         self._place = 0
         self._catalog: Catalog | None = None
         """The list from which files are chosen."""
+        self._sources: LiveSources | None = None
+        """Several followed inputs."""
         self._folder_watch: FolderWatch | None = None
         self._output_guard = OutputGuard(self.options.ascii_only)
         self._screens: dict[str, MainScreen] = {}
@@ -149,13 +153,34 @@ class ViewerApp(App[int], inherit_bindings=False):
         if len(self.paths) == 1 and not is_directory(self.paths[0]):
             self._open(0)
         else:
+            if self.options.follow and len(self.paths) > 1:
+                self._follow_several()
             self._list_files(opens_newest=self.options.follow and len(self.paths) == 1)
 
     def on_unmount(self) -> None:
         self.themes.stop_watching()
+        if self._sources is not None:
+            self._sources.close()
         self._state.save()
 
     # Files.
+
+    def _follow_several(self) -> None:
+        """Follow all named inputs, also those that no screen shows."""
+        from viewer.tui.files.live_sources import LiveSources
+
+        sources = self._sources = LiveSources(self._opener, self.paths, self._stall_after, self._screens)
+        self.run_worker(sources.run(), group="tail")
+        self.set_interval(LOOK_SECONDS, self._draw_states)
+
+    def _draw_states(self) -> None:
+        """Draw the number of live inputs again."""
+        if self.screen_stack and isinstance(self.screen, MainScreen) and self.screen.is_mounted:
+            self.screen.redraw(Changed.TITLE)
+
+    @property
+    def _stall_after(self) -> float:
+        return self.options.stall_after or self.settings.stall_after
 
     def _list_files(self, notice: str = "", *, opens_newest: bool = False) -> None:
         """Show the list of files, with a notice; leaving it ends the app."""
@@ -173,6 +198,7 @@ class ViewerApp(App[int], inherit_bindings=False):
         shown = FilesScreen(
             *(self.themes.painter, self._catalog, style, self.settings.actions),
             compare=self._compare_files,
+            state_of=self._sources.state if self._sources else lambda path: None,
             opens_newest=opens_newest,
             notice=notice,
         )
@@ -278,8 +304,9 @@ class ViewerApp(App[int], inherit_bindings=False):
     def _make_screen(self, path: str, *, follows: bool) -> MainScreen:
         options = self.options
         source, self._first = self._first, None
-        live = self._opener.live_again(path) if follows else ""
-        document = self._opener.document(path, source) if isinstance(live, str) else live
+        live = self._sources.take(path) if self._sources else None
+        again = self._opener.live_again(path) if follows and live is None else ""
+        document = live or (self._opener.document(path, source) if isinstance(again, str) else again)
         return MainScreen(
             document,
             self._first_display,
@@ -290,8 +317,9 @@ class ViewerApp(App[int], inherit_bindings=False):
             following=FollowOptions(
                 options.follow or follows,
                 options.from_start,
-                options.stall_after or self.settings.stall_after,
+                self._stall_after,
                 lambda: self._opener.live_again(path),
+                lambda: self._sources.words(path) if self._sources else "",
             ),
             settings=self.settings,
             state=StateFile() if is_stream(path) else self._state,
@@ -318,11 +346,14 @@ class ViewerApp(App[int], inherit_bindings=False):
         self.leave_document()
 
     def leave_document(self) -> None:
-        """Return to the list of files, or end the app."""
+        """Return to the list of files, or end the app. Several followed inputs stay open, each at its place."""
         if self._catalog is None:
             self.exit()
             return
         self.pop_screen()
+        if self._sources is not None:
+            self._list_files()
+            return
         for screen in self._screens.values():
             self.uninstall_screen(screen)
             screen.remove()

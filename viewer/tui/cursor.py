@@ -15,6 +15,8 @@ class Cursor(Struct, frozen=True, gc=False):
     kind: RowKind = RowKind.MESSAGE
     stray: int = -1
     """The offset of the stray text."""
+    node: int = -1
+    """The value of an open card, by its place in the text of the block; -1 for the message itself."""
 
     @property
     def message(self) -> int:

@@ -166,6 +166,10 @@ class Viewport(Protocol):
         """Scroll to the beginning, clear the cursor, and post no message."""
         ...
 
+    def scroll_sideways(self, step: int | None) -> None:
+        """Scroll lines that are not wrapped by columns; None returns to their beginning."""
+        ...
+
     def show_offset(self, offset: int) -> None:
         """Scroll to the line with this character of the body under the cursor."""
         ...
@@ -177,6 +181,14 @@ class Viewport(Protocol):
     def neighbor(self, step: int) -> Cursor:
         """Return the message or folded row after the cursor (1) or before it (-1); the cursor is unset if there is
         none."""
+        ...
+
+    def neighboring_node(self, step: int) -> Cursor:
+        """The value of the open card after the cursor (1) or before it (-1); nowhere if there is none."""
+        ...
+
+    def is_node_open(self) -> bool | None:
+        """True if the value under the cursor is open, False if it is folded; None if there is none."""
         ...
 
 

@@ -85,6 +85,8 @@ class Session:
         """Messages whose abandoned branches are unfolded."""
         self.markdown: bool | None = None
         """True to render Markdown, False to show its source, None to follow the setting."""
+        self.wrapped = True
+        """True if long lines are wrapped."""
         self.agent = 0
         """A message of the sub-agent whose transcript is open; 0 for the main transcript."""
         self.grown_from = 0
@@ -107,10 +109,6 @@ class Session:
         if self.agent:
             return self.projection.rows(only=self._agent_messages)
         return self.projection.rows(folding=Folding(self.unfolded), again=self._reusable_rows)
-
-    def rows_of_pane(self, pane: Pane) -> Rows:
-        """Return the rows of one of several adjacent panes."""
-        return self.projection.rows(pane, only=self._agent_messages if self.agent else None)
 
     @property
     def hidden_steps(self) -> int:
@@ -222,6 +220,12 @@ class Session:
             return number
         return call_of_reply(self.rows, self.calls.of, self.rows.row_of(number)) or number
 
+    def is_unfolded(self, number: int) -> bool:
+        """True if a message is unfolded. Next to the conversation, thoughts are unless they were folded."""
+        number = self.card_of(number)
+        is_thought = self.display.side_panes and self.projection.pane_of(number) is Pane.ANALYSIS
+        return self.folds.get(number, is_thought)
+
     def fold(self, number: int, unfolded: bool) -> Changed:
         """Fold or unfold a message."""
         number = self.card_of(number)
@@ -272,6 +276,11 @@ class Session:
     def render_markdown(self, is_rendered: bool) -> Changed:
         """Render Markdown in all messages, or show its source."""
         self.markdown = is_rendered
+        return Changed.ROWS
+
+    def wrap_lines(self, is_wrapped: bool) -> Changed:
+        """Wrap long lines, or show them as they are written."""
+        self.wrapped = is_wrapped
         return Changed.ROWS
 
     def toggle_all_folds(self) -> Changed:

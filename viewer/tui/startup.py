@@ -29,11 +29,11 @@ class Opener:
 
     def first(self, path: str) -> Source | None:
         """Open the first input before the app starts, so that errors appear on the normal terminal screen."""
-        return None if is_directory(path) or self._is_live(path) else open_source(path)
+        return None if is_directory(path) or self.is_live(path) else open_source(path)
 
     def document(self, path: str, source: Source | None = None) -> Document:
         """Open an input as a document. `source` is the input if it is already open."""
-        if source is None and self._is_live(path):
+        if source is None and self.is_live(path):
             return self._live(path)
         document = Document(source or open_source(path), self._format, self._reading)
         if document.is_part:
@@ -51,7 +51,8 @@ class Opener:
             return "Compressed files cannot be followed." if why == COMPRESSED else "Only whole files can be followed."
         return self._live(path)
 
-    def _is_live(self, path: str) -> bool:
+    def is_live(self, path: str) -> bool:
+        """True if the input is followed from the beginning."""
         return is_stream(path) or (self._follow and path != STANDARD_INPUT and not why_read_once(path))
 
     def _live(self, path: str) -> LiveDocument:

@@ -35,7 +35,7 @@ Pair = tuple[Planted, Planted]
 
 @st.composite
 def pairs(draw: st.DrawFn) -> Pair:
-    """A transcript, and the same with other hidden words."""
+    """A transcript, and a copy with other hidden words."""
     first = draw(transcripts())
     return first, first.with_other_words(Random(draw(st.integers(0, 2**32))))
 
@@ -55,8 +55,8 @@ async def seen(planted: Planted, acts: Sequence[Act], *, brief: bool = False) ->
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
         patched.setattr(
             StatusLine.show_notice, "__defaults__", (Notice.NOTE, 3600.0)
-        )  # how long a notice stays does not matter
-        patched.setattr(ViewerApp, "CLICK_CHAIN_TIME_THRESHOLD", 3600.0)  # the same for the time between clicks
+        )  # the duration of a notice does not matter
+        patched.setattr(ViewerApp, "CLICK_CHAIN_TIME_THRESHOLD", 3600.0)  # neither does the time between clicks
         async with session(planted, Path(folder), brief=brief) as run:
             found.append(snapshot(run))
             for act in acts:

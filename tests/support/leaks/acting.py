@@ -26,7 +26,9 @@ LEAVES_SAFE = {"debug", "brief"}
 """Actions that reveal on purpose: a session uses them only to go there and back."""
 ENDS = {"leave", "copy_or_quit", "suspend"}
 """Actions that may end the app, or need a real terminal."""
-KEYS = [key for action in ACTIONS if action.id not in LEAVES_SAFE | ENDS for key in action.keys]
+PLAYS = {"replay"}
+"""Actions whose screen depends on the clock; tests/screens/test_replay_screen.py compares it for other hidden words."""
+KEYS = [key for action in ACTIONS if action.id not in LEAVES_SAFE | ENDS | PLAYS for key in action.keys]
 SIZES = [(120, 40), (80, 24), (100, 30), (60, 16), (40, 12), (200, 50)]
 PLACES = ["1", "9999", "t1", "t2", "x2", "50%", "L3", "B40", "x"]
 PALETTE = ["copy", "export", "next", "raw", "side", "tools", "help", "out"]
@@ -144,7 +146,7 @@ def is_brief(pilot: Pilot[int]) -> bool:
 
 
 async def type_ahead(pilot: Pilot[int], keys: Sequence[str]) -> None:
-    """Keys without a rest between them."""
+    """Press keys without a pause between them."""
     driver = pilot.app._driver
     assert driver is not None
     for key in keys:
@@ -157,7 +159,7 @@ async def type_ahead(pilot: Pilot[int], keys: Sequence[str]) -> None:
 
 
 def _typed(kind: str, given: list[str]) -> list[list[str]]:
-    """Keys, with a look between the groups."""
+    """Key groups, with a search of the output between them."""
     if kind in ("go to", "search"):
         prefix, text = (":", given[0]) if kind == "go to" else (given[0], given[1])
         return [[*prefix, *text], ["enter"]]

@@ -33,13 +33,13 @@ from viewer.tui.settings.state_file import StateFile
 
 _WRITING = "a part was written"
 UNKNOWABLE = {"only the end of a think block"}
-"""Unknown while the text streams: it turns out to be a thought only when its closing mark arrives.
+"""Places that are unknowable at first: text turns out to be a thought only when its closing mark arrives.
 
 SECURITY.md documents this. Once the mark has been read, the text is hidden."""
 SHORTEST_TYPED = 3
 """The minimum number of letters typed to search for a canary."""
 LEAVES = 5
-"""Attempts to leave the debug view: a dialog over it may take the keys."""
+"""How often to try to leave the debug view, because a dialog over it may take the keys."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Escaped:
 
 
 class Recorded(ViewerApp):
-    """The app, with a record of what it sends to other places than the screen."""
+    """The app, with a record of what it sends anywhere other than the screen."""
 
     def __init__(self, *given: Any, **more: Any) -> None:
         super().__init__(*given, **more)
@@ -115,7 +115,7 @@ class Session:
         )
 
     async def do(self, act: Act) -> None:
-        """Perform it, and search everything."""
+        """Perform the action, then search everything."""
         if self.app._exit:
             return
         if act.kind == "search":
@@ -127,11 +127,11 @@ class Session:
         for _ in range(LEAVES):
             if not is_debug(self.pilot) or self.app._exit:
                 break
-            await type_ahead(self.pilot, ["escape", "escape", "d"])  # a click on the footer opened it: back again
+            await type_ahead(self.pilot, ["escape", "escape", "d"])  # a click on the footer opened it, so go back
             self.look(f"leaving after {act}")
 
     async def grow(self) -> None:
-        """The file is written while it is followed, a few bytes at a time, also in the middle of marks."""
+        """Write the file while it is followed, a few bytes at a time, even in the middle of marks."""
         chance, left = Random(len(self.planted.text)), self.planted.data
         with Path("input", "chat.ocml").open("ab", buffering=0) as file:
             while left:
@@ -145,7 +145,7 @@ class Session:
             self.look("all was written")
 
     def look(self, after: str) -> None:
-        """All that the app shows and has sent since the last look. Content shown in the debug view is no leak."""
+        """Search all that the app shows and has sent since the last look. Content in the debug view is not a leak."""
         if self.app._exit or is_debug(self.pilot):
             self.app.sent.clear()
             return
@@ -187,7 +187,7 @@ class Session:
                     yield "hits in all files", self._hit(catalog.search.query.text, catalog.searched[0])
 
     def _hits(self, screen: MainScreen) -> str:
-        """The canary of a search with matches: no shown text contains it, so any match is a leak. Shown text may
+        """The canary of a search with matches. No shown text contains it, so any match is a leak. Shown text may
         contain a prefix of one or two letters."""
         searcher = screen.search.searcher
         return self._hit(searcher.query.text, len(searcher.matches)) if searcher is not None else ""
@@ -213,7 +213,7 @@ class Session:
         yield "screen", "\n".join(strip.text for strip in strips)
 
     def files(self) -> None:
-        """New files in the folder at the end. The state file holds nothing but numbers."""
+        """Search new files in the folder at the end. The state file must hold only numbers."""
         state = self.folder / "state" / "state.json"
         if state.exists() and not NUMBERS_ONLY.fullmatch(state.read_text("utf-8")):
             self.escaped.append(Escaped("state file", "any text", Leak("", "text", ""), "the end"))
@@ -243,7 +243,7 @@ def surface_of(widget: Widget) -> str:
     for each in names:
         found = NAMES.get(type(each).__name__)
         if found:
-            return {"pane-analysis": "analysis pane", "pane-commentary": "commentary pane"}.get(each.id or "", found)
+            return {"behind": "side pane"}.get(each.id or "", found)
     return "screen"
 
 
@@ -281,6 +281,7 @@ async def session(
     size: tuple[int, int] = (120, 40),
     strict: bool = False,
     as_folder: bool = False,
+    as_sources: bool = False,
     slowly: bool = False,
     growing: bool = False,
     brief: bool = False,
@@ -288,6 +289,10 @@ async def session(
     """The app on this transcript, in a separate folder, so that all written files are found."""
     (folder / "input").mkdir(exist_ok=True)
     (folder / "input" / "chat.ocml").write_bytes(b"" if growing else planted.data)
+    paths = ["input" if as_folder else "input/chat.ocml"]
+    if as_sources:
+        (folder / "input" / "other.ocml").write_bytes(planted.data)
+        paths += ["input/other.ocml", "input/missing.ocml"]
     patched = pytest.MonkeyPatch()
     patched.chdir(folder)
     try:
@@ -297,7 +302,7 @@ async def session(
             reading=preambles,
             revealed=BRIEF.revealed if brief else frozenset(),
             strict=strict,
-            follow=growing,
+            follow=growing or as_sources,
         )
         if slowly:
             patched.setattr(document, "PARSED_AT_ONCE", 29)

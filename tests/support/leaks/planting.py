@@ -1,4 +1,4 @@
-"""The surfaces of the program, and for each a leak planted into the code that fills it: the laboratory must find it."""
+"""The surfaces of the program, each with a leak planted into the code that fills it, for the laboratory to find."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _instead(owner: Any, name: str, make: Callable[[Any, str], Any]) -> Plant:
 
 
 def _returns(change: Callable[[Any, str], Any]) -> Callable[[Any, str], Any]:
-    """The same code, and its result changed."""
+    """The same code, with a changed result."""
     return lambda code, leak: lambda *given, **more: change(code(*given, **more), leak)
 
 
@@ -153,8 +153,7 @@ SURFACES = [
     Surface("calls", _drawn(LineList, "Calls"), [_KEY_P, *_RESIZED]),
     Surface("timeline", _drawn(LineList, "Timeline"), [Act("key", ("H",))]),
     Surface("completion", _drawn(CompletionBox), _RESIZED),
-    Surface("analysis pane", _drawn(Transcript, id="pane-analysis"), _RESIZED),
-    Surface("commentary pane", _drawn(Transcript, id="pane-commentary"), _RESIZED),
+    Surface("side pane", _drawn(Transcript, id="behind"), _RESIZED),
     Surface("footer", _drawn(KeyFooter), _RESIZED),
     Surface(
         "prompt",

@@ -1,7 +1,7 @@
-"""Cards: a call with its reply, and rows of thoughts, commentary and other messages that the end user did not see.
+"""Cards: one line each for a call with its reply, a thought, commentary, or another message that the end user did not
+see.
 
-Each of them is one line that opens. A reply directly below its call has no line of its own.
-"""
+A card opens to show the body. A reply directly below its call has no line of its own."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from viewer.document.calls import CallView
 from viewer.document.projection import Projection
 from viewer.document.rows import RowKind, Rows
 from viewer.document.values import Headline, ShownCall, ShownDiagnostic, ShownMessage
+from viewer.model.visibility import Pane
 from viewer.render.blocks.block import BlockFacts, BlockLine, styled_row
 from viewer.render.blocks.call_words import STATE_ROOM, TIME_ROOM, call_state, tool_words
 from viewer.render.blocks.json_rows import (
@@ -43,9 +44,9 @@ if TYPE_CHECKING:
     from viewer.render.sanitize import SafeText
 
 _NUMBER_ROOM = 8
-"""The least cells of the numbers at the right edge."""
+"""The minimum width of the numbers at the right edge."""
 MOST_READ = 1000
-"""Characters of a body that are read for one line."""
+"""How many characters of a body to read for one line."""
 _MOST_WORDS = 400
 _LEADING_MARKS = re.compile(r"\s*(?:<\|[a-z_]{1,32}\|>\s*)+")
 _ASIDES = {
@@ -62,7 +63,7 @@ _KEPT_CALLS = 1000
 
 
 class CallsOf:
-    """Cache of the calls that begin or end at a message."""
+    """A cache of the calls that begin or end at a message."""
 
     def __init__(self, calls: CallView) -> None:
         self._calls = calls
@@ -78,7 +79,8 @@ class CallsOf:
 
 
 def call_of_reply(rows: Rows, calls_of: Callable[[int], Sequence[ShownCall]], row: int) -> int:
-    """The call whose card contains the message of this row, because it is the reply directly below; 0 if none does."""
+    """Return the call whose card contains the message of this row, because it is the reply directly below; 0 if
+    there is none."""
     if row < 1 or rows.kind(row) is not RowKind.MESSAGE or rows.kind(row - 1) is not RowKind.MESSAGE:
         return 0
     number, above = rows.value(row), rows.value(row - 1)
@@ -86,7 +88,7 @@ def call_of_reply(rows: Rows, calls_of: Callable[[int], Sequence[ShownCall]], ro
 
 
 def speaker_of(headline: Headline | ShownMessage, signs: Glyphs) -> tuple[str, SafeText, StyleRole]:
-    """The glyph, the name and the style of a message that has a row of one line."""
+    """Return the glyph, name, and style of a message that has a row of one line."""
     if is_call(headline):
         return signs.call, tool_words(headline.recipient or ""), StyleRole.TOOL
     letter = letter_of(headline)
@@ -97,7 +99,7 @@ def speaker_of(headline: Headline | ShownMessage, signs: Glyphs) -> tuple[str, S
 
 
 def first_words(beginning: str) -> SafeText:
-    """The first words of a body on one line, without the marks that it begins with."""
+    """Return the first words of a body on one line, without leading marks."""
     words = _LEADING_MARKS.sub("", beginning, count=1)
     return sanitize_line(" ".join(words.split()), _MOST_WORDS)
 
@@ -107,7 +109,7 @@ class Entry(Struct, frozen=True):
 
     lines: list[BlockLine]
     text: str = ""
-    """The text that the rows of its lines point into."""
+    """The text to which the rows of the lines refer."""
     bases: dict[int, int] = {}
     """Where the body of each message begins in the text."""
     shows_body: bool = False
@@ -129,7 +131,7 @@ class CardMaker:
         self._width = width
 
     def entry(self, row: int, headline: Headline) -> Entry:
-        """The entry of a row; without lines for a reply that its card shows."""
+        """Return the entry of a row; without lines for a reply that its card shows."""
         number = headline.number
         calls = self.calls_of(number)
         call = next((each for each in calls if each.call == number), None)
@@ -141,7 +143,7 @@ class CardMaker:
         return self._aside(row, headline, answered)
 
     def notes(self, row: int) -> list[ShownDiagnostic]:
-        """The problems of the message of a row."""
+        """Return the problems of a row's message."""
         return self._facts.problems.of(row) if self._facts.problems is not None else []
 
     # Cards.
@@ -177,7 +179,7 @@ class CardMaker:
         return {call.reply or 0: self.notes(row)} if row is not None else {}
 
     def _card_line(self, call: ShownCall, notes: dict[int, list[ShownDiagnostic]], *, is_open: bool) -> Line:
-        """Tool, arguments, state, duration, numbers, and if it is open."""
+        """Return the line of a card: tool, arguments, state, duration, numbers, and whether it is open."""
         signs = self._glyphs
         tool = tool_words(call.tool)
         arguments = arguments_line(self._projection.beginning(call.call or 0, MOST_READ))
@@ -198,7 +200,7 @@ class CardMaker:
     def _tree(
         self, body: str, stem: str, depth: int, turned: frozenset[int], *, is_last: bool, key: str = "", room: int = 10
     ) -> list[JsonRow]:
-        """The rows of a body below its card: keys and values, or lines of text."""
+        """Return the rows of a body below its card: keys and values, or lines of text."""
         signs = self._glyphs
         if is_container(body):
             tree = JsonRows(body, self._width, depth, signs, turned)
@@ -252,7 +254,7 @@ class CardMaker:
 
     def _aside(self, row: int, headline: Headline, answered: ShownCall | None) -> Entry:
         number, signs = headline.number, self._glyphs
-        is_open = bool(self._facts.folds.get(number))
+        is_open = self._facts.folds.get(number, self._opens(number))
         grows = headline.ending == "open" or number in self._facts.growing
         sign, name, look = speaker_of(headline, signs)
         words = "" if is_open else self._first_words(number)
@@ -272,13 +274,16 @@ class CardMaker:
         line = between(left, [Part(trusted(right), StyleRole.QUIET)], self._width + 1, signs)
         return Entry([BlockLine((self._margin, *line), folds=True)], shows_body=is_open)
 
+    def _opens(self, number: int) -> bool:
+        return self._facts.opens_thoughts and self._projection.pane_of(number) is Pane.ANALYSIS
+
     def _first_words(self, number: int) -> SafeText:
         return first_words(self._projection.beginning(number, MOST_READ))
 
     # Problems.
 
     def note_line(self, note: ShownDiagnostic, before: tuple[Part, ...] = ()) -> BlockLine:
-        """A problem, after these parts."""
+        """Return the line of a problem, after these parts."""
         look = {"error": StyleRole.ERROR, "warning": StyleRole.WARNING}.get(note.severity, StyleRole.INFO)
         words = Part(trusted(f"{self._glyphs.severity(note.severity)} {described(note)}"), look)
         return BlockLine((self._margin, *between([*before, words], [], self._width, self._glyphs)))
@@ -286,7 +291,7 @@ class CardMaker:
     def _with_notes(
         self, rows: Sequence[JsonRow], number: int, base: int, notes: Sequence[ShownDiagnostic]
     ) -> Iterator[BlockLine]:
-        """The rows as lines, each problem below the row that it concerns."""
+        """Return the rows as lines, with each problem below the row that it concerns."""
         spans = [*self._facts.faults(number), *self._facts.matches(number)]
         spans = [Styled(span.start + base, span.end + base, span.look) for span in spans]
         placed: list[tuple[ShownDiagnostic, int, int]] = []
@@ -312,25 +317,26 @@ class CardMaker:
         lead = (self._margin, *each.lead)
         row = each.row
         if row is None:
-            return BlockLine((*lead, *each.parts), node=node)
+            return BlockLine((*lead, *each.parts), node=node, is_open=each.is_open)
         drawn = styled_row(row, each.look, [span for span in spans if _touches(row, span.start, span.end)])
         return BlockLine((*lead, *drawn, *each.parts), row, sum(len(part.text) for part in lead))
 
 
 _MOST_NOTES = 5
 _SAID_BY_STATE = frozenset(rule.code for rule in (E_TOOL_TIMEOUT, E_TOOL_CANCELLED, W_TOOL_FAILED, W_CALL_UNANSWERED))
-"""Problems that the state of a card names."""
+"""Problems that the state of a card already names."""
 
 
 def call_numbers(call: ShownCall, signs: Glyphs) -> str:
-    """The numbers of both ends of a call."""
+    """Return the numbers of both ends of a call."""
     if not call.reply:
         return f"#{call.call}"
     return f"#{call.call}{signs.inferred if call.inferred else signs.to}{call.reply}"
 
 
 def _with_base(each: JsonRow, base: int) -> JsonRow:
-    return JsonRow(each.lead, moved_row(each.row, base) if each.row else None, each.parts, each.look, each.node)
+    row = moved_row(each.row, base) if each.row else None
+    return JsonRow(each.lead, row, each.parts, each.look, each.node, each.is_open)
 
 
 def _touches(row: Row, start: int, end: int) -> bool:
@@ -338,7 +344,7 @@ def _touches(row: Row, start: int, end: int) -> bool:
 
 
 def _marker(each: JsonRow, row: Row, start: int, end: int) -> tuple[Part, ...]:
-    """The tree lines that continue, and a marker under the characters at fault."""
+    """Return the continuing tree lines and a marker under the characters at fault."""
     branch, *rest = each.lead
     trunk = branch.text.replace("├", "│").replace("└", " ").replace("-", " ")
     first, last = row.column_of(max(start, row.start)), row.column_of(min(end, row.end))

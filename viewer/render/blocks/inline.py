@@ -1,4 +1,4 @@
-"""Text of Markdown blocks without its inline marks, with the source of each character."""
+"""Inline Markdown: the text of a block without its marks, with the source of each character."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _LOOKS = {
 
 
 class InlineText(Struct):
-    """A line before it is wrapped, without its marks."""
+    """A line without its marks, before it is wrapped."""
 
     characters: str = ""
     origins: list[int] = []
@@ -80,7 +80,7 @@ def read_inline(text: str, start: int, end: int, look: StyleRole | None, line: I
 
 
 class SourceLines:
-    """The lines of a text, and where the content of its blocks is in them."""
+    """The lines of a text, and the positions of the content of its blocks in them."""
 
     def __init__(self, text: SafeText) -> None:
         self.text = text
@@ -88,7 +88,7 @@ class SourceLines:
         """The start of each line, and one more."""
 
     def of_paragraph(self, inner: Token) -> list[tuple[int, int]] | None:
-        """The places of the lines of a paragraph; None if one is not found."""
+        """Return the positions of the lines of a paragraph; None if one is not found."""
         if inner.map is None:
             return None
         found: list[tuple[int, int]] = []
@@ -102,7 +102,7 @@ class SourceLines:
         return found
 
     def of_code(self, token: Token) -> list[InlineText]:
-        """The lines of a block of code, with the styles of its tokens."""
+        """Return the lines of a block of code, with the styles of its tokens."""
         assert token.map is not None
         first, is_fence = token.map[0], token.type == "fence"
         language = (token.info.split(maxsplit=1) or [""])[0]
@@ -125,7 +125,7 @@ class SourceLines:
         return found
 
     def of_info(self, token: Token) -> InlineText:
-        """The words after the opening fence of a block of code."""
+        """Return the words after the opening fence of a block of code."""
         assert token.map is not None
         place = self.text.index(token.markup + token.info, self.starts[token.map[0]]) + len(token.markup)
         line = InlineText("", [], [])
@@ -133,7 +133,7 @@ class SourceLines:
         return line
 
     def of_table(self, tokens: Sequence[Token]) -> list[list[InlineText]] | None:
-        """The rows of cells; None if one is not found in the source."""
+        """Return the rows of cells; None if one is not found in the source."""
         rows: list[list[InlineText]] = []
         at = end = 0
         for number, token in enumerate(tokens):

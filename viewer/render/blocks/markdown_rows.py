@@ -1,4 +1,5 @@
-"""Rendered Markdown: blocks of its parser, our inline marks and layout, with the source of each drawn character."""
+"""Render Markdown as rows: blocks from the parser, our inline marks and layout, and the source of each drawn
+character."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 LEAST_WIDTH = 12
-"""Nested blocks keep this many cells."""
+"""The minimum width of nested blocks in cells."""
 
 
 class Signs(Struct, frozen=True, gc=False):
@@ -37,7 +38,7 @@ ASCII_SIGNS = Signs("-*+", "|", "=", "-", "|", "+", "++++")
 
 
 class Rendered(Struct, frozen=True):
-    """Rendered text, of which no line is wider than asked."""
+    """Rendered text, with no line wider than requested."""
 
     text: SafeText
     origins: list[int]
@@ -46,7 +47,7 @@ class Rendered(Struct, frozen=True):
 
 
 class _Prefix(Struct, frozen=True):
-    """What precedes the lines of a block: once, and on the lines after that."""
+    """What precedes the first line of a block, and its other lines."""
 
     first: str
     rest: str
@@ -54,7 +55,7 @@ class _Prefix(Struct, frozen=True):
 
 
 def rendered(text: SafeText, width: int, *, ascii: bool = False) -> Rendered | None:
-    """The rendered text; None if it is to be shown as source."""
+    """Return the rendered text; None if its source should be shown."""
     if len(text) > LARGEST or width < LEAST_WIDTH:
         return None
     page = _Page(text, width, ASCII_SIGNS if ascii else UNICODE_SIGNS)
@@ -81,12 +82,12 @@ class _Page:
         """The source offset after the last drawn character."""
         self._prefixes: list[_Prefix] = []
         self._used: list[bool] = []
-        """For each prefix, if its first line was drawn."""
+        """For each prefix, whether its first line was drawn."""
         self._line = 0
         """The source line after the last block."""
 
     def rendered(self) -> Rendered:
-        """What was drawn."""
+        """Return what was drawn."""
         if self._out and self._out[-1] == "\n":
             for each in (self._out, self._origins, self._looks):
                 each.pop()
@@ -100,7 +101,7 @@ class _Page:
             self._wrapped(line)
 
     def blocks(self, tokens: Sequence[Token]) -> bool:
-        """Draw the blocks of the parser; False if the place of one is not found."""
+        """Draw the blocks of the parser; False if the position of one is not found."""
         at = 0
         while at < len(tokens):
             token = tokens[at]
@@ -117,7 +118,7 @@ class _Page:
         return True
 
     def _block(self, token: Token, inner: Token | None) -> bool:
-        """Draw one block, or begin or end one."""
+        """Draw one block, or the beginning or end of one."""
         match token.type:
             case "heading_open":
                 return inner is not None and self._heading(inner, int(token.tag[1:]))
@@ -173,7 +174,7 @@ class _Page:
         return True
 
     def _code(self, token: Token) -> None:
-        """A frame around code, as wide as its longest line."""
+        """Draw a frame around code, as wide as its longest line."""
         assert token.map is not None
         first, end = token.map
         self._begin(token)
@@ -194,7 +195,7 @@ class _Page:
         self._line = end
 
     def _framed(self, line: InlineText, inner: int) -> None:
-        """The rows of a line of code inside its frame."""
+        """Return the rows of a line of code inside its frame."""
         for row, places, size in _rows(line.characters, inner):
             self._lead()
             self._decoration(f"{self._signs.bar} ", _RULE)
@@ -237,7 +238,7 @@ class _Page:
         self._new_line()
 
     def _as_pairs(self, rows: Sequence[Sequence[InlineText]]) -> None:
-        """A table that is too wide: the name of each column with its value, row by row."""
+        """Draw a table that is too wide: each column name with its value, row by row."""
         for number, row in enumerate(rows[1:]):
             if number:
                 self._lead()
@@ -276,7 +277,7 @@ class _Page:
         self._used.pop()
 
     def _marker(self, token: Token) -> _Prefix:
-        """The mark of an item: a bullet by its depth, or the number as written."""
+        """Return the mark of an item: a bullet by its depth, or the number as written."""
         depth = sum(prefix.look is StyleRole.BULLET and prefix.rest.isspace() for prefix in self._prefixes)
         if token.info:
             mark = f"  {token.info}{token.markup} " if not depth else f"{token.info}{token.markup} "
@@ -288,7 +289,7 @@ class _Page:
         return max(self._width - sum(cells(prefix.rest) for prefix in self._prefixes), LEAST_WIDTH)
 
     def _wrapped(self, line: InlineText) -> list[int]:
-        """Draw a line in rows; return their widths."""
+        """Draw a line in rows, and return their widths."""
         sizes = []
         first = sum(
             cells(prefix.first if not used else prefix.rest)
@@ -314,7 +315,7 @@ class _Page:
             self._used[number] = self._used[number] or is_first
 
     def _draw(self, line: InlineText, row: str, places: Sequence[int]) -> None:
-        """Draw the characters of a row, which are at these places of the line."""
+        """Draw the characters of a row from these positions of the line."""
         self._out.extend(row)
         self._origins += [line.origins[place] for place in places]
         self._looks += [line.looks[place] for place in places]
@@ -322,7 +323,7 @@ class _Page:
             self._next = max(self._next, line.origins[places[-1]] + 1)
 
     def _decoration(self, text: str, look: StyleRole | None) -> None:
-        """Characters that are not in the source; they belong to the place after the last one."""
+        """Draw characters that are not in the source; they belong to the position after the last one."""
         self._out.extend(text)
         self._origins += [self._next] * len(text)
         self._looks += [look] * len(text)
@@ -335,8 +336,8 @@ _RULE = StyleRole.RULE
 
 
 def _rows(text: str, width: int) -> Iterator[tuple[str, Sequence[int], int]]:
-    """The rows of a line, the places of their characters in it, and their widths."""
-    from viewer.render.layout import lay_out  # which draws bodies, and so imports this module
+    """Return the rows of a line, the positions of their characters in it, and their widths."""
+    from viewer.render.layout import lay_out  # that module draws bodies, and so imports this one
 
     for row in lay_out(SafeText(text.replace("\t", " ")), width):
         places = row.origins if row.origins is not None else range(row.start, row.start + len(row.text))

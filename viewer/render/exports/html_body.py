@@ -1,4 +1,4 @@
-"""Body of a message as HTML: rendered Markdown, JSON as a tree, or exact text, with marked problems."""
+"""HTML of a message body: rendered Markdown, JSON as a tree, or exact text, with marked problems."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from viewer.render.sanitize import normalize_newlines, sanitize
 from viewer.render.style import Styled, StyleRole
 
 FOLD_FROM, FOLD_TO = 60, 40
-"""A longer body is folded to this many lines."""
+"""A body with more lines than the first number is folded to the second."""
 SHORT_FOLD_FROM, SHORT_FOLD_TO = 15, 12
 """The same for messages that the end user did not see."""
 _WIDTH = 88
-"""Approximate characters per line of the page."""
+"""The approximate number of characters per line of the page."""
 _BLOCK = 64 * 1024
-"""Size of a piece of a body that is too large to be styled."""
+"""The size of the pieces of a body that is too large to be styled."""
 _BEGINNING = 2000
 _NEAR = 500
 """How far before the end of a piece to search for a space."""
 
 
 class Kind(Enum):
-    """How a body is shown; the value is its class in the page."""
+    """How a body is shown. The value is its class in the page."""
 
     PROSE = "prose"
     """Rendered Markdown."""

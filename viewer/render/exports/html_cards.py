@@ -1,4 +1,4 @@
-"""Cards of an exported page: calls with their replies, and messages that the end user did not see, on one line."""
+"""HTML cards: calls with their replies, and messages that the end user did not see, on one line."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from viewer.render.style import UNICODE
 
 
 class Cards:
-    """Which messages of a view are in which card."""
+    """Finds the card of each message of a view."""
 
     def __init__(self, projection: Projection, calls: CallView, problems: Iterable[ShownDiagnostic]) -> None:
         self._projection = projection
@@ -101,14 +101,14 @@ def _to_reply(call: ShownCall) -> Html:
 
 
 def moved_reply_html(number: int, call: ShownCall) -> Html:
-    """The place in the order of the file of a reply that a card further up contains."""
+    """Mark the original position of a reply that a card further up contains."""
     tool = tool_words(call.tool)
     said = joined([words(f"{UNICODE.reply} reply of "), text(tool), words(f" #{number}")])
     return element("p", link(anchor(call.call or 0), said), Html("\n"), class_="moved")
 
 
 def aside_html(placed: PlacedMessage, projection: Projection, place: Places) -> Iterator[Html]:
-    """Any other message that the end user did not see."""
+    """Return any other message that the end user did not see."""
     message = placed.message
     sign, name, look = speaker_of(message, UNICODE)
     size = projection.headline(message.number).body_bytes

@@ -1,4 +1,4 @@
-"""Table of contents of an exported page: turns by their first words, and for a developer a sign per message."""
+"""HTML table of contents: turns by their first words and, for a developer, a sign per message."""
 
 from __future__ import annotations
 

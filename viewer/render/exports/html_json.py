@@ -1,4 +1,5 @@
-"""JSON as a tree of keys and values, as the app shows it: real line breaks, containers that fold, JSON in strings."""
+"""HTML of JSON: a tree of keys and values as in the app, with real line breaks, containers that fold, and JSON in
+strings."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from viewer.render.sanitize import SafeText, normalize_newlines, sanitize
 from viewer.render.style import StyleRole
 
 _DEEPEST = 24
-"""Containers nested deeper are shown as source."""
+"""The depth beyond which nested containers are shown as source."""
 _LARGE = 4000
 """A container with more characters is folded unless it is the first level."""
 _LONG, _SHOWN = 15, 12

@@ -1,4 +1,4 @@
-"""Rendered Markdown as HTML: the blocks and inline marks that the app draws."""
+"""HTML of Markdown: the blocks and inline marks that the app draws."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _DEEPEST_HEADING = 6
 
 
 def markdown_html(shown: SafeText, marks: Marks) -> Html | None:
-    """The blocks of a text; None if it is to be shown as source."""
+    """Return the blocks of a text; None if its source should be shown."""
     if len(shown) > LARGEST:
         return None
     page = _Page(shown, marks)

@@ -1,4 +1,4 @@
-"""Message of an exported page that the end user saw: speaker, body and problems; parts that cards share."""
+"""HTML of a shown message: speaker, body, and problems; and parts that cards share."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from viewer.render.sanitize import SafeText
 from viewer.render.style import UNICODE
 
 Places = Callable[[ShownDiagnostic], str]
-"""The anchor of a problem in the table of problems."""
+"""Returns the anchor of a problem in the table of problems."""
 SIGNS = {"error": "✖", "warning": "⚠", "info": "ℹ"}
 _GOOD = {"ok": "ok", "pending": "quiet"}
 
@@ -58,7 +58,7 @@ def brief_html(call: BriefCall) -> Html:
 
 
 def note_html(found: ShownDiagnostic, place: Places) -> Html:
-    """A problem in place: the sentence for the audience, its code, and the position if disclosed."""
+    """Return a problem in place: the sentence for the audience, its code, and the position if disclosed."""
     said = full_code(found.code, found.reason) + (f" {found.line}:{found.column}" if found.line is not None else "")
     count = words(f" ×{found.count:,}") if found.count and found.count > 1 else NOTHING
     number = words(f"#{found.message} ") if found.hidden and found.message else NOTHING
@@ -84,7 +84,7 @@ def number_html(number: int) -> Html:
 
 
 def details_html(head: MessageHead) -> Html:
-    """The header of a message that is not in its name line, and links between calls and replies."""
+    """Return the header fields that are not in the name line, and links between calls and replies."""
     said: list[Html] = []
     if head.channel != "final" and head.role not in ("user", "system", "developer"):
         said.append(name(head.channel))
@@ -121,7 +121,7 @@ def _kind(message: ShownMessage, safe: bool) -> Kind:
 
 
 def _head(head: MessageHead) -> Html:
-    """The speaker; for a developer also that the end user saw the message."""
+    """Return the speaker; for a developer, also that the end user saw the message."""
     said = [name(head.speaker)]
     if head.name:
         said += [words(" "), element("span", name(head.name), class_="name")]
@@ -136,7 +136,7 @@ def _head(head: MessageHead) -> Html:
 
 
 def _link(call: HeadLink) -> Html:
-    """A link from one end of a call to the other: position, state, and latency."""
+    """Return a link from one end of a call to the other: position, state, and latency."""
     said = f"{call.state}{f' · {duration(call.latency_ms)}' if call.latency_ms is not None else ''}"
     look = (
         f"link {_GOOD.get(call.state, 'warning' if call.state in ('unanswered', 'orphan', 'duplicate') else 'error')}"

@@ -1,4 +1,4 @@
-"""HTML export: one file, no scripts, no requests, light and dark, printable; it begins with its level."""
+"""HTML export: one printable file in light and dark, without scripts or requests, that begins with its level."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _LONGEST_HEADER_LINE = 400
 
 
 def html_page(projection: Projection, title: str) -> Iterator[str]:
-    """The page in pieces, about one per message."""
+    """Yield the page in pieces, about one per message."""
     rows = projection.rows()
     yield "<!doctype html>\n"
     problems = disclosed_problems(projection)
@@ -81,7 +81,7 @@ class _Page:
         """The number of the last message."""
 
     def head(self) -> Html:
-        """The document head: a policy that forbids all requests, and the name of the view."""
+        """Return the document head: a policy that forbids all requests, and the name of the view."""
         view = " ".join([badge(self._audience), *revealed_names(self._audience)])
         style = _style(self._audience)
         return element(
@@ -100,7 +100,7 @@ class _Page:
         )
 
     def banner(self) -> Html:
-        """The line that stays at the top: its level, the name, the counts."""
+        """Return the line that stays at the top: the level, the name, and the counts."""
         first = next(iter(self._projection.transcripts()), None)
         said = transcript_words(first) if first else []
         mark = badge(self._audience)
@@ -154,7 +154,7 @@ class _Page:
         yield self._end_section()
 
     def _hidden(self, count: int, faulty: int) -> Html:
-        """How many messages are hidden here; the table lists their problems."""
+        """Return how many messages are hidden here; the table lists their problems."""
         said = element("p", words(f"┄ {hidden_words(count, faulty)} ┄"), Html("\n"), class_="hidden-run")
         return joined([self._begin_section(None), said])
 
@@ -207,7 +207,7 @@ class _Page:
         return joined([title, element("details", element("summary", words("Document header")), shown, class_="header")])
 
     def _begin_section(self, turn: TurnBegins | None) -> Html:
-        """A section for a turn, or one without a title for content before the first turn."""
+        """Begin a section for a turn, or one without a title for content before the first turn."""
         if turn is None:
             begun = NOTHING if self._in_section else opening("section", class_="turn")
         else:
@@ -229,20 +229,20 @@ class _Page:
             yield from calls_html(self._calls, sum(call.state == "pending" for call in self._calls))
 
     def footer(self) -> Html:
-        """The view again, at the end for readers on paper."""
+        """Return the name of the view again, for readers on paper."""
         said = f"{badge(self._audience)} view. {view_sentence(self._audience)} Made by ocmlview {__version__}."
         notes = counted(len(self._problems), "problem")
         return element("footer", words(f"{said} {notes}."))
 
 
 def policy(style: Html) -> str:
-    """A policy that forbids everything except this style sheet."""
+    """Return a policy that forbids everything except this style sheet."""
     digest = b64encode(sha256(style.encode()).digest()).decode()
     return f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
 
 
 def _style(audience: Audience) -> Html:
-    """The style sheet with its inks. It is part of the program and contains no external text."""
+    """Return the style sheet with its inks. It is part of the program and contains no external text."""
     css = bundled("render", "exports", "page.css").read_text("utf-8")
     light, night = custom_properties(night=False), custom_properties(night=True)
     inks = f":root{{{light}}}@media screen and (prefers-color-scheme:dark){{:root{{{night}}}}}"

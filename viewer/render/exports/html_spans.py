@@ -1,4 +1,4 @@
-"""Characters with styles and marked problems as HTML."""
+"""HTML of styled characters with marked problems."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Marks:
         return len(self._drawn) == len(self._marks)
 
     def over(self, origins: Sequence[int]) -> Iterator[tuple[int, int, StyleRole]]:
-        """The marks over characters from these places, by the first and last of the characters."""
+        """Return the marks over characters at these positions, by the first and last of the characters."""
         if not self._marks or not origins:
             return
         at = 0
@@ -44,7 +44,7 @@ class Marks:
                 yield first, at, mark.look
 
     def rest(self) -> Html:
-        """The marks that no character was drawn for."""
+        """Return the marks without a drawn character."""
         left = [mark for number, mark in enumerate(self._marks) if number not in self._drawn]
         return joined([element("mark", class_=mark.look.value) for mark in left])
 

@@ -1,4 +1,4 @@
-"""Inks of exported pages and pictures: the colors of the light and the dark theme."""
+"""Palette of exports: inks with a light and a dark color, taken from the themes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text about the view in an export: its level, what is revealed, how much is hidden."""
+"""Words about the view in an export: its level, what is revealed, and how much is hidden."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def badge(audience: Audience) -> str:
 
 
 def revealed_names(audience: Audience) -> list[str]:
-    """The revealed kinds, by the names of `--reveal`; empty if the level says it all."""
+    """Return the revealed kinds by their names in `--reveal`; empty if the level says it all."""
     if audience.is_safe:
         return []
     if audience.reveals(Reveal.ALL):
@@ -26,7 +26,7 @@ def revealed_names(audience: Audience) -> list[str]:
 
 
 def view_sentence(audience: Audience) -> str:
-    """A sentence about the content of this view."""
+    """Return a sentence about the content of this view."""
     if audience.level is Level.BRIEF:
         return "What the end user saw, and one line per call: its tool, state and duration."
     if audience.is_safe:
@@ -38,7 +38,7 @@ def view_sentence(audience: Audience) -> str:
 
 
 def counts_words(rows: Rows) -> str:
-    """Counts such as `12 messages, 21 hidden`; a strict audience gets no hidden count."""
+    """Return counts such as `12 messages, 21 hidden`. A strict audience gets no hidden count."""
     hidden = rows.hidden_count
     return counted(rows.shown_count, "message") + (f", {hidden:,} hidden" if hidden else "")
 

@@ -82,7 +82,7 @@ _LIST = (
     FooterKey(("next_pane",), "Pane"),
 )
 _CALLS = (_LIST[0], FooterKey(("system",), "Sort"), *_LIST[1:])
-_TIMELINE = (_LIST[0], FooterKey(("zoom_in", "zoom_out"), "Zoom"), FooterKey(("fold", "unfold"), "Pan"), *_LIST[2:])
+_TIMELINE = (_LIST[0], FooterKey(("zoom_in", "wrap"), "Zoom"), FooterKey(("fold", "unfold"), "Pan"), *_LIST[2:])
 _FILES = (
     FooterKey(("open",), "Open"),
     FooterKey(("search",), "Find in all files"),

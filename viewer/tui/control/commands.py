@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from msgspec import Struct
 
@@ -195,6 +196,29 @@ class CommandController:
         else:
             self.host.notify(f"Unknown level: use {', '.join(LEVELS[:-1])} or {LEVELS[-1]}.")
 
+    @property
+    def choices(self) -> dict[str, Callable[[], None]]:
+        """The values of `:set`."""
+        panes = {
+            "pane=outline": "outline", "pane=inspector": "inspector", "pane=problems": "problems",
+            "pane=calls": "calls", "pane=timeline": "timeline", "pane=side": "side_panes",
+        }  # fmt: skip
+        return {
+            "wrap": lambda: self.view.wrap_lines(True),
+            "nowrap": lambda: self.view.wrap_lines(False),
+            "markdown": lambda: self.view.render_markdown(True),
+            "source": lambda: self.view.render_markdown(False),
+            **{choice: partial(self._run_action, id) for choice, id in panes.items()},
+        }
+
+    def choose(self, word: str) -> None:
+        """Make one of the choices."""
+        choice = self.choices.get(word)
+        if choice is not None:
+            choice()
+        else:
+            self.host.notify(f"Unknown choice: {sanitize_line(word, 40)}. Use {', '.join(self.choices)}.")
+
     def explain(self, code: str) -> None:
         """Explain a diagnostic code in one notice."""
         rule = RULES.get(code.upper())
@@ -213,8 +237,11 @@ COMMANDS: tuple[Command, ...] = (
     Command("filter", "EXPR", "show only matching messages", lambda own, text: own.filter.filter_for(text)),
     Command("level", "LEVEL", "switch to safe, brief or debug", lambda own, level: own.set_level(level),
             lambda own: LEVELS),
+    Command("next", "", "show the next prompt", lambda own, _: own.run("next-prompt")),
     Command("open", "FILE", "open another file", lambda own, file: own.program.open_file(file)),
     Command("quit", "", "end the program", lambda own, _: own.program.quit()),
+    Command("set", "CHOICE", "wrap or nowrap lines, markdown or source, a pane", lambda own, word: own.choose(word),
+            lambda own: list(own.choices)),
     Command("theme", "NAME", "use a theme", lambda own, name: own.program.use_theme(name),
             lambda own: own.themes()),
 )  # fmt: skip

@@ -63,7 +63,7 @@ ROWS = (
     HelpRow(("outline", "inspector"), "outline, inspector"),
     HelpRow(("previous_tab", "next_tab"), "tab of the pane"),
     HelpRow(("next_pane", "previous_pane"), "pane (3 tab: pane 3)"),
-    HelpRow(("zoom_in", "zoom_out"), "zoom the timeline"),
+    HelpRow(("zoom_in",), "zoom the timeline (- out)"),
     HelpRow(("open", "unfold", "fold"), "open, unfold, fold"),
     HelpRow(("fold_all", "unfold_tree"), "fold all; open all nodes"),
     HelpRow(("mark", "next_mark", "previous_mark", "marks"), "mark, next, previous, list"),
@@ -77,9 +77,10 @@ ROWS = (
     HelpRow(("filter",), "show matching messages only"),
     HelpRow(("clear",), "to the transcript; end search"),
     HelpRow(("leaks", "next_prompt", "lens"), "leaks, next prompt, formats"),
+    HelpRow(("replay",), "replay as it was written"),
     HelpRow(("debug", "brief"), "debug view; a line per call"),
     HelpRow(("side_panes",), "thoughts side by side"),
-    HelpRow(("raw", "markdown"), "exact bytes; Markdown"),
+    HelpRow(("raw", "markdown", "wrap"), "bytes, Markdown, long lines"),
     HelpRow(("leave", "suspend", "copy_or_quit"), "quit, suspend, copy"),
 )
 """Rows with words of their own. Every other action has a row with its label."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from viewer.sources.files import STANDARD_INPUT
 from viewer.tui.files.facts import MOST_COUNTED, MOST_SEARCHED, FileFacts, Hit, Reading
 from viewer.tui.files.listing import Entry, Listing
 from viewer.tui.search.engine import Query
@@ -235,6 +236,10 @@ class Catalog:
             self._backlog.pop()
         return None
 
+    def untitled(self, visible: Sequence[Entry]) -> list[Entry]:
+        """The visible files of which nothing is known."""
+        return [entry for entry in visible if entry not in self._facts and _can_be_read(entry)]
+
     def _is_to_read(self, entry: Entry) -> bool:
         facts = self._facts.get(entry)
         return _can_be_read(entry) and (facts is None or not facts.is_counted)
@@ -251,10 +256,10 @@ class Catalog:
         return bool(self.search) and entry not in self._hits and _can_be_read(entry) and entry.size <= MOST_SEARCHED
 
 
-_SMALL = 32 * 1024
+_SMALL = 4 * 1024
 """A file of at most this size is read whole at once."""
 assert _SMALL < MOST_COUNTED
 
 
 def _can_be_read(entry: Entry) -> bool:
-    return entry.is_transcript and not entry.reason and entry.path != "-"
+    return entry.is_transcript and not entry.reason and not entry.waits and entry.path != STANDARD_INPUT

@@ -122,10 +122,10 @@ def entry_line(entry: Entry, row: RowFacts, columns: Sequence[Column], now: floa
     name = style.name(facts.title) if facts and facts.title else style.name(entry.name)
     look = StyleRole.PLAIN if facts and facts.title else StyleRole.QUIET
     title = Part(SafeText(f"{word}  {name}") if word else name, look)
-    if entry.reason or not entry.is_transcript or (facts and not facts.is_transcript):
+    if row.state is None and (entry.reason or not entry.is_transcript or (facts and not facts.is_transcript)):
         reason = style.name(entry.reason or "not a transcript")
         return _broken(left, title, Part(reason, StyleRole.WARNING), entry, now, width, style)
-    waits = trusted("" if facts and facts.is_counted else signs.ellipsis)
+    waits = trusted("" if entry.waits or (facts and facts.is_counted) else signs.ellipsis)
     values = {
         "agent": Part(trusted(entry.agent), StyleRole.QUIET),
         "turns": _number(facts.turns if facts else None, waits),
@@ -187,6 +187,8 @@ def _said(said: Said, width: int, style: Style) -> Line:
 def _state(entry: Entry, row: RowFacts, now: float, style: Style) -> tuple[Part, str]:
     """The sign of a row, and the word before its title."""
     signs, facts, state = style.signs, row.facts, row.state
+    if state is not None and state.busy:
+        return Part(trusted(signs.ellipsis[:1]), StyleRole.PENDING), state.busy
     if state is not None and state.state is not FollowState.STILL:
         sign, look = follow_sign(state.state, style)
         return Part(trusted(sign[:1] or " "), look), state.words.split("  ")[0] or state.state.value

@@ -28,6 +28,8 @@ class Entry(Struct, frozen=True, gc=False):
     is_transcript: bool = True
     reason: str = ""
     """Why it cannot be read."""
+    waits: bool = False
+    """True for a followed file that does not exist yet."""
     agent: str = ""
     group: str = ""
     """The words of the rule before its group."""
@@ -67,7 +69,7 @@ class FileListing:
         self.files: list[Found] = []
         self.entries: list[Entry] = []
         self.is_listed = False
-        self.repeats = folder is not None
+        self.repeats = awaits or folder is not None
         self._paths = tuple(paths)
         self._awaits = awaits
         self._known: dict[str, Found | None] = {}
@@ -124,8 +126,8 @@ class FileListing:
             return Entry(found.path, "standard input")
         waits = self._awaits and bool(found.reason)
         reason = "" if waits else found.reason
-        is_transcript = found.format is not None or waits
-        return Entry(found.path, found.name, found.size, found.modified, is_transcript, reason)
+        is_transcript = found.format is not None or self._awaits
+        return Entry(found.path, found.name, found.size, found.modified, is_transcript, reason, waits)
 
 
 class SessionListing:
@@ -154,4 +156,12 @@ class SessionListing:
         is_here = group_of(session, self._around) == 0
         name = session.path.rsplit("/", 1)[-1]
         group = "this directory" if is_here else "other"
-        return Entry(session.path, name, session.size, session.modified, True, "", session.agent, group, session.format)
+        return Entry(
+            session.path,
+            name,
+            session.size,
+            session.modified,
+            agent=session.agent,
+            group=group,
+            format=session.format,
+        )

@@ -18,4 +18,4 @@ def catalog_of(paths: Sequence[str], reading: Reading, around: Surroundings, *, 
     if is_directory(paths[0]):
         return Catalog(FileListing(paths[0]), paths[0], reading, "by name", newest_first=True)
     listing = FileListing(None, paths, awaits=follows)
-    return Catalog(listing, f"{len(paths)} files", reading, "as named", newest_first=False)
+    return Catalog(listing, "named files", reading, "as named", newest_first=False)

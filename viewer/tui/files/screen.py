@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from msgspec import Struct
 from textual import events, on
@@ -52,6 +53,7 @@ from viewer.tui.terminal.paint import Painter
 SECONDS_BETWEEN_DRAWS = 0.1
 SECONDS_OF_LISTING = 0.02
 SECONDS_BETWEEN_LISTINGS = 2.0
+SECONDS_OF_TITLES = 0.05
 MOST_PREVIEWED = 7
 """Lines of the preview, with its rule."""
 _MOST_COUNTED = 9999
@@ -110,7 +112,11 @@ class FilesScreen(DismissOnce[Choice | None]):
         self._first_notice = notice
         self._lists = True
         """True if the listing is to be continued."""
-        self._is_loading = self._is_closed = self._is_stale = False
+        self._is_loading = self._is_closed = False
+        self._is_stale = False
+        """True if the rows are to be arranged again."""
+        self._is_changed = False
+        """True if facts are to be drawn."""
         self._visible: tuple[Entry, ...] = ()
         self._is_urgent = False
         """True if a visible file waits to be read."""
@@ -188,8 +194,8 @@ class FilesScreen(DismissOnce[Choice | None]):
                     break
         finally:
             self._is_loading = False
-        if self._is_stale and not self._is_closed:
-            self._arrange()
+        if not self._is_closed:
+            self._draw()
 
     async def _read_one(self) -> bool:
         """Read or search one file; False if nothing is wanted."""
@@ -205,8 +211,9 @@ class FilesScreen(DismissOnce[Choice | None]):
                 catalog.found(search, searched, hit)
             elif wanted is not None:
                 entry, whole = wanted
-                facts = await asyncio.to_thread(self._facts, entry, whole)
-                catalog.learn(entry, facts)
+                entries = [entry] if whole else catalog.untitled(self._visible) or [entry]
+                for read, facts in await asyncio.to_thread(self._facts, entries, whole):
+                    catalog.learn(read, facts)
             else:
                 return False
         except NotWantedError:
@@ -214,8 +221,16 @@ class FilesScreen(DismissOnce[Choice | None]):
         self._learned()
         return True
 
-    def _facts(self, entry: Entry, whole: bool) -> FileFacts:
-        return facts_of(entry, self.catalog.reading, lambda: self._check(entry)) if whole else head_of(entry)
+    def _facts(self, entries: Sequence[Entry], whole: bool) -> list[tuple[Entry, FileFacts]]:
+        """The facts of one file, or the titles of several for a short time."""
+        if whole:
+            return [(entry, facts_of(entry, self.catalog.reading, partial(self._check, entry))) for entry in entries]
+        deadline, known = time.monotonic() + SECONDS_OF_TITLES, []
+        for entry in entries:
+            known.append((entry, head_of(entry)))
+            if self._is_closed or time.monotonic() >= deadline:
+                break
+        return known
 
     def _check(self, entry: Entry) -> None:
         """Called in the thread that reads: stop if the file is not needed now."""
@@ -230,14 +245,11 @@ class FilesScreen(DismissOnce[Choice | None]):
         catalog = self.catalog
         if catalog.search or catalog.filter or catalog.sort.needs_facts:
             self._is_stale = True
-        else:
-            self._list.refresh()
-            self._preview.refresh()
+        self._is_changed = True
 
     def _tick(self) -> None:
         """Draw what changed, and read what has become visible."""
-        if self._is_stale:
-            self._arrange()
+        self._draw()
         self._note_visible()
         if self._is_urgent:
             self.load()
@@ -264,6 +276,15 @@ class FilesScreen(DismissOnce[Choice | None]):
             self._choose(newest, follows=True)
 
     # Drawing.
+
+    def _draw(self) -> None:
+        """Draw what has been learned."""
+        if self._is_stale:
+            self._arrange()
+        elif self._is_changed:
+            self._list.refresh()
+            self._preview.refresh()
+        self._is_changed = False
 
     def _arrange(self) -> None:
         self._is_stale = False

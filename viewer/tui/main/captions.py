@@ -42,6 +42,7 @@ def title_facts(session: Session, cursor: Cursor, follow: FollowTitle) -> TitleF
         size=document.size if debug and document.is_complete else 0,
         follow=follow.state,
         words=follow.words,
+        sources=follow.sources,
         busy="checking…" if is_checking else follow.busy,
         is_reading=bool(follow.busy) and not is_checking,
     )
@@ -93,17 +94,14 @@ def empty_notes(session: Session, follow: FollowTitle) -> list[SafeText]:
     """Return the sentences of an empty view: why it is empty, and which key shows more."""
     document, display = session.document, session.display
     if not document.is_complete:
-        return [trusted(f"  {follow.words or 'reading'}")]
+        return [trusted(follow.words or "reading")]
     facts = EmptyFacts(
         messages=document.message_count,
         transcripts=document.tally.transcripts,
+        size=document.size,
         metadata=document.tally.metadata,
         is_unknown=document.unknown is not None,
         strict=display.strict,
         debug=display.debug,
     )
-    return _indented(*empty_sentences(facts))
-
-
-def _indented(*sentences: str) -> list[SafeText]:
-    return [trusted(f"  {sentence}") for sentence in sentences if sentence]
+    return [trusted(sentence) for sentence in empty_sentences(facts)]

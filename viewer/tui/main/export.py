@@ -63,7 +63,7 @@ class ExportController:
         audience = self._session.display.audience
         if self._asked_for != audience:
             self.ask()
-            self._host.notify("The view has changed. The file name now names the present view.", Notice.WARNING)
+            self._host.notify("The view has changed. The file name now matches it.", Notice.WARNING)
             return
         if exporter is None:
             self._host.notify(f"Unknown file extension. Use one of: {_ENDINGS}.", Notice.WARNING)
@@ -84,7 +84,7 @@ class ExportController:
         document = self._session.document
         projection = document.project(self._session.projection.audience, withholds=False)
         pieces = exporter.pieces(projection, PurePath(document.name).name)
-        so_far = "" if document.is_complete else " It ends where reading has come so far."
+        so_far = "" if document.is_complete else " It contains only what has been read so far."
         try:
             with target as file:
                 while self._write_slice(file, pieces):

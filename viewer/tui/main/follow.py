@@ -196,6 +196,8 @@ class FollowTitle(Struct, frozen=True, gc=False):
     """Words to show instead of the name of the state."""
     busy: str = ""
     """Work in progress, shown instead of the state."""
+    sources: str = ""
+    """Which of several followed inputs this is, and how many are live."""
 
 
 def follow_title(
@@ -208,12 +210,16 @@ def follow_title(
     stalled_for: float = 0.0,
     stalled_after: float = 10.0,
     number: int = 0,
+    was_read: bool = False,
 ) -> FollowTitle:
     """Return the first title that applies.
 
-    `is_live`: the document on the screen can grow. `number`: its last message."""
+    `is_live`: the document on the screen can grow. `number`: its last message. `was_read`: the input had data before
+    its source was lost."""
     new = f", {behind:,} new" if behind > 0 else ""
     is_reading = status.reading not in (Reading.OFF, Reading.ENDED)
+    if is_reading and was_read and status.source in LOST:
+        return FollowTitle(FollowState.LOST, "source lost")
     if is_reading and status.source is not SourceCondition.OK:
         return FollowTitle(FollowState.WAITING, SOURCE_WORDS[status.source])
     if is_reading and status.reading is Reading.LIVE and stalled_for > stalled_after:
@@ -241,6 +247,10 @@ SOURCE_WORDS = {
     SourceCondition.ENDED: "ended",
     SourceCondition.STOPPED: "stopped",
 }
+
+
+LOST = (SourceCondition.WAITING, SourceCondition.DENIED, SourceCondition.DIRECTORY, SourceCondition.ERROR)
+"""Conditions in which a source that was read cannot be read any more."""
 
 
 def _length(seconds: float) -> str:

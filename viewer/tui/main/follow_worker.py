@@ -9,6 +9,7 @@ from enum import Enum
 from functools import partial
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from viewer.document.live import LiveChange, LiveDocument
 from viewer.document.one_reading import WORTH_SCANNING
@@ -56,6 +57,8 @@ class FollowOptions(Struct, frozen=True):
     stalled_after: float = STALLED_AFTER
     open_live: Callable[[], LiveDocument | str] = lambda: "This input cannot be followed."
     """Reopens the same input as a growing document, or returns why that is impossible."""
+    sources: Callable[[], str] = lambda: ""
+    """Which of several followed inputs this is, and how many are live."""
 
 
 class Arrival(Enum):
@@ -220,6 +223,11 @@ class FollowWorker:
     @property
     def title(self) -> FollowTitle:
         """The state for the title line."""
+        return replace(self.state, sources=self._options.sources())
+
+    @property
+    def state(self) -> FollowTitle:
+        """The state alone."""
         document = self._session.document
         return follow_title(
             self._machine.status,
@@ -230,6 +238,7 @@ class FollowWorker:
             stalled_for=self.live.stalled_for if self.live else 0.0,
             stalled_after=self._options.stalled_after,
             number=self._session.message_total,
+            was_read=bool(self.live and self.live.size),
         )
 
     @property

@@ -275,7 +275,13 @@ class Navigator:
         self._step(-1)
 
     def _step(self, step: int) -> None:
+        """Go to another message. Without a count, the values of an open card come first."""
         viewport, has_moved = self._host.viewport, False
+        node = NOWHERE if self.count else viewport.neighboring_node(step)
+        if node.is_set:
+            viewport.go_to_cursor(node)
+            self._host.redraw(Changed.FOCUS)
+            return
         for _ in range(self.take_count()):
             cursor = viewport.neighbor(step)
             if not cursor.is_set:

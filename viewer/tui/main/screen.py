@@ -193,6 +193,8 @@ class MainScreen(Screen[None]):
             if chosen:
                 self.action_do(chosen)
             return True
+        if self.view.take_arrow(event.key):
+            return True
         if event.key.isdigit() and self.navigator.type_digit(event.key):
             return True
         if not any(event.key in by_id(id, self.actions).keys for id in COUNTED):
@@ -250,8 +252,11 @@ class MainScreen(Screen[None]):
         if event.transcript is self.widgets.transcript:
             if self.presenter.drawn_standing != self.navigator.standing:
                 self.redraw(Changed.FOCUS)
-        elif event.transcript.focus_number and not event.transcript.is_carried:
-            self.navigator.focus_message(event.transcript.focus_number)
+        elif event.transcript.place != self.widgets.transcript.place:
+            self.widgets.transcript.go_to_row(*event.transcript.place)
+        elif event.transcript.cursor.is_set:
+            self.widgets.transcript.put_cursor(event.transcript.cursor)
+            self.redraw(Changed.FOCUS)
 
     def on_transcript_clicked(self, event: Transcript.Clicked) -> None:
         if event.folds:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from msgspec.structs import replace
 
 from viewer.document.rows import RowKind
 from viewer.model.visibility import Level, Reveal
 from viewer.render.blocks.json_rows import ALL_NODES
 from viewer.tui.control.panes import PaneController
+from viewer.tui.cursor import Cursor
 from viewer.tui.display_state import DisplayState
 from viewer.tui.host import Host
 from viewer.tui.main.export import ExportController
@@ -15,9 +18,12 @@ from viewer.tui.main.filter import FilterController
 from viewer.tui.main.navigator import Navigator
 from viewer.tui.main.search import SearchController
 from viewer.tui.main.stick_to_end import StickToEnd
+from viewer.tui.panes.panel import Panel
 from viewer.tui.session import Changed, Session
 from viewer.tui.settings.settings import Settings
 
+SIDEWAYS = 8
+"""Columns of a step to the side."""
 STRICT = "This view is strict: restart without --strict-safe."
 """The answer to a key that would reveal something."""
 
@@ -94,10 +100,38 @@ class ViewController:
 
     def toggle_markdown(self) -> None:
         """Switch between rendered Markdown and its source."""
-        session, viewport = self._session, self._host.viewport
+        session = self._session
+        self.render_markdown(not (self._settings.markdown if session.markdown is None else session.markdown))
+
+    def render_markdown(self, is_rendered: bool) -> None:
+        """Render Markdown, or show its source."""
+        self._lay_out_again(lambda: self._session.render_markdown(is_rendered))
+
+    def toggle_wrap(self) -> None:
+        """Wrap long lines, or do not."""
+        self.wrap_lines(not self._session.wrapped)
+
+    def wrap_lines(self, is_wrapped: bool) -> None:
+        """Wrap long lines, or show them as they are written and scroll sideways."""
+        self._lay_out_again(lambda: self._session.wrap_lines(is_wrapped))
+        self._host.viewport.scroll_sideways(None)
+        words = (
+            "Long lines are wrapped." if is_wrapped else "Long lines are not wrapped. The arrow keys scroll sideways."
+        )
+        self._host.notify(words)
+
+    def take_arrow(self, key: str) -> bool:
+        """Scroll sideways by an arrow key while lines are not wrapped; True if the key was used."""
+        if self._session.wrapped or key not in ("left", "right") or self._panes.focused is not Panel.TRANSCRIPT:
+            return False
+        self._host.viewport.scroll_sideways(SIDEWAYS if key == "right" else -SIDEWAYS)
+        return True
+
+    def _lay_out_again(self, change: Callable[[], Changed]) -> None:
+        """Lay out all bodies differently. The message under the cursor keeps its line."""
+        viewport = self._host.viewport
         above = viewport.line_of_cursor
-        is_rendered = self._settings.markdown if session.markdown is None else session.markdown
-        self._host.redraw(session.render_markdown(not is_rendered))
+        self._host.redraw(change())
         if viewport.cursor_row is not None:
             viewport.go_to_cursor(self._navigator.cursor, above=above)
         self._host.redraw(Changed.FOCUS)
@@ -172,8 +206,10 @@ class ViewController:
             self._panes.explain(problem)
             return
         number = self._navigator.focused_number
-        if number:
-            unfolded = not self._session.folds.get(self._session.card_of(number), False)
+        if self._host.viewport.is_node_open() is not None:
+            self.turn_node(number, self._navigator.cursor.node)
+        elif number:
+            unfolded = not self._session.is_unfolded(number)
             self._refold(number, self._session.fold(number, unfolded))
         else:
             self._open_folded()
@@ -238,7 +274,10 @@ class ViewController:
 
     def fold(self) -> None:
         """Fold the message; if it is folded, the branch that contains it."""
-        number = self._navigator.focused_number
+        number, node = self._navigator.focused_number, self._host.viewport.is_node_open()
+        if node is not None:
+            self.turn_node(number, self._navigator.cursor.node) if node else self._leave_node(number)
+            return
         branch = self._session.projection.branch_of(number) if number else None
         is_open = branch is not None and any(branch[0] <= each <= branch[1] for each in self._session.unfolded)
         if is_open and self._session.folds.get(number) is False:
@@ -248,8 +287,10 @@ class ViewController:
 
     def unfold(self) -> None:
         """Unfold the message, open its next level, or unfold the folded row."""
-        number = self._navigator.focused_number
-        if number:
+        number, node = self._navigator.focused_number, self._host.viewport.is_node_open()
+        if node is not None:
+            self.turn_node(number, self._navigator.cursor.node) if not node else None
+        elif number:
             self._refold(number, self._session.unfold_more(number))
         else:
             self._open_folded()
@@ -261,8 +302,15 @@ class ViewController:
             self._refold(number, self._session.unfold_more(number, ALL_NODES))
 
     def turn_node(self, number: int, node: int) -> None:
-        """Fold or unfold one value of a message."""
-        self._refold(number, self._session.turn_node(number, node))
+        """Fold or unfold one value of a message, and put the cursor on it."""
+        self._host.redraw(self._session.turn_node(number, node))
+        self._host.viewport.go_to_cursor(Cursor(number, node=node))
+        self._host.redraw(Changed.FOCUS)
+
+    def _leave_node(self, number: int) -> None:
+        """Put the cursor on the card itself."""
+        self._navigator.focus_message(number)
+        self._host.redraw(Changed.FOCUS)
 
     def _refold(self, number: int, changed: Changed) -> None:
         if number:

@@ -14,15 +14,18 @@ from textual.strip import Strip
 
 from viewer.document.rows import FOLDED_KINDS, RowKind
 from viewer.render.blocks.block import Block, BlockLine
+from viewer.render.blocks.sides import Maker
 from viewer.render.layout import MARGIN
-from viewer.render.page import BlockMaker
+from viewer.render.page import centered_notes
 from viewer.render.sanitize import SafeText, sanitize_copy
 from viewer.render.style import UNICODE, Glyphs, Line, Part, StyleRole, trusted
+from viewer.render.width import cells
 from viewer.tui.cursor import NOWHERE, Cursor, cursor_at
 from viewer.tui.host import ScreenPlace
 from viewer.tui.panes.plain_lines import PlainLines
 from viewer.tui.terminal.paint import Painter
 from viewer.tui.transcript.minimap import Minimap
+from viewer.tui.transcript.nodes import line_of_node, next_node
 from viewer.tui.transcript.scroller import Scroller
 from viewer.tui.transcript.selecting import selected_text, with_selection
 
@@ -34,7 +37,7 @@ WHEEL = 3
 
 
 class Transcript(PlainLines, can_focus=True):
-    """Shows the blocks of a `BlockMaker` and scrolls through them. Blocks are made when they become visible."""
+    """Shows the blocks of a maker and scrolls through them. Blocks are made when they become visible."""
 
     class Moved(Message):
         """The scroll position or the cursor changed."""
@@ -64,11 +67,13 @@ class Transcript(PlainLines, can_focus=True):
         self.marks: frozenset[int] = frozenset()
         self.notes: list[SafeText] = []
         """The sentences of an empty view."""
-        self._maker: BlockMaker | None = None
+        self._maker: Maker | None = None
         self._blocks: OrderedDict[int, Block] = OrderedDict()
         self._had_one_transcript = True
         self._frame: list[tuple[int, int, Block]] = []
         """The visible lines: row, line in the row, block."""
+        self._left = 0
+        """Columns of bodies that are scrolled out at the left."""
         self._share = 1.0
         """The visible fraction of the rows."""
         self._base = Style()
@@ -80,7 +85,7 @@ class Transcript(PlainLines, can_focus=True):
 
     # What to show.
 
-    def show(self, maker: BlockMaker | None) -> None:
+    def show(self, maker: Maker | None) -> None:
         """Show other rows, or the same rows made differently. The scroll position stays."""
         self._maker = maker
         self._blocks.clear()
@@ -103,7 +108,7 @@ class Transcript(PlainLines, can_focus=True):
 
     def clear(self) -> None:
         """Remove all text."""
-        self._frame, self._drawn = [], []
+        self._frame, self._drawn, self._left = [], [], 0
         self.show(None)
         self.scroller.reset()
 
@@ -163,6 +168,15 @@ class Transcript(PlainLines, can_focus=True):
         self.keep_cursor_on_screen()
         self._report_move()
 
+    def scroll_sideways(self, step: int | None) -> None:
+        """Scroll lines that are not wrapped, as far as the longest visible one; None returns to their beginning."""
+        shown = (block.lines[line].row for _, line, block in self._visible_lines())
+        longest = max((cells(row.text) for row in shown if row is not None), default=0)
+        left = max(0, min(self._left + step, longest - self.text_width // 2)) if step is not None else 0
+        if left != self._left:
+            self._left = left
+            self._report_move()
+
     def go_to_row(self, row: int, line: int = 0, *, above: int = 0) -> None:
         """Scroll a row to the top, or `above` lines below it."""
         self.scroller.place(row, line, above, self.view_height)
@@ -194,6 +208,10 @@ class Transcript(PlainLines, can_focus=True):
         if row is None:
             return
         block = self.block(row)
+        line = line_of_node(block, cursor.node)
+        if line is not None:
+            self._show_line(row, line)
+            return
         target = self._fitting_line(row, block) if above is None else above
         if target is not None:
             self.scroller.place(row, block.first, target, height)
@@ -215,17 +233,31 @@ class Transcript(PlainLines, can_focus=True):
         if row is None or not self.shows_cursor:
             return
         block = self.block(row)
-        last = block.line_of(offset + block.bases.get(self.cursor.message, 0))
-        if self.scroller.screen_line(row, last, self.view_height) is None:
-            self.go_to_row(row, last, above=self.view_height // 3)
+        place = offset + block.bases.get(self.cursor.message, 0)
+        line = block.line_of(place)
+        self._show_line(row, line)
+        self._show_column(block.lines[line], place)
 
-    def align(self, cursor: Cursor, above: int | None) -> None:
-        """Show the row that matches the cursor of another pane, on the same screen line, without posting a message."""
+    def _show_line(self, row: int, line: int) -> None:
+        if self.scroller.screen_line(row, line, self.view_height) is None:
+            self.go_to_row(row, line, above=self.view_height // 3)
+        self._report_move()
+
+    def _show_column(self, shown: BlockLine, place: int) -> None:
+        """Scroll sideways to a character of a line that is not wrapped."""
+        if shown.row is None or not (self._left or len(shown.row.text) > self.text_width):
+            return
+        column = shown.row.column_of(place)
+        if not self._left <= column < self._left + self.text_width * 3 // 4:
+            self._left = max(0, column - self.text_width // 2)
+            self._report_move()
+
+    def follow(self, place: ScreenPlace, cursor: Cursor) -> None:
+        """Show the same lines and the same cursor as the pane next to this one, without posting a message."""
         self.put_cursor(cursor)
-        row = self.cursor_row
-        if row is not None:
-            self.scroller.place(row, self.block(row).first, above or 0, self.view_height)
-            self.refresh()
+        if place != self.place:
+            self.scroller.place(*place, 0, self.view_height)
+        self.redraw_changed()
 
     def _report_move(self) -> None:
         self.refresh()
@@ -294,6 +326,18 @@ class Transcript(PlainLines, can_focus=True):
                 return cursor_at(rows, row)
             row += step
         return NOWHERE
+
+    def neighboring_node(self, step: int) -> Cursor:
+        """The value of the open card after the cursor (1) or before it (-1); nowhere if there is none."""
+        row = self.cursor_row
+        node = next_node(self.block(row), self.cursor.node, step) if row is not None and self.shows_cursor else None
+        return NOWHERE if node is None else Cursor(self.cursor.number, node=node)
+
+    def is_node_open(self) -> bool | None:
+        """True if the value under the cursor is open, False if it is folded; None if there is none."""
+        row = self.cursor_row
+        line = line_of_node(self.block(row), self.cursor.node) if row is not None else None
+        return None if row is None or line is None else self.block(row).lines[line].is_open
 
     # Blocks.
 
@@ -372,8 +416,11 @@ class Transcript(PlainLines, can_focus=True):
         return self._with_cursor(block.lines[line], block, row, line), piece
 
     def _note_line(self, y: int) -> tuple[Part, ...]:
-        """Return a line of the notes, which follow the rows after an empty line."""
-        return (Part(self.notes[y - 1], StyleRole.QUIET),) if 1 <= y <= len(self.notes) else ()
+        """Return a line of the notes, which are in the middle of the lines below the rows."""
+        if not self.notes:
+            return ()
+        lines = centered_notes(self.notes, self.text_width, self.size.height - len(self._frame))
+        return lines[y] if y < len(lines) else ()
 
     def _with_cursor(self, content: BlockLine, block: Block, row: int, line: int) -> tuple[Part, ...]:
         """Return the line of a block, with the cursor or a mark in the margin."""
@@ -384,7 +431,8 @@ class Transcript(PlainLines, can_focus=True):
         if block.number in self.marks and line == block.first:
             sign, look = "◆", StyleRole.BOOKMARK
         elif is_here:
-            sign, look = self._signs.gutter, StyleRole.FOCUS
+            is_apart = self.is_node_open() is not None and content.node != self.cursor.node
+            sign, look = self._signs.open_gutter if is_apart else self._signs.gutter, StyleRole.FOCUS
         elif block.number and block.number in self.partners:
             sign, look = self._signs.open_gutter, StyleRole.PARTNER
         else:
@@ -401,15 +449,32 @@ class Transcript(PlainLines, can_focus=True):
         """Return one screen line: the line of a block and its piece of the minimap."""
         content, thumb = self._drawn[y] if y < len(self._drawn) else self._content(y)
         width = max(1, self.line_width - 1)
-        segments = self.painter.segments(content, width, self._base)
+        segments = self._segments(content, width, self._left_of(y))
         if y < len(self._frame) and self.text_selection:
             row, line, _ = self._frame[y]
             span = self.text_selection.get_span(row * LINES_A_ROW + line)
             style = Style.from_color() + self.screen.get_component_rich_style("screen--selection")
+            left = self._left_of(y)
+            if span is not None and left:
+                span = max(span[0] - left, 0), span[1] - left if span[1] >= left else min(span[1], 0)
             segments = list(with_selection(Strip(segments, width), span, style))
         if self.line_width < 2:  # no room for the minimap
             return segments
         return segments + self.painter.segments((thumb,), 1, self._base)
+
+    def _left_of(self, y: int) -> int:
+        """The columns of a screen line that are scrolled out: those of bodies only."""
+        if not self._left or y >= len(self._frame):
+            return 0
+        _, line, block = self._frame[y]
+        return self._left if block.lines[line].row is not None else 0
+
+    def _segments(self, content: Line, width: int, left: int) -> list[Segment]:
+        """The segments of a line without the columns that are scrolled out; the margin stays."""
+        if not left or self._maker is None:
+            return self.painter.segments(content, width, self._base)
+        strip, margin = Strip(self.painter.segments(content, width + left, self._base)), len(self._maker.margin.text)
+        return [*strip.crop(0, margin), *strip.crop(margin + left, width + left)]
 
     def render_line(self, y: int) -> Strip:
         """Draw a line with the offsets for a selection: Textual asks for the line under the mouse."""
@@ -417,7 +482,8 @@ class Transcript(PlainLines, can_focus=True):
         if y >= len(self._frame):
             return strip
         row, line, _ = self._frame[y]
-        places = strip.crop(0, self.text_width).apply_offsets(0, row * LINES_A_ROW + line)
+        left = self._left_of(y)
+        places = strip.crop(0, self.text_width).apply_offsets(left, row * LINES_A_ROW + line)
         return Strip.join([places, strip.crop(self.text_width)])
 
     # Selection and mouse.
@@ -452,7 +518,8 @@ class Transcript(PlainLines, can_focus=True):
         row, line, block = lines[event.y]
         content = block.lines[line]
         assert self._maker is not None
-        self.put_cursor(cursor_at(self._maker.rows, row))
+        cursor = cursor_at(self._maker.rows, row)
+        self.put_cursor(cursor if content.node < 0 else Cursor(cursor.number, node=content.node))
         self.keep_cursor_on_screen()
         is_active = content.folds or content.link or content.node >= 0
         if (block.number or block.is_folded) and is_active:

@@ -1,0 +1,1 @@
+"""Replay of inputs: bytes that arrive once more, and the times at which they first arrived."""

@@ -15,6 +15,7 @@ from viewer.tui.dialogs.help import HelpScreen
 from viewer.tui.dialogs.marks import MarksScreen
 from viewer.tui.dialogs.palette import PaletteScreen
 from viewer.tui.insight.leaks import LeaksScreen
+from viewer.tui.insight.replay import ReplayScreen
 from viewer.tui.keys import ACTIONS, DEBUG_ONLY, by_id
 from viewer.tui.panes.inspector_lines import Tab
 from viewer.tui.panes.panel import Panel
@@ -644,6 +645,18 @@ async def test_leaks(tmp_path: Path) -> None:
         assert "Source #1 developer" in drawn(pilot)
         await press(pilot, "escape")
         assert view(pilot).host.is_current
+
+
+@proves("replay")
+async def test_replay() -> None:
+    async with running(keys=["at"]) as pilot:
+        screen = pilot.app.screen
+        assert isinstance(screen, ReplayScreen)
+        await until(lambda: not screen.is_working)
+        assert "event 11 of 11" in drawn(pilot)
+        await press(pilot, "1", "enter")
+        await until(lambda: view(pilot).host.is_current)
+        assert view(pilot).navigator.focused_number == 5
 
 
 @pytest.mark.slow

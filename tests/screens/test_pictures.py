@@ -10,12 +10,13 @@ import pytest
 from tests.support.moving_picture import Shot, moving_picture, texts_of
 from tests.support.program import ROOT
 from tests.support.running import drawn as drawn_text
-from tests.support.running import press, running
+from tests.support.running import finished, press, running
 from viewer.tui.terminal.picture import picture
 
 PICTURES = {
     "safe-80x24": ((80, 24), []),
     "debug-80x24": ((80, 24), ["d", "e", "i"]),
+    "replay-80x24": ((80, 24), ["at", "5", "comma"]),
 }
 DEMO: list[tuple[list[str], float]] = [
     ([], 1.6),
@@ -44,7 +45,10 @@ async def test_pictures_show_the_current_code(name: str, monkeypatch: pytest.Mon
     monkeypatch.chdir(ROOT)
     monkeypatch.delenv("NO_COLOR", raising=False)
     size, keys = PICTURES[name]
-    async with running("samples/tour.ocml", size=size, keys=keys) as pilot:
+    async with running("samples/tour.ocml", size=size) as pilot:
+        for key in keys:
+            await press(pilot, key)
+            await finished(pilot)
         drawn = picture(pilot.app)
     file = ROOT / "docs" / "pictures" / f"{name}.svg"
     if os.environ.get("OCML_UPDATE"):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.app_following import Live
-from tests.support.running import drawn, press, running
+from tests.support.running import drawn, finished, press, running
 from viewer.model.visibility import Reveal
 from viewer.render.sanitize import SafeText
 from viewer.render.width import cells
@@ -84,6 +84,8 @@ LOOKS = {
     "debug-160x48": Look(size=(160, 48), keys=(*PROBLEM, "p", "escape")),
     "debug-100x30-command": Look(size=(100, 30), keys=("d", "colon", *"exp")),
     "safe-80x24-timeline": Look(size=(80, 24), keys=("H",)),
+    "safe-80x24-replay": Look(size=(80, 24), keys=("at", "5", "comma")),
+    "debug-120x40-replay": Look(keys=("d", "at", "8", "left_square_bracket")),
     "debug-40x12": Look(size=(40, 12), keys=PROBLEM),
     "live-120x40": Look("live.ocml", options=FOLLOW),
     "live-80x24": Look("live.ocml", (80, 24), options=FOLLOW),
@@ -142,6 +144,7 @@ async def taken(look: Look, folder: Path, monkeypatch: pytest.MonkeyPatch) -> st
     async with running(look.file, size=look.size, options=look.options) as pilot:
         for key in look.keys:
             await press(pilot, key)
+            await finished(pilot)
         if look.then:
             await Live(pilot, folder / look.file).write(look.then)
         return drawn(pilot)

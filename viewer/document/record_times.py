@@ -1,4 +1,4 @@
-"""Times of records: the time that each line of a stream of events states."""
+"""Record times: the time that each line of an event stream states."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
-from viewer.syntax.times import parse_decoded_time
+from viewer.syntax.times import parse_decoded_time, parse_time
 
 TIME_KEYS = ("ts", "timestamp", "created_at", "time", "created")
-"""Finer times first: `created` counts seconds."""
+"""In order of precision. `created` has only whole seconds."""
 LONGEST_LINE = 64 * 1024
 """A longer line is the record of a whole message, whose time the index knows."""
 _AT_ONCE = 256 * 1024
@@ -45,7 +45,7 @@ def _time_of(line: bytes, decode: Callable[[bytes], dict[str, msgspec.Raw]]) -> 
         for key in TIME_KEYS:
             if key in members:
                 value: object = msgspec.json.decode(members[key])
-                found = parse_decoded_time(value)
+                found = parse_decoded_time(value) if isinstance(value, str) else parse_time(value)
                 if found is not None:
                     return found
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):

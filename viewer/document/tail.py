@@ -12,11 +12,12 @@ from viewer.document.values import Item, ShownDiagnostic, ShownMessage
 class Tail:
     """Iterates over the rows of one reading. A returned row and all rows before it are settled."""
 
-    def __init__(self, projection: Projection) -> None:
+    def __init__(self, projection: Projection, last: int | None = None) -> None:
+        """With `last`, only this many rows at the end are returned."""
         self.projection = projection
         self._rows = projection.rows()
         self._diagnostics = projection.new_diagnostics(self._rows)
-        self._next = 0
+        self._next = 0 if last is None else max(0, len(self._rows) - last)
         self._number = 0
         """The number of the last returned message, shown or hidden."""
 

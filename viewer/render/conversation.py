@@ -36,9 +36,9 @@ def conversation_lines(projection: Projection, width: int, style: Style) -> Iter
     return map(style.paint, styled_lines(projection, width, style))
 
 
-def styled_lines(projection: Projection, width: int, style: Style) -> Iterator[Line]:
+def styled_lines(projection: Projection, width: int, style: Style, last: int | None = None) -> Iterator[Line]:
     """Yield the lines of `show` unpainted: an empty line between blocks, and notes directly under their block."""
-    yield from Conversation(projection, width, style, grows=False).lines()
+    yield from Conversation(projection, width, style, grows=False, last=last).lines()
 
 
 class Conversation:
@@ -66,12 +66,13 @@ class Conversation:
         grows: bool = True,
         begun: bool = False,
         before: Conversation | None = None,
+        last: int | None = None,
     ) -> None:
         """`grows`: the input may grow. `begun`: the page already has content. `before`: the reading of the same
-        input in another format."""
+        input in another format. `last`: the number of rows at the end to write, if not all."""
         audience = projection.audience
         self._grows = grows
-        self._tail = Tail(projection)
+        self._tail = Tail(projection, last)
         boundary_of = partial(projection.boundary, self._tail.rows, grows=grows)
         has_transcript = partial(projection.has_transcript, self._tail.rows)
         self._page = _Page(audience, boundary_of, has_transcript, width, style, begun)

@@ -240,6 +240,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("leaks", ("L",), "Leaks", "Find hidden text that reached the user.", _P, "program.open_leaks", True),
     Action("next_prompt", ("S",), "Next prompt", "Show the next prompt.", _C, "program.open_next_prompt", True),
     Action("lens", ("V",), "Compare formats", "Compare formats.", _C, "program.open_lens", True),
+    Action("replay", ("at",), "Replay", "Replay the transcript as it was written.", _C, "program.open_replay"),
     Action("debug", ("d",), "Debug view", "Switch between the safe and debug views.", _V, "view.toggle_debug"),
     Action("analysis", ("a",), "Analysis", "Show or hide thoughts.", _V, "view.toggle_analysis", True),
     Action("commentary", ("c",), "Commentary", "Show or hide commentary.", _V, "view.toggle_commentary", True),

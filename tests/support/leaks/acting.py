@@ -22,7 +22,9 @@ LEAVES_SAFE = {"debug"}
 """Actions that reveal on purpose: a session uses them only as `DebugAndBack`."""
 ENDS = {"leave", "copy_or_quit", "suspend"}
 """Actions that may end the app, or need a real terminal."""
-KEYS = [key for action in ACTIONS if action.id not in LEAVES_SAFE | ENDS for key in action.keys]
+PLAYS = {"replay"}
+"""Actions whose screen depends on the clock; tests/screens/test_replay_screen.py compares it for other hidden words."""
+KEYS = [key for action in ACTIONS if action.id not in LEAVES_SAFE | ENDS | PLAYS for key in action.keys]
 SIZES = [(120, 40), (80, 24), (100, 30), (60, 16), (40, 12), (200, 50)]
 PLACES = ["1", "9999", "t1", "t2", "x2", "50%", "L3", "B40", "x"]
 PALETTE = ["copy", "export", "next", "raw", "side", "tools", "help", "out"]

@@ -77,6 +77,7 @@ ROWS = (
     HelpRow(("filter",), "show matching messages only"),
     HelpRow(("clear",), "to the transcript; end search"),
     HelpRow(("leaks", "next_prompt", "lens"), "leaks, next prompt, formats"),
+    HelpRow(("replay",), "replay as it was written"),
     HelpRow(("debug",), "safe or debug view"),
     HelpRow(("side_panes",), "thoughts side by side"),
     HelpRow(("raw", "markdown", "wrap"), "bytes, Markdown, long lines"),

@@ -238,6 +238,10 @@ class Catalog:
             self._backlog.pop()
         return None
 
+    def untitled(self, visible: Sequence[Entry]) -> list[Entry]:
+        """The visible files of which nothing is known."""
+        return [entry for entry in visible if entry not in self._facts and _can_be_read(entry)]
+
     def _is_to_read(self, entry: Entry) -> bool:
         facts = self._facts.get(entry)
         return _can_be_read(entry) and (facts is None or not facts.is_counted)
@@ -254,8 +258,8 @@ class Catalog:
         return bool(self.search) and entry not in self._hits and _can_be_read(entry) and entry.size <= MOST_SEARCHED
 
 
-_SMALL = 32 * 1024
-"""The maximum size in bytes of a file that is read completely at once."""
+_SMALL = 4 * 1024
+"""A file of at most this size is read whole at once."""
 assert _SMALL < MOST_COUNTED
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from msgspec import Struct
 from textual import events, on
@@ -52,6 +53,7 @@ from viewer.tui.terminal.paint import Painter
 SECONDS_BETWEEN_DRAWS = 0.1
 SECONDS_OF_LISTING = 0.02
 SECONDS_BETWEEN_LISTINGS = 2.0
+SECONDS_OF_TITLES = 0.05
 MOST_PREVIEWED = 7
 """The maximum number of lines of the preview, with its rule."""
 _MOST_COUNTED = 9999
@@ -209,8 +211,9 @@ class FilesScreen(DismissOnce[Choice | None]):
                 catalog.found(search, searched, hit)
             elif wanted is not None:
                 entry, whole = wanted
-                facts = await asyncio.to_thread(self._facts, entry, whole)
-                catalog.learn(entry, facts)
+                entries = [entry] if whole else catalog.untitled(self._visible) or [entry]
+                for read, facts in await asyncio.to_thread(self._facts, entries, whole):
+                    catalog.learn(read, facts)
             else:
                 return False
         except NotWantedError:
@@ -218,8 +221,16 @@ class FilesScreen(DismissOnce[Choice | None]):
         self._learned()
         return True
 
-    def _facts(self, entry: Entry, whole: bool) -> FileFacts:
-        return facts_of(entry, self.catalog.reading, lambda: self._check(entry)) if whole else head_of(entry)
+    def _facts(self, entries: Sequence[Entry], whole: bool) -> list[tuple[Entry, FileFacts]]:
+        """The facts of one file, or the titles of several for a short time."""
+        if whole:
+            return [(entry, facts_of(entry, self.catalog.reading, partial(self._check, entry))) for entry in entries]
+        deadline, known = time.monotonic() + SECONDS_OF_TITLES, []
+        for entry in entries:
+            known.append((entry, head_of(entry)))
+            if self._is_closed or time.monotonic() >= deadline:
+                break
+        return known
 
     def _check(self, entry: Entry) -> None:
         """Stop if the file is not needed now. The reading thread calls this."""

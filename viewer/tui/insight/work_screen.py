@@ -94,6 +94,11 @@ class WorkScreen(DismissOnce[int | None]):
         if not self._is_closed:
             self.draw()
 
+    @property
+    def is_working(self) -> bool:
+        """True while a background task computes what the screen shows."""
+        return bool(self.status)
+
     def compute(self) -> None:
         """Do the work in a thread, and call `check_open` regularly."""
         raise AssertionError("each screen has its own")
@@ -108,6 +113,10 @@ class WorkScreen(DismissOnce[int | None]):
         except ViewerError as error:
             self.status = failure_words(error)
             self.show_lines([])
+
+    def report_failure(self, error: ViewerError) -> None:
+        """Say why there is nothing to show."""
+        self.status = failure_words(error)
 
     def check_open(self) -> None:
         """Stop the background task if the screen was closed."""

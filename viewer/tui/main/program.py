@@ -127,6 +127,18 @@ class ProgramController:
             shown = DiffScreen(self._painter, self._printing, names, formats, document.options, audience)
             self._screen.app.push_screen(shown, self._go_to_message)
 
+    def open_replay(self) -> None:
+        """Show what was on the screen at any moment, and go to the chosen message."""
+        from viewer.tui.insight.replay import ReplayScreen
+
+        document = self._session.document
+        if self._can_read_again():
+            audience = self._session.projection.audience
+            shown = ReplayScreen(
+                *(self._painter, self._printing, document.name, document.named_format, document.options, audience)
+            )
+            self._screen.app.push_screen(shown, self._go_to_message)
+
     def _can_read_again(self) -> bool:
         """False for a pipe: these screens read the input again."""
         if self._session.document.path == "-":

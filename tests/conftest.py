@@ -23,6 +23,8 @@ from tests.support.native import LEVELS
 EMPTY = tempfile.TemporaryDirectory(prefix="ocmlview-tests-")
 os.environ["XDG_CONFIG_HOME"] = EMPTY.name
 """Ignore the settings and themes of the developer who runs the tests."""
+os.environ["XDG_STATE_HOME"] = os.devnull
+"""Nothing survives the end of a program: no folder can be made there."""
 
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 """The tests start the program many hundred times, so keep its compiled files."""

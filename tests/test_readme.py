@@ -11,7 +11,6 @@ import pytest
 from tests.support.program import CHAT, run
 from viewer.cli import COMMANDS, exits
 from viewer.render.crash import CRASHED
-from viewer.tui.keys import ACTIONS
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
@@ -76,12 +75,14 @@ def test_it_names_every_command() -> None:
 
 
 def test_its_exit_codes_are_those_of_the_code() -> None:
-    codes = {int(code) for code in re.findall(r"^\| (\d+) \|", README, re.MULTILINE)}
+    sentence = README[README.index("Exit codes: ") :].partition("\n\n")[0]
+    codes = {int(code) for code in re.findall(r"`(\d+)`", sentence)}
     assert codes == {exits.FINE, exits.FINDINGS, exits.USAGE, exits.INTERRUPTED, exits.PIPE_CLOSED, CRASHED}
 
 
-def test_it_names_every_key() -> None:
-    keys = README[README.index("## Keys of the viewer") : README.index("Press `?` in the viewer")]
-    named = set(re.split(r"[\s·|`]+", keys)) | {"|"}
-    wanted = {action.shown_keys[0].removeprefix("y ") for action in ACTIONS if action.shown_keys}
-    assert wanted - named == {"ctrl+z", "ctrl+c"}, "these two do what they do everywhere"
+def test_it_is_a_front_page() -> None:
+    assert README.count("\n") <= 130
+    assert len(BLOCKS) == 5
+    assert all(block.count("\n") == 4 for block in BLOCKS[2:])
+    assert README.count("](docs/pictures/demo.svg)") == 1
+    assert {"docs/keys.md", "docs/settings.md", "SECURITY.md"} <= set(re.findall(r"\]\(([^)]*)\)", README))

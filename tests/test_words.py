@@ -38,7 +38,7 @@ SEARCHED = {
     "snapshot, projection": ["document/projection.py"],
     "backend, NumPy": ["document/backend.py"],
     "disclosure": ["document/disclosure.py"],
-    "regex": ["document/regex.py"],
+    "regex": ["document/search/regex.py"],
     "filter": ["document/filter/grammar.py", "document/filter/predicate.py"],
     "visibility, hidden": ["model/visibility.py"],
     "diagnostic, severity": ["model/diagnostic.py"],

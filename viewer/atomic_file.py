@@ -1,4 +1,4 @@
-"""Atomic write of a file: written to a temporary file in its folder, synced to disk, then renamed."""
+"""Atomic write of a file: write to a temporary file in the same folder, sync it to disk, then rename it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class OutputExistsError(ViewerError):
 
 
 class AtomicFile:
-    """Context manager: the file appears on leaving without an exception; otherwise nothing remains.
+    """Context manager: the file appears on a normal exit; after an exception, nothing remains.
 
     Devices and pipes are written directly. Only the owner can read a `private` file."""
 
@@ -31,7 +31,7 @@ class AtomicFile:
         self._overwrite = overwrite
         self._private = private
         self._never = never
-        """A file that is never replaced, even with `overwrite`: the input."""
+        """The input: never replaced, even with `overwrite`."""
         self._temporary: Path | None = None
         self._file: IO[bytes] | None = None
 
@@ -43,7 +43,7 @@ class AtomicFile:
         except OSError as error:
             raise self._refusal(error) from None
         finally:
-            if not is_open:  # possibly because of a signal
+            if not is_open:  # a signal can cause this
                 self._discard()
         return self
 
@@ -58,7 +58,7 @@ class AtomicFile:
         self.size += len(data)
 
     def sync(self) -> None:
-        """Sync the written text to disk. Leaving does this too, but then the caller waits for it."""
+        """Sync the written text to disk early, so that leaving the context takes less time."""
         assert self._file is not None
         try:
             self._file.flush()
@@ -95,7 +95,7 @@ class AtomicFile:
                 raise OutputExistsError(f"{target} already exists (use --force to overwrite)")
         self.path = target.resolve()
         temporary = self.path.parent / f".export-{secrets.token_hex(8)}"
-        self._temporary = temporary  # set before it exists: a signal can arrive as soon as it does
+        self._temporary = temporary  # set before the file exists, because a signal can arrive at any time
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         self._file = os.fdopen(descriptor, "wb")
         if not self._private:
@@ -128,12 +128,12 @@ class AtomicFile:
     def _discard(self) -> None:
         """Close the file and remove the temporary one."""
         if self._temporary is not None:
-            with suppress(OSError):  # file or folder missing, or a folder that allows no removal
+            with suppress(OSError):  # the file or folder is missing, or the folder is read-only
                 self._temporary.unlink()
             self._temporary = None
         file, self._file = self._file, None
         if file is not None:
-            with suppress(OSError):  # the write or the sync before has reported a full disk
+            with suppress(OSError):  # an earlier write or sync has already reported the full disk
                 file.close()
 
     def _refusal(self, error: OSError) -> ViewerError:
@@ -141,14 +141,14 @@ class AtomicFile:
 
 
 def _umask() -> int:
-    """The umask: the bits removed from the mode of new files."""
+    """The umask: the permission bits that new files lack."""
     mask = os.umask(0o077)
     os.umask(mask)
     return mask
 
 
 def _sync_folder(folder: Path) -> None:
-    """Sync the folder so that the new name survives a power failure, if the system guarantees that."""
+    """Sync the folder so that the new name survives a power failure, on systems that support it."""
     try:
         descriptor = os.open(folder, os.O_RDONLY)
     except OSError:

@@ -14,7 +14,7 @@ Made = TypeVar("Made")
 _CLEARING: list[Callable[[], None]] = []
 _FEW = 256
 _SHORT = 4096
-"""Searches, and bytes of one, for which looking for signs costs less than compiling a pattern."""
+"""Up to this many searches, of at most this many bytes each, a check for signs costs less than compiling."""
 
 
 def bounded_cache(most: int) -> Callable[[Callable[Given, Made]], Callable[Given, Made]]:
@@ -29,26 +29,26 @@ def bounded_cache(most: int) -> Callable[[Callable[Given, Made]], Callable[Given
 
 
 def clear_caches() -> None:
-    """Clear all caches: results that were read are in the index."""
+    """Clear all caches. The index already holds what they were used for."""
     for clear in _CLEARING:
         clear()
 
 
 def release_memory() -> None:
-    """Return free memory to the system: growing columns leave half the size of a large index behind."""
-    import ctypes  # for a large index, NumPy has loaded it already
+    """Return free memory to the system. Growing columns leave up to half the size of a large index unused."""
+    import ctypes  # NumPy has already loaded it if the index is large
 
     try:
         trim = ctypes.CDLL(None).malloc_trim
-    except (OSError, AttributeError):  # only the GNU library has it
+    except (OSError, AttributeError):  # only glibc has it
         return
     trim(0)
 
 
 def lazy_regex(pattern: AnyStr, flags: int = 0, signs: Iterable[bytes] = ()) -> re.Pattern[AnyStr]:
-    """Like `re.compile`, but deferred to the first use: compiling costs more than using, and few inputs need them.
+    """Like `re.compile`, but compiled on first use: compiling takes longer than searching, and few inputs need it.
 
-    Every match contains one of the `signs`, ignoring case: short bytes without one do not need the pattern either."""
+    Every match contains one of the `signs`, ignoring case. Short inputs without a sign never compile the pattern."""
     return cast("re.Pattern[AnyStr]", _Uncompiled(pattern, flags, tuple({sign.lower(): None for sign in signs})))
 
 
@@ -60,7 +60,7 @@ class _Uncompiled:
         self._compiled: re.Pattern[Any] | None = None
         self._signs = signs
         self._left = _FEW if signs else 0
-        """How many more searches look for signs first. A large input needs the pattern sooner or later."""
+        """How many more searches check for signs first. A large input needs the pattern sooner or later."""
 
     def search(self, data: Any, start: int = 0, end: int = sys.maxsize) -> re.Match[Any] | None:
         if self._is_without_sign(data, start, end):

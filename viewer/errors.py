@@ -1,10 +1,10 @@
-"""Usage and input errors: caught once, one sentence, an exit code."""
+"""`ViewerError`: a usage or input error in one sentence. `ended` in `cli/exits.py` chooses the exit code."""
 
 from __future__ import annotations
 
 
 class Excerpt:
-    """What the user typed, and the place of the fault in it. A plain class, because every start loads it."""
+    """What the user typed, and where it is wrong. A plain class, because it is loaded at every start."""
 
     def __init__(self, source: str, column: int, length: int) -> None:
         self.source = source
@@ -14,21 +14,18 @@ class Excerpt:
 
 
 class ViewerError(Exception):
-    """A request that cannot be fulfilled; the message is one clear sentence."""
+    """A request that cannot be fulfilled. The message is one clear sentence."""
 
-    exit_code = 2
     excerpt: Excerpt | None = None
-    """The faulty text, which is quoted below the sentence."""
+    """The faulty text, quoted below the sentence."""
 
 
 class RefusedError(ViewerError):
-    """The transcript cannot be written as requested."""
-
-    exit_code = 1
+    """The transcript cannot be written as requested; `convert` passes the sentence to `refuse` (exit code 1)."""
 
 
 class FileRewrittenError(ViewerError):
-    """The input no longer holds the bytes that were indexed: nothing of it may be shown with the old index."""
+    """The input no longer holds the bytes that were indexed, so nothing may be shown with the old index."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"{name}: the file was rewritten")

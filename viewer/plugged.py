@@ -1,4 +1,4 @@
-"""Lookup of tables from other distributions: formats ask here, and the program connects the plug-ins."""
+"""Lookup of plug-in tables: formats ask here, and the program connects the plug-ins."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Plugged:
-    """Lookup of tables from other distributions; finds nothing until the program connects their source."""
+    """Lookup of tables from other distributions. It finds nothing until `connect`."""
 
     def __init__(self) -> None:
         self.table: Callable[[str], Any] = lambda name: None
@@ -15,7 +15,7 @@ class Plugged:
         self.tables: Callable[[], list[Any]] = list
 
     def connect(self, table: Callable[[str], Any], tables: Callable[[], list[Any]]) -> None:
-        """Set the source."""
+        """Set the functions that find a table by name and list all tables."""
         self.table, self.tables = table, tables
 
 

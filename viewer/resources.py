@@ -1,4 +1,4 @@
-"""Bundled files: `samples` and `themes`, in the package or next to it in a checkout."""
+"""Paths of bundled files: `samples` and `themes`, in the package or, in a checkout, next to it."""
 
 from __future__ import annotations
 

@@ -12,13 +12,13 @@ from types import FrameType, TracebackType
 from typing import Any, NoReturn
 
 _FAULTS = ("SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSEGV")
-"""Faults of the process: the faulting instruction would run again after a handler written in Python."""
+"""Faults of the process. After a handler written in Python, the faulting instruction would run again."""
 _OTHER_DEFAULTS = (
     "SIGKILL", "SIGSTOP", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGCONT", "SIGCHLD", "SIGURG", "SIGWINCH", "SIGINFO",
 )  # fmt: skip
 """Not catchable, or not fatal by default."""
 _IGNORED = ("SIGPIPE", "SIGXFSZ")
-"""Python ignores them, so that a write fails instead."""
+"""Python ignores these, so that a write fails instead."""
 
 
 def _fatal_signals() -> tuple[int, ...]:
@@ -27,16 +27,16 @@ def _fatal_signals() -> tuple[int, ...]:
 
 
 FATAL = _fatal_signals()
-"""Every signal that can be caught and ends a process by default, real-time signals included."""
+"""Every signal that can be caught and ends a process by default, including real-time signals."""
 
 RESTORE = (
     "\x1b\\\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1015l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[?2048l\x1b[?2026l"
     "\x1b[<u\x1b[?7h\x1b[0m\x1b[?1049l\x1b[?25h"
 )
-"""Ends an unfinished sequence, then leaves every mode that the app or its first page can have set."""
+"""Ends an unfinished escape sequence, then resets every mode that the app or its first page can have set."""
 
 _MOMENT = 0.01
-"""Seconds; a destructor ends within them."""
+"""Seconds, long enough for a destructor to end."""
 
 
 def handled_signals() -> list[int]:
@@ -48,7 +48,7 @@ def handled_signals() -> list[int]:
 def interrupt_at_once() -> Iterator[None]:
     """Let Ctrl-C end the process like any other signal, unless a command has files to remove.
 
-    While modules are imported, Python can turn a KeyboardInterrupt into another exception.
+    During an import, Python can turn a KeyboardInterrupt into another exception.
     """
     if signal.getsignal(signal.SIGINT) is not signal.default_int_handler or signal.getsignal(signal.SIGTERM):
         yield
@@ -61,9 +61,9 @@ def interrupt_at_once() -> Iterator[None]:
 
 
 def raise_again(lost: BaseException | None) -> bool:
-    """Raise in a moment what the handler of a signal raised inside a destructor, where Python drops it.
+    """Send a signal again shortly after its handler raised inside a destructor, where Python drops the exception.
 
-    False if this is no such exception."""
+    False if the exception does not come from a signal."""
     if isinstance(lost, KeyboardInterrupt):
         number = int(signal.SIGINT)
     elif isinstance(lost, SystemExit) and isinstance(lost.code, int) and lost.code - 128 in FATAL:
@@ -80,24 +80,24 @@ def _exit(number: int, frame: FrameType | None) -> NoReturn:
 
 
 class TerminalGuard:
-    """Context manager: a fatal signal ends the app in order. If it cannot, the terminal is restored at once."""
+    """Context manager: a fatal signal ends the app cleanly. If that fails, the terminal is restored at once."""
 
     def __init__(self) -> None:
         self.is_taken = False
-        """True while the screen belongs to the app."""
+        """True while the app owns the screen."""
         self.end_app: Callable[[int], object] | None = None
-        """A function that asks the running app to end with an exit code; None if no app runs."""
+        """A function that asks the app to end with an exit code; None if no app is running."""
         self._has_asked = False
         self._before: dict[int, signal._HANDLER] = {}
         self._attributes: list[Any] | None = None
 
     def attach(self, end_app: Callable[[int], object]) -> None:
-        """Give the screen to the app. `end_app` asks it to end with an exit code."""
+        """Hand the screen over to the app. `end_app` asks it to end with an exit code."""
         self.end_app = end_app
         self.is_taken = True
 
     def detach(self) -> None:
-        """Take the screen back: the app has ended and restored it."""
+        """Take the screen back after the app has ended and restored it."""
         self.is_taken = False
 
     def __enter__(self) -> TerminalGuard:
@@ -114,7 +114,7 @@ class TerminalGuard:
             signal.signal(number, handler)
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
-        """Ask the app once. A second signal, or no app, restores the terminal and ends the process."""
+        """Ask the app to end, once. On a second signal, or without an app, restore the terminal and end the process."""
         if self.end_app and not self._has_asked:
             self._has_asked = True
             with suppress(RuntimeError):  # the event loop is closed
@@ -129,7 +129,7 @@ class TerminalGuard:
 
     def _restore(self) -> None:
         signal.signal(signal.SIGTTOU, signal.SIG_IGN)
-        with suppress(OSError):  # there may be no terminal anymore
+        with suppress(OSError):  # the terminal may be gone
             terminal = os.dup(2)
             os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # so that the writer thread cannot write another frame
             os.write(terminal, RESTORE.encode("ascii"))

@@ -37,7 +37,7 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("groups", nargs="*", metavar="GROUP", help="measure these alone")
     parser.add_argument("--quick", action="store_true", help="small inputs, few rounds: about a minute")
-    parser.add_argument("--write", action="store_true", help="put the tables into README.md and docs/performance.md")
+    parser.add_argument("--write", action="store_true", help="put the figures into docs/performance.md and README.md")
     asked = parser.parse_args()
     if unknown := set(asked.groups) - set(GROUPS):
         parser.error(f"no such group: {', '.join(sorted(unknown))}")

@@ -136,12 +136,12 @@ async def _throughput(pilot: Pilot[int], path: Path, scale: Scale, report: Repor
     writer = _Writer(path, _turns(500_000))
     writer.start()
     start = time.monotonic()
-    end, lags, begun_at = start + scale.rate_seconds, [], document._read_to
+    end, lags, begun_at = start + scale.rate_seconds, [], document.size
     while time.monotonic() < end:
         before = time.perf_counter()
         await asyncio.sleep(0.005)
         lags.append(max(0.0, time.perf_counter() - before - 0.005))
-    read, behind = document._read_to - begun_at, writer.written - document._read_to
+    read, behind = document.size - begun_at, writer.written - document.size
     took = time.monotonic() - start
     writer.end()
     work = f"following {RATE // MEGABYTE} MB/s for {scale.rate_seconds:g} s"

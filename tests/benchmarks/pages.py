@@ -1,4 +1,4 @@
-"""Write the tables between their marks: all rows to the page about performance, the most telling to the README."""
+"""Write the measured figures between their marks: all rows to the page about performance, two to the README."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ from pathlib import Path
 from tests.benchmarks.figures import Row, table
 
 ROOT = Path(__file__).parents[2]
-PAGES = {"all": ROOT / "docs" / "performance.md", "short": ROOT / "README.md"}
-"""The page of each table, which is between `<!-- measured: all -->` and `<!-- end -->`."""
+PERFORMANCE = ROOT / "docs" / "performance.md"
+PAGES = {"short": PERFORMANCE, "all": PERFORMANCE, "two": ROOT / "README.md"}
+"""The page of each part, which is between `<!-- measured: all -->` and `<!-- end -->`."""
+TOLD = ("first content, chat 1 GB", "index, chat 1 GB")
+"""The rows of the README."""
 _MARKED = r"(?<=<!-- measured: {} -->\n).*?(?=<!-- end -->)"
 
 
@@ -22,10 +25,22 @@ def has_marks(name: str) -> bool:
 
 
 def write(rows: Sequence[Row]) -> None:
-    """Rewrite the tables of both pages."""
-    for name, shown in (("all", rows), ("short", [row for row in rows if row.is_headline])):
-        page = PAGES[name].read_text("utf-8")
-        PAGES[name].write_text(put(page, name, f"{table(shown)}\n{machine()}\n"), "utf-8")
+    """Rewrite the tables, and the sentence of the README if its rows were measured."""
+    told = two_figures(rows)
+    made = {"short": table([row for row in rows if row.is_headline]), "all": table(rows), "two": told}
+    for name, page in PAGES.items():
+        if made[name]:
+            below = "" if name == "two" else f"\n{machine()}\n"
+            page.write_text(put(page.read_text("utf-8"), name, made[name] + below), "utf-8")
+
+
+def two_figures(rows: Sequence[Row]) -> str:
+    """The sentence of the README; empty if one of its rows was not measured."""
+    found = {row.work: row.ours for row in rows if row.ours is not None}
+    opened, indexed = (found.get(work) for work in TOLD)
+    if opened is None or indexed is None:
+        return ""
+    return f"A chat of 1 GB is on the screen after {opened}, and it is indexed at {indexed} on one core.\n"
 
 
 def put(page: str, name: str, made: str) -> str:

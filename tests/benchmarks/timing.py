@@ -22,7 +22,12 @@ LEFT_OUT = ("NO_COLOR", "LESS", "LESSOPEN", "PYTHONDONTWRITEBYTECODE", "PYTHONUN
 def environment() -> dict[str, str]:
     """Environment of every measured program: no personal settings; what was compiled once stays compiled."""
     kept = {name: value for name, value in os.environ.items() if name not in LEFT_OUT}
-    nowhere = {"XDG_CONFIG_HOME": os.devnull, "PYTHONPATH": str(ROOT), "LC_ALL": "C.UTF-8"}
+    nowhere = {
+        "XDG_CONFIG_HOME": os.devnull,
+        "XDG_STATE_HOME": os.devnull,
+        "PYTHONPATH": str(ROOT),
+        "LC_ALL": "C.UTF-8",
+    }
     return {**kept, **nowhere, "TERM": "xterm-256color", "COLORTERM": "truecolor"}
 
 

@@ -51,6 +51,7 @@ def test_without_a_file_every_setting_has_its_default(file: Path) -> None:
         "stall-after": ("10", "default"),
         "plugins": ("true", "default"),
         "discovery": ("true", "default"),
+        "state": ("true", "default"),
         "max_spool": ("4 GB", "default"),
         "max_decompressed": ("2 GB", "default"),
     }
@@ -117,7 +118,8 @@ def test_the_new_settings_file_lists_every_setting(file: Path) -> None:
     assert settings.problems_found == ()
     assert set(settings.lines) == {
         "theme", "keymap.search", "keymap.partner", "layout.outline", "layout.inspector", "layout.problems", "wrap",
-        "markdown", "stall-after", "plugins", "discovery", "places.claude-code", "max_spool", "max_decompressed",
+        "markdown", "stall-after", "plugins", "discovery", "state", "places.claude-code", "max_spool",
+        "max_decompressed",
     }  # fmt: skip
     fresh = Settings()
     assert (settings.wrap, settings.markdown, settings.stall_after) == (fresh.wrap, fresh.markdown, fresh.stall_after)

@@ -48,7 +48,7 @@ def opened(path: Path, *keys: str, **variables: str) -> Terminal:
 
 class TestWithoutATranscript:
     def test_help_fits_on_one_screen(self) -> None:
-        terminal = Terminal(["--help"], (80, 30))
+        terminal = Terminal(["--help"], (80, 32))
         assert terminal.end() == 0
         assert terminal.text().startswith("Usage: ocmlview")
         assert "Open the bundled tour." in terminal.text()
@@ -58,6 +58,8 @@ class TestWithoutATranscript:
         terminal = Terminal([], SMALL, variables={"HOME": str(tmp_path)})
         terminal.wait_for("No sessions found")
         terminal.press("escape")
+        terminal.wait_for("Press q to quit.")
+        terminal.press("q")
         assert terminal.end() == 0
 
     def test_no_arguments_on_a_terminal_without_a_screen_give_help(self) -> None:

@@ -13,6 +13,7 @@ from viewer.model.diagnostic import Rule, Severity
 from viewer.render.theme import find_theme, theme_names
 from viewer.resources import bundled
 from viewer.rules import RULES
+from viewer.tui.files.keys import list_actions
 from viewer.tui.keys import ACTIONS, Action, Group
 from viewer.tui.settings.template import TEMPLATE
 
@@ -99,6 +100,12 @@ def keys() -> str:
     return "\n".join(f"## {group.value}\n\n" + _keys(group) for group in Group)
 
 
+def list_keys() -> str:
+    """The keys of a list of files."""
+    rows = [_key_row(action)[:3] for action in list_actions()]
+    return _table(("keys", "action", "does"), rows)
+
+
 def _keys(group: Group) -> str:
     rows = [_key_row(action) for action in ACTIONS if action.group is group]
     return _table(("keys", "action", "does", ""), rows)
@@ -142,6 +149,7 @@ MADE: dict[str, Callable[[], str]] = {
     "formats": formats,
     "diagnostics": diagnostics,
     "keys": keys,
+    "list_keys": list_keys,
     "themes": themes,
     "settings": settings,
     "policies": policies,

@@ -27,6 +27,7 @@ VARIABLES = {
     "NO_COLOR": "No colours, unless --color or --theme asks for them.",
     "VISUAL, EDITOR": "What the key v opens.",
     "XDG_CONFIG_HOME": "Where the folder ocmlview with settings and themes is; ~/.config without it.",
+    "XDG_STATE_HOME": "Where the folder ocmlview with marks and positions is; ~/.local/state without it.",
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import select
 import shlex
 import signal
 import subprocess
@@ -105,8 +106,9 @@ def prepare(folder: Path) -> dict[str, str]:
     return {**os.environ, "HOME": str(home), "XDG_CONFIG_HOME": config, "PATH": f"{programs}:{os.environ['PATH']}"}
 
 
-def run_in_shell(line: str, folder: Path, environment: dict[str, str], *, live: bool) -> Result:
-    """A command in a shell; one that is live is interrupted when it waits for its input."""
+def run_in_shell(line: str, folder: Path, environment: dict[str, str], *, live: bool, prints: bool) -> Result:
+    """Run a command in a shell. A live one is interrupted when it waits for its input, after its first output if it
+    prints any: a process that is only starting may look idle, too."""
     with subprocess.Popen(
         ["bash", "-c", line],
         cwd=folder,
@@ -119,6 +121,8 @@ def run_in_shell(line: str, folder: Path, environment: dict[str, str], *, live: 
     ) as process:
         assert process.stdout and process.stderr
         if live:
+            if prints:
+                select.select([process.stdout], [], [], LONGEST_WAIT)
             wait_until_idle(process.pid)
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGINT)

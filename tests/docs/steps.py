@@ -56,15 +56,20 @@ def do(step: Step, project: Path, environment: Mapping[str, str]) -> None:
 def _insert(step: Step, path: Path) -> None:
     lines = path.read_text("utf-8").splitlines(keepends=True)
     place = _place(step, lines)
-    lines[place : place + (", instead of `" in step.sentence)] = [step.block]
+    lines[place:place] = [step.block]
     path.write_text("".join(lines), "utf-8")
 
 
 def _place(step: Step, lines: list[str]) -> int:
-    """The index of the line before which the block belongs."""
-    if ", before the last line," in step.sentence:
-        return len(lines) - 1
-    anchor = step.names[1]
+    """The index of the line before which the block belongs. The quoted line must be the only one, and no decorator or
+    comment may lose the line that it belongs to."""
+    if ", at the end," in step.sentence:
+        return len(lines)
+    path, anchor = step.names[:2]
     found = [number for number, line in enumerate(lines) if anchor in line]
-    assert found, f"{step.names[0]} has no line with {anchor!r}"
-    return found[0] + (f"after `{anchor}`" in step.sentence or f"after ``{anchor}``" in step.sentence)
+    assert len(found) == 1, f"{path} has {len(found)} lines with {anchor!r}"
+    if f"after `{anchor}`" in step.sentence or f"after ``{anchor}``" in step.sentence:
+        return found[0] + 1
+    before = lines[found[0] - 1].strip() if found[0] else ""
+    assert not before.startswith(("@", "#")), f"{path}: {before!r} belongs to the line with {anchor!r}"
+    return found[0]

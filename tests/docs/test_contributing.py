@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.steps import do, steps_of
+from tests.support.big_inputs import big_input
 from tests.support.made_once import made_once
 from tests.support.program import ROOT
 
@@ -27,10 +29,10 @@ LAWS = "tests/laws/test_samples.py tests/laws/test_chunking.py"
 """Run with the new samples only."""
 PROGRAMS = {
     "ocmlview": 'exec "{python}" -m viewer "$@"',
-    "pytest": 'exec "{python}" -m pytest "$@"',
+    "pytest": '[ -z "$OCML_UPDATE$OCML_ONLY" ] || exec "{python}" -m pytest "$@"',
     "make": "case $1 in docs|check) ;; *) exit 1;; esac",
 }
-"""The copy has no `.venv`. Pages are made once, and all checks run once, at the end."""
+"""The copy has no `.venv`. Pages are made once, and all checks and the tests of whole files run once, at the end."""
 
 
 @pytest.fixture(scope="module")
@@ -73,18 +75,24 @@ class TestTheSteps:
         assert "A block of code in the body is not closed." in done(project, "viewer", "explain", "I-FENCE-OPEN")
         assert "### I-FENCE-OPEN" in (project / "docs/diagnostics.md").read_text("utf-8")
 
-    @pytest.mark.parametrize("size", [200, 4_000_000], ids=["small", "big"])
-    def test_the_diagnostic_is_found_in_inputs_of_any_size(self, project: Path, tmp_path: Path, size: int) -> None:
-        """Small inputs are parsed, big ones are scanned; each way has its own prefilter."""
-        turn = (
-            "<|start|>user<|message|>How long is it?<|end|>\n<|start|>assistant<|channel|>final<|message|>So.<|end|>\n"
-        )
-        turns = size // len(turn)
-        path = tmp_path / "long.ocml"
-        path.write_text(f"version: 2.2\n{turn * turns}<|start|>user<|message|>As in ```\nx = 1<|end|>\n{turn * turns}")
+    def test_the_diagnostic_is_found_in_a_big_input(self, project: Path, tmp_path: Path) -> None:
+        """The program finds what the step with `test_big_inputs.py` proves; with a trigger that is too narrow, that
+        test fails."""
+        big = big_input((project / "samples/broken/I-FENCE-OPEN.ocml").read_bytes())
+        assert big is not None
+        path = tmp_path / "big.ocml"
+        path.write_bytes(big.text)
         found = done(project, "viewer", "check", str(path))
-        assert f"{path}:{2 * turns + 2}:31: info: " in found
+        assert f"{path}:{big.messages + 2}:36: info: " in found
         assert found.count("[I-FENCE-OPEN]") == 1
+        row = project / "viewer/checks/fences.py"
+        wide = row.read_text("utf-8")
+        row.write_text(wide.replace('Contains(b"```")', 'Contains(b"````")'), "utf-8")
+        try:
+            with pytest.raises(AssertionError, match="test_a_broken_sample_has_the_same_problems_in_a_big_input"):
+                done(project, "pytest", "-p", "no:xdist", "tests/laws/test_big_inputs.py", OCML_ONLY="I-FENCE-OPEN")
+        finally:
+            row.write_text(wide, "utf-8")
 
     def test_the_format_is_read_and_listed(self, project: Path) -> None:
         shown = done(project, "viewer", "show", "samples/valid/chat-lines/one-turn.ocml")
@@ -115,11 +123,14 @@ class TestTheSteps:
 
     @pytest.mark.lab
     def test_the_tests_pass(self, project: Path) -> None:
-        """The new key, sample, rule and row among them."""
+        """The new key, sample, rule and row among them, and every test that a step runs."""
         done(project, "pytest", *TABLES.split())
-        done(project, "pytest", "tests/screens/test_every_action.py", "-k", "middle or has_a_proof")
-        done(project, "pytest", "tests/cli/test_commands.py", "-k", "words or explains_itself")
-        done(project, "pytest", "tests/laws/leaks/test_printed_leaks.py", "-k", "every_command_is_listed")
+        for line in (
+            line for heading in HEADINGS for step in steps_of(PAGE, heading) for line in step.block.splitlines()
+        ):
+            if line.startswith("pytest "):
+                done(project, *shlex.split(line))
+        done(project, "pytest", "tests/cli/test_commands.py", "-k", "explains_itself")
         done(project, "pytest", "tests/laws/test_format_examples.py", "-m", "not lab", OCML_ONLY="helpdesk")
         for new in ("FENCE", "chat-lines", "helpdesk"):
             done(project, "pytest", *LAWS.split(), "-m", "not lab", OCML_ONLY=new)
@@ -132,7 +143,15 @@ def test_every_step_can_be_followed() -> None:
         assert steps[-1].block == "make docs\nmake check\n"
         for step in steps:
             assert re.match("(In|Write) `|Run ", step.sentence), step.sentence
-            assert step.sentence.startswith("Run") or step.names[0] in PAGE
+            exists = step.names and (ROOT / step.names[0]).exists()
+            assert exists if step.sentence.startswith("In") else True, step.sentence
+            assert not exists or not step.sentence.startswith("Write"), step.sentence
+
+
+def test_every_file_that_the_page_names_exists_or_is_written() -> None:
+    written = {step.names[0] for heading in HEADINGS for step in steps_of(PAGE, heading) if "Write" in step.sentence}
+    named = set(re.findall(r"(?:viewer|tests)/[\w./-]+\.(?:py|md|c)\b", PAGE))
+    assert {name for name in named - written if not (ROOT / name).exists()} == set()
 
 
 def test_the_make_rules_of_the_release_exist() -> None:

@@ -22,7 +22,7 @@ def examples(page: str) -> list[tuple[list[str], str]]:
 
 
 def test_there_are_worked_examples() -> None:
-    assert {"next.md", "diff.md", "leaks.md"} <= {page.name for page in PAGES}
+    assert {"next.md", "diff.md", "leaks.md", "replay.md"} <= {page.name for page in PAGES}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -116,5 +116,5 @@ def test_a_stream_gives_what_the_library_accumulates() -> None:
 
 
 def _bare(texts: list[str]) -> str:
-    """The texts without white space: messages are trimmed."""
+    """The texts without white space, because messages are trimmed."""
     return "".join("".join(texts).split())

@@ -1,4 +1,4 @@
-"""Trajectories that the public `atif` library writes: the same texts, calls, and replies are read.
+"""Trajectories that the public `atif` library writes are read with the same texts, calls, and replies.
 
 The library needs a newer Python than this program: `OCML_ATIF_PYTHON` names one that has it.
 """

@@ -1,4 +1,4 @@
-"""Every backend gives the columns that the definition of an operation demands, also for no row and for one."""
+"""Every backend returns the columns that the definition of an operation demands, even for one row or none."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from tests.support.reading import Reading, read, read_cut
 from tests.support.samples import Sample, samples
 
 SMALL = 4096
-"""Up to this size a sample is cut at every byte."""
+"""A sample of up to this size is cut at every byte."""
 NEAR = 32
 SHARE = 400
 """The maximum number of cuts per test, so that processes can share the work."""
@@ -27,7 +27,7 @@ _TOKEN = re.compile(rb"<\|[a-z_0-9]+\|>|\[[BE]OS\]")
 
 
 def cuts_of(sample: Sample) -> list[int]:
-    """Every place in a small sample; in a larger one those near a control token."""
+    """Every place in a small sample; in a larger one, those near a control token."""
     text = sample.text
     if len(text) <= SMALL:
         return list(range(1, len(text)))
@@ -86,7 +86,7 @@ LONG: dict[str, tuple[int, Callable[[int], bytes]]] = {
     "first line": (1024 * 1024, lambda size: EVENT + b" " * (size - len(EVENT)) + b"\n" + USER),
     "line between": (1024 * 1024, lambda size: USER + b"a" * size + b"\n<|channel|>final<|message|>b<|end|>"),
 }
-"""Inputs in which something is as long as a reader takes, and how long that is."""
+"""Inputs in which something has the maximum length that a reader accepts, with that length."""
 
 
 @pytest.mark.share(quick=12)

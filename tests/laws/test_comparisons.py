@@ -1,5 +1,5 @@
-"""Laws of the comparison over all samples: a transcript equals itself and its lossless conversion, and swapping the
-sides swaps the rows."""
+"""Laws of comparison over all samples: a transcript equals itself and its lossless conversion, and swapping the sides
+swaps the rows."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def events(text: bytes, format: str, cuts: tuple[int, ...] = ()) -> list[Event]:
 
 
 def joined(found: list[Event]) -> list[Event]:
-    """The events with neighbors that extend one message as one."""
+    """The events, with neighbors that extend the same message joined."""
     whole: list[Event] = []
     for event in found:
         grown = _grown(whole[-1], event) if whole else None
@@ -104,7 +104,7 @@ def _grown(last: Event, event: Event) -> Grew | None:
 
 
 def both(text: bytes, format: str, monkeypatch: pytest.MonkeyPatch, cuts: tuple[int, ...] = ()) -> None:
-    """Read a text with care and at once, and compare."""
+    """Read a text with the careful reader and with the fast path, and compare the results."""
     for module in (lines, arrays, messages):
         monkeypatch.setattr(module, "READ_WITH_CARE", NEVER)
     careful = events(text, format, cuts)
@@ -362,7 +362,7 @@ ODD_TEXTS = (
 
 
 def conversation(chance: random.Random) -> list[dict[str, object]]:
-    """Messages of few shapes, in which anything may be odd."""
+    """Messages of a few shapes, any of which may be odd."""
     found: list[dict[str, object]] = []
     for number in range(chance.randint(4, 14)):
         text, odd = chance.choice(ODD_TEXTS), chance.random() < 0.15
@@ -523,6 +523,6 @@ def test_almost_all_messages_have_a_known_shape(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_no_sign_of_a_mark_has_a_character_that_json_escapes() -> None:
-    """The marks of a text are searched for in its source."""
+    """Marks are searched for in the source of a text."""
     escaped = set(b'"\\') | set(range(0x20))
     assert not [sign for sign in (*MARK_SIGNS, *TOKEN_SIGNS) if escaped & set(sign)]

@@ -1,4 +1,4 @@
-"""Examples of the record formats: detected by themselves, shown exactly, and hidden everywhere else."""
+"""Examples of the record formats are detected and shown exactly as documented, and everything else is hidden."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ FORMAT_OF = {
     "swe-agent.traj": "swe-agent",
 }
 NOT_IN_JSON = frozenset({"gAAAASECRET", "SECRET_REDACTED", "SECRET_META", "SECRET_TOOL"})
-"""Hidden texts that are opaque, or that are no message."""
+"""Hidden texts that are opaque or do not belong to a message."""
 NAMES = [
     *(name for name, format in FORMAT_OF.items() if format in FORMATS),
     *(sample.name for sample in samples("valid") if sample.seen),

@@ -1,4 +1,4 @@
-"""Cases made with the Harmony reference library: we read what it accepts alike, and report and keep what it rejects."""
+"""Cases from the Harmony reference library: what it accepts is read the same way; what it rejects is reported."""
 
 from __future__ import annotations
 

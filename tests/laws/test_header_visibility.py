@@ -1,4 +1,4 @@
-"""The rule of visibility for generated headers of the text formats, against a table written from VISIBILITY.md."""
+"""The visibility rule for generated headers of the text formats agrees with a table written from VISIBILITY.md."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ WORDS = st.builds(
 
 
 def may_be_shown(words: Words) -> bool:
-    """Section 1: one of the rows matches, and nothing of "always hidden" applies."""
+    """Section 1: one of the rows matches, and no entry of "always hidden" applies."""
     if words.second_channel is not None and words.channel is not None:
         return False
     intents = {words.intent, *re.findall(r"intent=(\S+)", "".join(words.attributes))} - {None}

@@ -1,4 +1,4 @@
-"""Evaluation logs that the public `inspect_ai` library writes: the same texts, calls, and replies are read."""
+"""Evaluation logs that the public `inspect_ai` library writes are read with the same texts, calls, and replies."""
 
 from __future__ import annotations
 

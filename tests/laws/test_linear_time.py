@@ -16,14 +16,14 @@ KB, MB = 1024, 1024 * 1024
 RATIO = 2.3
 WHOLE, PIECES, BYTES = 1 << 40, 64 * KB, 1
 LARGEST_MULTIPLE = 450
-"""JSON of nothing but one-digit numbers: two bytes make a value, and two diagnostics that each keep their place."""
+"""The multiple for JSON of only one-digit numbers, where two bytes make a value and two diagnostics with positions."""
 CONSTANT = 48 * MB
 
 every_shape = pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.title)
 
 
 def assert_ratio(shape: Shape, small: int, large: int, cut: int, most: float) -> None:
-    """Of the time to read texts of these sizes, cut into pieces."""
+    """Compare the times to read texts of these sizes, cut into pieces."""
 
     def read(text: bytes) -> None:
         examine(pieces(text, cut), text, shape.format)

@@ -25,7 +25,7 @@ Seen = list[tuple[str, str]]
 
 STREAMS = [*CASES, *LATE_CASES, *HIDDEN_CASES, *FOUND_CASES]
 LARGEST = 1_500
-"""Bytes of a sample that is written byte by byte."""
+"""The most bytes of a sample that is written byte by byte."""
 
 
 def seen(projection: Projection) -> dict[int, tuple[str, str]]:
@@ -35,7 +35,7 @@ def seen(projection: Projection) -> dict[int, tuple[str, str]]:
 
 
 def withdrawn(data: bytes, format: str | None = None, size: int = 1) -> list[str]:
-    """Text that was shown while the input grew, and not afterwards."""
+    """Text that was shown while the input grew but not at the end."""
     with tempfile.TemporaryDirectory() as folder:
         log = Log(Path(folder) / "run.log", format)
         try:
@@ -61,7 +61,8 @@ KNOWN_TOO_LATE = {
     "broken/W-COPY-DIFFERS.jsonl",
     "valid/responses-stream/corrected-text.sse",
 }
-"""An unmatched end mark makes the text before it a thought; a done text replaces its deltas."""
+"""What no reader can know in time: an unmatched end mark makes the text before it a thought, and a final text
+replaces its deltas."""
 SAMPLES = [
     sample for sample in samples() if sample.path.stat().st_size <= LARGEST and sample.name not in KNOWN_TOO_LATE
 ]

@@ -25,11 +25,11 @@ NET = "viewer.render.strip_controls"
 
 _ENDS = [plane + last for plane in range(0x20000, 0x110000, 0x10000) for last in (0xFFFE, 0xFFFF) if plane != 0xE0000]
 EVERY = " ".join(map(chr, [*range(0x20000), *range(0xE0000, 0xF0000), *_ENDS]))
-"""All code points of the planes that have any with a mark, and the last two of each other plane."""
+"""All code points of the planes that contain any with a mark, and the last two of every other plane."""
 MARKED = {"␡": 2, "␤": 3, "⇢": 5, "⇠": 6, "⇄": 4, "·": 4195, "\ufffd": 2147}
 """The number of characters shown as each mark, including the mark."""
 PICTOGRAPHS = 1595
-"""Code points below U+20000 that a selector makes an emoji of."""
+"""How many code points below U+20000 a selector turns into an emoji."""
 
 _BEYOND = "not data.isascii() and MAY_HIDE.search(data) is not None: "
 _NO_CHANNEL = "header.role not in ('user', 'assistant') or header.channel is None"
@@ -46,7 +46,7 @@ HARMLESS = {
     "any((OBEYED.search(segment.text) for segment in segments)): always": "a look before the same search",
     "count: always": "a segment in which nothing was replaced, made anew",
 }
-"""Shortcuts: without them the result is the same, but slower. A test proves each."""
+"""Shortcuts, without which the result is the same but slower. A test proves this for each."""
 
 
 PANES = {"ANALYSIS": "ANALYSIS", "COMMENTARY": "COMMENTARY", "TOOL": "COMMENTARY"}
@@ -162,7 +162,7 @@ GUARDED: dict[str, tuple[Callable[[dict[str, ModuleType]], Iterator[object]], tu
 
 @cache
 def mutants_of(module: str) -> list[Mutant]:
-    """Created on demand."""
+    """The mutants of a module, created on demand."""
     return mutants(module)
 
 

@@ -1,4 +1,4 @@
-"""Generated conversations: `next` gives the prompts of the library openai-harmony and of the chat template of gpt-oss.
+"""For generated conversations, `next` gives the same prompts as openai-harmony and the chat template of gpt-oss.
 
 `OCML_HARMONY_PYTHON` names a Python with `openai_harmony` and `jinja2`, which finds its vocabulary in
 `TIKTOKEN_ENCODINGS_BASE`; `OCML_GPT_OSS_TEMPLATE` is the file of the template.
@@ -158,7 +158,7 @@ def templated(text: str) -> str | None:
 
 
 def without_names(text: str) -> str:
-    """Templates know no names of users."""
+    """The text without user names, which templates do not support."""
     return text.replace("<|start|>user:alice", "<|start|>user")
 
 

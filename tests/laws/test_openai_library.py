@@ -154,5 +154,5 @@ def test_a_stream_gives_what_the_library_accumulates() -> None:
 
 
 def _bare(texts: list[str]) -> list[str]:
-    """Texts without white space: parts are divided by line breaks, and messages are trimmed."""
+    """The texts without white space, because parts are separated by line breaks and messages are trimmed."""
     return ["".join(text.split()) for text in texts]

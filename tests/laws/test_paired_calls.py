@@ -1,4 +1,4 @@
-"""Calls and replies that are linked together get the links and diagnostics of those that are linked one by one."""
+"""Calls and replies that are linked in bulk get the same links and diagnostics as when linked one by one."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ESCAPED = b"<<|end|> \x01"
 
 
 def conversation(chance: Random, format: str) -> bytes:
-    """Turns whose calls are usually answered in pairs or in parallel, with the rarer things between them."""
+    """Turns whose calls are usually answered in pairs or in parallel, with rarer cases in between."""
     has_ids = chance.random() < (0.8 if format == FORMATS[0] else 0.2)
     trouble = chance.choice((0, 0.02, 0.1, 0.3))
     parts = [HEADS.get(format, b""), *([DECLARED] if chance.random() < 0.5 else [])]

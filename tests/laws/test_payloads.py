@@ -1,4 +1,4 @@
-"""No payload and no code point reaches a terminal as anything but text, on any path."""
+"""On every path, payloads and code points reach a terminal only as text."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The tables of parts, fields, thoughts, and marks catch every slip in the code that hides them.
 
-Each mutant must give another result than the program for one row; what the program gives is fixed by the tests of each
-module."""
+Each mutant must differ from the program for at least one row. The tests of each module fix the results of the
+program."""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ def in_spans(made: Made) -> Iterator[object]:
 
 
 def in_marks(made: Made) -> Iterator[object]:
-    """The spellings, what each mark means, what has only begun, and all texts."""
+    """The spellings, the meaning of each mark, incomplete marks, and all texts."""
     module = made[MARKS]
     for pair in module.MARK_PAIRS:
         for text in (*pair.opens, *pair.closes):
@@ -257,7 +257,7 @@ HARMLESS: dict[str, str] = {
     "MAY_BE_MARK.search(body.data) is not None or may_be_stripped(body.data): always": "the cheap look, refusing less",
     "shown_text: blocks: always": "without blocks the body is copied as it is",
 }
-"""Mutations without effect, each with the reason."""
+"""Mutations without effect, each with a reason."""
 
 NOT_CAUGHT = {
     "forget_from: self.marks and self.marks[-1].start >= start: never",

@@ -1,4 +1,4 @@
-"""Records of a known shape give the same as the careful reader, whatever their values are."""
+"""Records of a known shape give the same result as the careful reader, whatever their values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every sample is read as it should be, nothing hidden leaves by default, and every rule has a sample."""
+"""Every sample is read correctly, nothing hidden gets out by default, and every rule has a sample."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ NOT_IN_A_FILE = {
     ("W-FORMAT-DIFFERS", "visibility"): "only `check --lens` reports it: tests/cli/test_lens.py",
     ("I-NEXT-AMBIGUOUS", None): "only `next` reports it: tests/unit/insight/test_next_prompt.py",
 }
-"""Things that no sample can have, each with the reason."""
+"""What no sample can have, each with a reason."""
 
 SURFACES = (
     ("show",),
@@ -58,7 +58,7 @@ SURFACES = (
 )
 SHORTEST_HIDDEN = 6
 OWN_WORDS = "\n".join([*map(repr, RULES.values()), '"properties": {', *map(own_words, EXPORTERS)])
-"""Words of the program itself: a hidden line of such words proves nothing."""
+"""Text from the program itself. A hidden line of such text proves nothing."""
 
 Capture = pytest.CaptureFixture[bytes]
 

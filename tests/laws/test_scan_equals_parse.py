@@ -1,5 +1,5 @@
-"""The scanner equals the parser: every sample, every hostile shape, random documents, at any block border, with NumPy
-and, if it was built, with the native accelerator."""
+"""The scanner equals the parser for every sample, hostile shape and random document, at any block border, with NumPy
+and, if it was built, the native accelerator."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ ODD: dict[str, bytes] = {
 
 @pytest.fixture(params=BOTH_WAYS)
 def way(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Both producers of frames."""
+    """Each of the two frame scanners."""
     with using(request.param):
         yield
 
@@ -295,9 +295,20 @@ def test_a_check_of_decoded_text_is_not_left_to_the_prefilter(monkeypatch: pytes
     assert read_scanned(text, "openchatml-2.2") == expected
 
 
+CALL_IDS = [
+    *(b"c1", b"", b"c2", b"", b"c=1", b"=", b"c1=", b"=c", b"c1==", b"c<x", b"c\x7f", "cä".encode()),
+    *(b"c" * 63 + b"=", b"c" * 64, b"c" * 64 + b"=", b"c" * 65, b" ", b"call_id=c"),
+]
+
+
 @both_ways
-def test_a_header_with_an_empty_call_id_is_not_that_of_another_call() -> None:
-    assert_same(HEADER + ODD["an empty call id after one of the same words"], "openchatml-2.2", [1 << 30])
+@pytest.mark.parametrize("format", TEXT)
+def test_a_header_is_read_for_each_call_id_even_after_one_of_the_same_words(format: str) -> None:
+    """The scanner parses such words once for all call ids. An empty or malformed one is no call id."""
+    for head in (b"user call_id=%s", b"assistant call_id=%s to=f<|channel|>final", b"tool call_id=%s name=f"):
+        frames = [b"<|start|>" + head % each + b"<|message|>a<|end|>\n" for each in CALL_IDS]
+        text = HEADER + b"".join([*frames, *reversed(frames)])
+        assert_same(text, format, [len(text)])
 
 
 @pytest.mark.slow

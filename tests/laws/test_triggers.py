@@ -1,4 +1,4 @@
-"""A trigger selects every message that its check reports on, if the messages are parsed and if they are scanned."""
+"""A trigger selects every message for which its check reports a problem, whether messages are parsed or scanned."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
+from tests.support.big_inputs import BIG, PLAIN, big_input
 from tests.support.cases import each
 from tests.support.chance_documents import chance_document
 from tests.support.reading import examine, scan
@@ -22,7 +23,6 @@ from viewer.rules import RULES
 from viewer.rules.notes import I_TYPE_UNKNOWN
 
 TEXT = ("openchatml-2.2", "openchatml-2.0", "openchatml-1.x", "harmony")
-PLAIN = b"<|start|>user<|message|>What is it?<|end|>\n<|start|>assistant<|channel|>final<|message|>A plum.<|end|>\n"
 NOT_ASCII = (
     "<|start|>user<|message|>Was heißt „Käse“? ❤ 日本 — ок…<|end|>\n"
     "<|start|>assistant<|channel|>final<|message|>Сыр, fromage, チーズ, τυρί. 😀<|end|>\n"
@@ -144,38 +144,21 @@ def examples() -> Iterator[tuple[str, bytes, str]]:
         yield name, text.encode(), "openchatml-2.2"
 
 
-def moved(found: Diagnostic, place: int, size: int, count: int) -> Diagnostic:
-    """The diagnostic after an insertion of `size` bytes and `count` messages at a place."""
-    start = found.start + size * (found.start >= place)
-    end = found.end + size * (found.end >= place if found.start == found.end else found.end > place)
-    number = found.message + count if found.message is not None else None
-    return replace(found, message=number, start=start, end=end)
-
-
 def missed(filler: bytes, size: int, checks: Sequence[Check]) -> list[str]:
     """The examples whose diagnostics differ if plain messages surround them."""
     chance, names = Random(f"filler {size}"), []
     for name, text, format in examples():
-        place = text.find(b"<|start|>")
-        if place < 0 or format not in TEXT:
+        big = big_input(text, size, filler=filler, before=chance.randrange(4, size // len(filler)))
+        if big is None or format not in TEXT:
             continue
-        before = chance.randrange(4, size // len(filler))
-        after = size // len(filler) - before
-        data = text[:place] + filler * before + text[place:]
-        is_whole = text.endswith((b"<|end|>\n", b"<|return|>\n", b"<|call|>\n"))
-        data += filler * after if is_whole and b"<|call|>" not in text else b""
-        alone = [
-            moved(found, place, len(filler) * before, 2 * before)
-            for found in parsed(text, format)
-            if found.code != "W-HEADER-MISSING"
-        ]
-        found = scanned(data, format, checks)
+        alone = [big.moved(found) for found in parsed(text, format) if found.code != "W-HEADER-MISSING"]
+        found = scanned(big.text, format, checks)
         if [one for one in found if one.code != "W-HEADER-MISSING"] != alone:
             names.append(name)
     return names
 
 
-FEW, MANY = 16 * 1024, 4 * 1024 * 1024
+FEW, MANY = 16 * 1024, BIG
 
 
 @pytest.mark.share(quick=3)

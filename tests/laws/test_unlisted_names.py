@@ -1,4 +1,4 @@
-"""Fields, parts, and attributes that no rule lists show nothing on any safe surface, and unknown parts are reported."""
+"""Unlisted fields, parts, and attributes show nothing on any safe surface, and unknown parts are reported."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ ALIKE = {"json, lines": "json, fields", "openchatml-2.0": "openchatml-2.2", "ope
 
 
 WHOLE = ("json, fields", "openchatml-2.2", "events, deltas")
-"""One for each kind of reader is tried on every surface."""
+"""One for each kind of reader, tested on every surface."""
 
 
 @pytest.mark.share(test=3)

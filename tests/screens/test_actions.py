@@ -10,16 +10,17 @@ from textual.keys import _character_to_key
 from tests.support.cases import each
 from viewer.render.style import Style
 from viewer.tui.bars.footer_keys import FOOTERS, FooterView, footer_actions, footer_always
-from viewer.tui.dialogs.help import help_lines
-from viewer.tui.keys import ACTIONS, Action, after_yank, bindings, by_id, check_keymap, remapped
-from viewer.tui.palette import LEFT_OUT, palette_title
+from viewer.tui.dialogs.help import ROWS, found_lines, help_lines
+from viewer.tui.files.keys import OWN
+from viewer.tui.keys import ACTIONS, after_yank, bindings, by_id, check_keymap, remapped
+from viewer.tui.palette import action_entries, grouped, matching
 from viewer.tui.terminal.key_names import character, is_key, key_name, shown_key
 
 # As the table of keys in the design lists them.
 WANTED = """
     j k ↓ ↑ J K { } ( ) ctrl+d ctrl+u space f b PgDn PgUp ctrl+f ctrl+b g Home G End ctrl+o ctrl+n ctrl+i / n N esc &
-    e E w W p o O % C H d a c t s | T M * r i < > tab shift+tab + - enter h l ← → z m u U y x v F = [ ] : ctrl+p ? F1
-    q ctrl+q ctrl+z ctrl+c backspace X S V L
+    e E w W p o O % C H d a c t s | T M * r i < > tab shift+tab + - enter h l ← → z m u U ' y x v F = [ ] : ctrl+p ? F1
+    q ctrl+q ctrl+z ctrl+c backspace X S V L @
 """
 
 
@@ -34,13 +35,14 @@ def test_ids_are_unique_method_names() -> None:
     assert all(id.isidentifier() and by_id(id).id == id for id in ids)
 
 
-def test_y_is_followed_by_text_raw_json_header_or_call_id() -> None:
+def test_y_is_followed_by_text_raw_json_header_call_id_or_link() -> None:
     assert {key: action.id for key, action in after_yank().items()} == {
         "y": "copy_text",
         "r": "copy_raw",
         "j": "copy_json",
         "h": "copy_header",
         "c": "copy_call_id",
+        "l": "copy_link",
     }
 
 
@@ -114,32 +116,49 @@ def test_problems_of_a_keymap_are_reported(keymap: dict[str, str], problem: str)
     assert told[0].sentence.startswith(problem)
 
 
-@pytest.mark.parametrize("width", [60, 76, 111])
+@pytest.mark.parametrize("width", [60, 76, 97])
 @pytest.mark.parametrize("ascii", [False, True])
 def test_every_action_is_on_the_help_screen(width: int, ascii: bool) -> None:
-    lines = ["".join(part.text for part in line) for line in help_lines(ACTIONS, width, Style(ascii=ascii))]
+    style = Style(ascii=ascii)
+    lines = ["".join(part.text for part in line) for line in help_lines(ACTIONS, width, style)]
     assert max(map(len, lines)) <= width
-    words = " ".join(" ".join(lines).split())
+    text = "\n".join(lines)
+    found = " ".join("".join(part.text for part in line).strip() for line in found_lines(ACTIONS, "", width, style))
+    shared = {id: row for row in ROWS for id in row.ids}
     for action in ACTIONS:
-        entry = f"{keys_of(action, ascii)}{'*' if action.debug_only else ''} {action.help.split()[0]}"
-        assert f" {entry} " in f" {words} "
-        assert width == 111 or action.help in words
-    assert not ascii or words.isascii()
+        row = shared.get(action.id)
+        assert (row.words if row else action.label[1:]) in text.replace("...", "…"), action.id
+        for key in (*action.keys[:1], *action.after_yank):
+            assert shown_key(key, ascii=ascii) in text, action.id
+        assert all(shown_key(key, ascii=ascii) in found for key in action.keys), action.id
+        assert all(word in found for word in action.help.split()), action.id
+    assert not ascii or (text + found).isascii()
+    for sign in ("answer", "thought", "call", "error", "warning", "mark", "hidden", "seen"):
+        assert sign in lines[-1] + lines[-2] + lines[-3], sign
 
 
-def keys_of(action: Action, ascii: bool) -> str:
-    keys = [*(shown_key(key, ascii=ascii) for key in action.keys), *(f"y {key}" for key in action.after_yank)]
-    return " ".join(keys) or "-"
+def test_the_rows_of_the_help_name_actions_once() -> None:
+    ids = [id for row in ROWS for id in row.ids]
+    assert len(ids) == len(set(ids))
+    assert {*ids} <= {action.id for action in ACTIONS}
 
 
-def test_help_has_two_columns_on_terminals_of_100_columns() -> None:
-    one_column = len(help_lines(ACTIONS, 76, Style()))
-    assert len(help_lines(ACTIONS, 91, Style())) < one_column
-    assert len(help_lines(ACTIONS, 111, Style())) < 0.7 * one_column
+def test_help_has_two_columns_and_fits_on_terminals_of_100_columns_and_40_lines() -> None:
+    assert len(help_lines(ACTIONS, 97, Style())) < 0.6 * len(help_lines(ACTIONS, 76, Style()))
+    assert len(help_lines(ACTIONS, 97, Style())) <= 37
+
+
+def test_a_key_is_found_by_its_words() -> None:
+    def found(wanted: str) -> str:
+        return "\n".join("".join(part.text for part in line) for line in found_lines(ACTIONS, wanted, 97, Style()))
+
+    assert found("pgdn").split() == ["space", "f", "PgDn", "ctrl+f", "Scroll", "one", "page", "down."]
+    assert "y c*" in found("call id") and "Go to the next error." not in found("call id")
+    assert found("no such key").strip() == "No key has these words."
 
 
 def test_footers_name_only_actions_of_the_table() -> None:
-    known = {action.id for action in ACTIONS} | {"brief"}
+    known = {action.id for action in (*ACTIONS, *OWN)} | {"brief"}
     for offers in FOOTERS.values():
         assert {id for offer in offers for id in offer.ids} <= known
     assert "Debug" in [item.label for item in footer_actions(FooterView.SAFE, 120)]
@@ -158,9 +177,21 @@ def test_a_list_has_keys_of_its_own_for_movement() -> None:
     assert {"half_page_down", "page_up", "top", "bottom", "search", "next_match", "open", "help", "filter"} <= set(own)
 
 
-def test_the_palette_has_a_title_with_a_key_for_each_action() -> None:
-    assert {action.id for action in ACTIONS} >= LEFT_OUT
-    assert palette_title(by_id("search")) == "Search  /"
-    assert palette_title(by_id("copy_json")) == "Copy JSON  y j"
-    titles = [palette_title(action) for action in ACTIONS]
+def test_the_palette_has_an_entry_with_a_key_or_a_command_for_each_action() -> None:
+    entries = {entry.id: entry for entry in action_entries(ACTIONS)}
+    assert entries.keys() == {action.id for action in ACTIONS}
+    assert (entries["search"].title, entries["search"].shown) == ("Search", "/")
+    assert (entries["copy_json"].shown, entries["theme"].shown) == ("y j", ":theme")
+    titles = [entry.title for entry in entries.values()]
     assert len(set(titles)) == len(titles)
+
+
+def test_the_palette_finds_names_before_sentences_and_lists_what_was_used_first() -> None:
+    entries = action_entries(ACTIONS)
+    assert matching(entries, "next err")[0].id == "next_error"
+    assert [entry.id for entry in matching(entries, "ERROR")][:2] == ["next_error", "previous_error"]
+    assert "debug" in [entry.id for entry in matching(entries, "safe")]
+    assert matching(entries, "no such command") == []
+    rows = grouped(entries, ["mark", "gone", "help"])
+    assert [row if isinstance(row, str) else row.id for row in rows[:4]] == ["Recent", "mark", "help", "Move"]
+    assert len([row for row in rows if not isinstance(row, str)]) == len(entries) + 2

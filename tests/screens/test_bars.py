@@ -10,7 +10,6 @@ from textual.message import Message
 from textual.pilot import Pilot
 from textual.screen import Screen
 
-from tests.support.running import until
 from viewer.document.values import ShownDiagnostic
 from viewer.render.style import Style
 from viewer.render.title import FollowState, TitleFacts
@@ -25,7 +24,6 @@ from viewer.tui.bars.title import TitleBar
 from viewer.tui.dialogs.help import HelpScreen
 from viewer.tui.host import Notice, PromptKind
 from viewer.tui.keys import bindings, remapped
-from viewer.tui.palette import command_provider
 from viewer.tui.terminal.paint import Painter
 
 PAINTER = Painter({})
@@ -225,8 +223,6 @@ class BarsScreen(Screen[None]):
 
 
 class BarsApp(App[None]):
-    COMMANDS = {command_provider()}  # noqa: RUF012
-
     def get_default_screen(self) -> Screen[None]:
         return BarsScreen()
 
@@ -346,32 +342,32 @@ class TestHelp:
         async with BarsApp().run_test(size=(80, 24)) as pilot:
             await pilot.press("question_mark")
             await pilot.pause()
-            assert any("Move one line down." in row for row in rows(pilot))
+            assert any("line (5j: five lines)" in row for row in rows(pilot))
             await pilot.press("G")
             await pilot.pause()
-            assert any("ctrl+c" in row for row in rows(pilot))
+            assert any("the user saw this message" in row for row in rows(pilot))
+            assert "[SAFE]" in rows(pilot)[0]
+
+    async def test_a_search_shows_every_key_with_its_sentence(self) -> None:
+        async with BarsApp().run_test(size=(100, 30)) as pilot:
+            await pilot.press("question_mark", "slash", *"pgdq", "backspace", "n")
+            await pilot.pause()
+            found = [row for row in rows(pilot) if "PgDn" in row]
+            assert len(found) == 1 and "space f PgDn ctrl+f     Scroll one page down." in found[0]
+            await pilot.press("escape")
+            await pilot.pause()
+            assert isinstance(pilot.app.screen, HelpScreen)
+            assert any("other end of a call" in row for row in rows(pilot))
 
     @pytest.mark.slow
     async def test_it_follows_the_width(self) -> None:
         async with BarsApp().run_test(size=(120, 60)) as pilot:
             await pilot.press("question_mark")
             await pilot.pause()
-            assert any("Move" in row and "View" in row for row in rows(pilot))
+            assert any("Move" in row and "Look" in row for row in rows(pilot))
             await pilot.resize_terminal(80, 60)
             await pilot.pause()
-            assert not any("Move" in row and "View" in row for row in rows(pilot))
-
-
-class TestPalette:
-    @pytest.mark.slow
-    async def test_an_action_is_found_by_its_name_and_runs(self) -> None:
-        async with BarsApp().run_test() as pilot:
-            pilot.app.action_command_palette()
-            await pilot.pause()
-            await pilot.press(*"next err")
-            await until(lambda: any("Next error" in row for row in rows(pilot)))
-            await pilot.press("enter", "enter")
-            await until(lambda: ("next_error",) in bars(pilot).heard)
+            assert not any("Move" in row and "Look" in row for row in rows(pilot))
 
 
 @pytest.mark.share(quick=2)

@@ -180,7 +180,7 @@ async def _until_read(pilot: Pilot[int], path: Path) -> None:
     """Wait until everything in a followed file is read and drawn."""
     for _ in range(300):  # while the view is frozen, nothing is read
         main = view(pilot)
-        if not main.follow.is_live or main.session.document._read_to >= path.stat().st_size:
+        if not main.follow.is_live or main.session.document.size >= path.stat().st_size:
             break
         await asyncio.sleep(0.001)
     await settled(pilot)

@@ -7,13 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from textual.command import CommandList, CommandPalette
 
 from tests.screens.test_folded import ONE_AGENT
 from tests.support.running import TOUR, drawn, press, running, said, settled, type_in, until, view
 from viewer.model.visibility import Reveal
 from viewer.tui.dialogs.help import HelpScreen
+from viewer.tui.dialogs.marks import MarksScreen
+from viewer.tui.dialogs.palette import PaletteScreen
 from viewer.tui.insight.leaks import LeaksScreen
+from viewer.tui.insight.replay import ReplayScreen
 from viewer.tui.keys import ACTIONS, DEBUG_ONLY, by_id
 from viewer.tui.panes.inspector_lines import Tab
 from viewer.tui.panes.panel import Panel
@@ -299,13 +301,13 @@ async def test_panes() -> None:
 
 
 @pytest.mark.slow
-@proves("timeline", "zoom_in", "zoom_out")
+@proves("timeline", "zoom_in")
 async def test_the_timeline() -> None:
     async with running(keys=["d", "H"]) as pilot:
         assert "by order · zoom 1×" in drawn(pilot)
         await press(pilot, "+", "+")
         assert "zoom 4×" in drawn(pilot)
-        await press(pilot, "-", "H", "-")
+        await press(pilot, "-", "H", "+")
         assert not view(pilot).widgets.bottom.display
         assert said(pilot) == "Zooming needs the timeline: press H."
 
@@ -338,6 +340,40 @@ async def test_markdown_and_its_source() -> None:
 
 
 @pytest.mark.slow
+@proves("wrap")
+async def test_long_lines(tmp_path: Path) -> None:
+    words = " ".join(f"word{number}" for number in range(60))
+    file = tmp_path / "chat.ocml"
+    file.write_text(SMALL_CHAT.replace("Yes", f"{words}\n\n- short"), "utf-8")
+    async with running(file, size=(80, 24)) as pilot:
+        assert "word59" in drawn(pilot)
+        await press(pilot, "-")
+        assert "word59" not in drawn(pilot) and "word8 word9" in drawn(pilot) and "• short" in drawn(pilot)
+        await press(pilot, "right", "right")
+        line = next(line for line in drawn(pilot).splitlines() if "word9 " in line)
+        assert "word1 " not in line and "Hi there" not in drawn(pilot) and "• short" not in drawn(pilot)
+        view(pilot).text_select_all()
+        assert words in (view(pilot).get_selected_text() or "")
+        view(pilot).clear_selection()
+        await press(pilot, *["right"] * 60)
+        assert "word59" in drawn(pilot) and "Assistant" in drawn(pilot)
+        await press(pilot, "left", "-", "-")
+        assert "word59" not in drawn(pilot) and "Hi there" in drawn(pilot)
+        await type_in(pilot, "/", "word40")
+        assert "word40" in drawn(pilot)
+        await type_in(pilot, ":", "set wrap")
+        assert said(pilot) == "Long lines are wrapped." and "word59" in drawn(pilot)
+        await type_in(pilot, ":", "set source")
+        assert "- short" in drawn(pilot)
+        await type_in(pilot, ":", "set markdown")
+        assert "• short" in drawn(pilot)
+        await type_in(pilot, ":", "set colour")
+        assert said(pilot).startswith("Unknown choice: colour. Use wrap, nowrap, markdown, source")
+        await press(pilot, "d", "r", "-")
+        assert "word59" not in drawn(pilot)
+
+
+@pytest.mark.slow
 @proves("open", "fold", "unfold", "unfold_tree", "fold_all")
 async def test_folds() -> None:
     async with running(keys=["d", "s"]) as pilot:
@@ -366,11 +402,13 @@ async def test_folds() -> None:
 
 
 @pytest.mark.slow
-@proves("mark", "next_mark", "previous_mark")
+@proves("mark", "next_mark", "previous_mark", "marks")
 async def test_marks() -> None:
     async with running() as pilot:
         await press(pilot, "u")
         assert said(pilot) == "No marks yet. Press m to set one."
+        await press(pilot, "apostrophe")
+        assert not isinstance(pilot.app.screen, MarksScreen)
         await type_in(pilot, ":", "11")
         await press(pilot, "m")
         assert "◆" in drawn(pilot)
@@ -382,10 +420,22 @@ async def test_marks() -> None:
             focus.append(view(pilot).navigator.focused_number)
         assert focus == [11, 26, 11, 11, 26]
         assert view(pilot).session.marks == {26}
+        await press(pilot, "d")
+        await type_in(pilot, ":", "12")
+        await press(pilot, "m", "d", "apostrophe")
+        assert isinstance(pilot.app.screen, MarksScreen)
+        assert "1 mark · enter Go" in drawn(pilot), "a hidden message has a mark"
+        await press(pilot, "q", "g", "J", "m", "apostrophe", "j")
+        assert "2 marks" in drawn(pilot)
+        assert drawn(pilot).splitlines()[0].endswith("[SAFE]")
+        await press(pilot, "enter")
+        assert view(pilot).navigator.focused_number == 26
+        await press(pilot, "ctrl+o")
+        assert view(pilot).navigator.focused_number < 26
 
 
 @pytest.mark.slow
-@proves("yank", "copy_text", "copy_raw", "copy_json", "copy_header", "copy_call_id")
+@proves("yank", "copy_text", "copy_raw", "copy_json", "copy_header", "copy_call_id", "copy_link")
 async def test_copies() -> None:
     async with running() as pilot:
         await type_in(pilot, ":", "11")
@@ -400,6 +450,8 @@ async def test_copies() -> None:
             assert said(pilot).startswith("DEBUG: Copied")
         await press(pilot, "y", "c")
         assert pilot.app.clipboard == "wx2"
+        await press(pilot, "y", "l")
+        assert pilot.app.clipboard == f"{TOUR}#12"
         await press(pilot, "d")
         assert pilot.app.clipboard == ""
 
@@ -437,7 +489,7 @@ async def test_editor(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_files(tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / f"{name}.ocml").write_text(SMALL_CHAT.replace("Yes", name), "utf-8")
-    async with running(TOUR, tmp_path / "one.ocml", tmp_path / "two.ocml", keys=["d"]) as pilot:
+    async with running(TOUR, tmp_path / "one.ocml", tmp_path / "two.ocml", keys=["enter", "d"]) as pilot:
         names = []
         for key in "]]][[":
             await press(pilot, key)
@@ -466,17 +518,24 @@ async def test_follow_and_freeze() -> None:
 @proves("palette", "help")
 async def test_palette_and_help() -> None:
     async with running(keys=["ctrl+p"]) as pilot:
-        assert isinstance(pilot.app.screen, CommandPalette)
-        await press(pilot, *"outline")
-        await until(lambda: pilot.app.screen.query_one(CommandList).highlighted is not None)
-        await press(pilot, "enter")
-        if isinstance(pilot.app.screen, CommandPalette):
-            await press(pilot, "enter")
+        assert isinstance(pilot.app.screen, PaletteScreen)
+        await press(pilot, *"outline", "enter")
         assert view(pilot).widgets.outline.display
+        await press(pilot, "ctrl+p")
+        shown = drawn(pilot)
+        assert shown.index("┃  Recent ") < shown.index("┃▌ Outline ") < shown.index("┃  Move ")
+        await press(pilot, "x", "ctrl+p")
+        assert not isinstance(pilot.app.screen, PaletteScreen)
+        await press(pilot, "ctrl+p", *"light", "down", "up", "enter")
+        assert pilot.app.theme == "viewer-light"
+        await press(pilot, "ctrl+p", *"write this", "enter")
+        assert " :export " in drawn(pilot)
+        await press(pilot, "escape", "ctrl+p", *"no such thing", "enter", "ctrl+u", "escape")
         for key in ("question_mark", "f1"):
             await press(pilot, key)
             assert isinstance(pilot.app.screen, HelpScreen)
-            assert "Half page down" in drawn(pilot) or "Scroll half a page down" in drawn(pilot)
+            assert "half a page" in drawn(pilot)
+            assert drawn(pilot).splitlines()[0].endswith("[SAFE]")
             await press(pilot, "escape")
             assert not isinstance(pilot.app.screen, HelpScreen)
 
@@ -586,6 +645,18 @@ async def test_leaks(tmp_path: Path) -> None:
         assert "Source #1 developer" in drawn(pilot)
         await press(pilot, "escape")
         assert view(pilot).host.is_current
+
+
+@proves("replay")
+async def test_replay() -> None:
+    async with running(keys=["at"]) as pilot:
+        screen = pilot.app.screen
+        assert isinstance(screen, ReplayScreen)
+        await until(lambda: not screen.is_working)
+        assert "event 11 of 11" in drawn(pilot)
+        await press(pilot, "1", "enter")
+        await until(lambda: view(pilot).host.is_current)
+        assert view(pilot).navigator.focused_number == 5
 
 
 @pytest.mark.slow

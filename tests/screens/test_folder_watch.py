@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from viewer.sources.folder import Found, list_transcripts
-from viewer.tui.dialogs.file_table import FileTable
-from viewer.tui.dialogs.folder_watch import FolderWatch
+from viewer.tui.files.folder_watch import FolderWatch
+from viewer.tui.files.listing import FileListing
 
 TEXT = "version: 2.2\n<|start|>user<|message|>Hello<|end|>\n"
 
@@ -27,7 +27,7 @@ def test_only_a_file_that_appears_later_is_new(tmp_path: Path, knows: bool) -> N
     for name in ("one", "two"):
         (tmp_path / f"{name}.ocml").write_text(TEXT)
     known = [file.path for file in list_transcripts(str(tmp_path))] if knows else None
-    watch = FolderWatch(FileTable(str(tmp_path)), known)
+    watch = FolderWatch(FileListing(str(tmp_path)), known)
     assert listing(watch) == []
     (tmp_path / "three.ocml").write_text(TEXT)
     new: list[Found] = []

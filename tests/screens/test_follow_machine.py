@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from viewer.render.title import FollowState
 from viewer.sources.changes import Reason, SourceCondition
 from viewer.tui.main.follow import (
+    LOST,
     TABLE,
     Effect,
     EndPlace,
@@ -151,9 +152,18 @@ class TestTheKey:
         assert self.meaning(LIVE, stream=True) is KeyMeaning.LEAVE_END
 
 
-def title(status: FollowStatus, *, live: bool = True, complete: bool = False, stalled_for: float = 0.0) -> FollowTitle:
+def title(
+    status: FollowStatus, *, live: bool = True, complete: bool = False, stalled_for: float = 0.0, read: bool = False
+) -> FollowTitle:
     return follow_title(
-        status, is_live=live, is_complete=complete, progress=0.25, behind=3, stalled_for=stalled_for, stalled_after=10.0
+        status,
+        is_live=live,
+        is_complete=complete,
+        progress=0.25,
+        behind=3,
+        stalled_for=stalled_for,
+        stalled_after=10.0,
+        was_read=read,
     )
 
 
@@ -172,6 +182,11 @@ def title(status: FollowStatus, *, live: bool = True, complete: bool = False, st
         (LIVE, {"stalled_for": 12.9}, FollowTitle(FollowState.STALLED, "stalled 12 s")),
         (LIVE, {"stalled_for": 65.0}, FollowTitle(FollowState.STALLED, "stalled 1 min 5 s")),
         *(
+            (replace(LIVE, source=condition), {"read": True}, FollowTitle(FollowState.LOST, "source lost"))
+            for condition in LOST
+        ),
+        (replace(LIVE, source=SourceCondition.ENDED), {"read": True}, FollowTitle(FollowState.WAITING, "ended")),
+        *(
             (replace(LIVE, source=condition), {}, FollowTitle(FollowState.WAITING, words))
             for condition, words in [
                 (SourceCondition.WAITING, "waiting for the file"),
@@ -187,5 +202,5 @@ def title(status: FollowStatus, *, live: bool = True, complete: bool = False, st
 def test_the_title_shows_one_state(status: FollowStatus, facts: dict[str, float], expected: FollowTitle) -> None:
     assert title(status, **facts) == expected  # type: ignore[arg-type]
     frozen = title(replace(status, frozen=True), **facts)  # type: ignore[arg-type]
-    first = expected if expected.state in (FollowState.WAITING, FollowState.STALLED) else None
+    first = expected if expected.state in (FollowState.LOST, FollowState.WAITING, FollowState.STALLED) else None
     assert frozen == (first or FollowTitle(FollowState.FROZEN, "frozen, 3 new"))

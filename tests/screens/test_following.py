@@ -47,7 +47,7 @@ class TestBeginning:
     async def test_a_missing_file_is_waited_for(self, path: Path) -> None:
         async with live(path) as app:
             assert "waiting for the file" in app.title
-            assert "  waiting for the file" in app.conversation
+            assert "waiting for the file" in [line.strip() for line in app.conversation]
             assert "Where is the umbrella shop?" in await app.write(HEAD + QUESTION)
             assert "● live" in app.title
 
@@ -256,7 +256,7 @@ class TestWords:
     async def test_gone_and_back(self, path: Path) -> None:
         async with live(path, chat(1)) as app:
             path.unlink()
-            await app.shows("waiting for the file")
+            await app.shows("✖ source lost")
             assert "Answer 1." in drawn(app.pilot)
             assert said(app.pilot) == "The file was removed; waiting for it to reappear."
             path.write_text(HEAD + QUESTION + ANSWER + "Anew", "utf-8")

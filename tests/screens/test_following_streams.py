@@ -16,7 +16,7 @@ from tests.support.app_following import ANSWER, HEAD, QUESTION, Live, chat
 from tests.support.running import drawn, press, running, said, settled, view
 from tests.support.terminal import Terminal
 from viewer.tui.app import ViewOptions
-from viewer.tui.dialogs.files import FilesScreen
+from viewer.tui.files.screen import FilesScreen
 from viewer.tui.main.screen import MainScreen
 
 FOLLOW = ViewOptions(follow=True)
@@ -117,7 +117,7 @@ class TestFolders:
             assert "This is older." in drawn(pilot)
             await press(pilot, "q")
             assert isinstance(pilot.app.screen, FilesScreen)
-            await shows_files(pilot, "3 files")
+            await shows_files(pilot, "3 transcripts")
 
     @pytest.mark.slow
     async def test_a_newer_file_takes_its_place(self, runs: Path) -> None:
@@ -152,9 +152,9 @@ class TestFolders:
     @pytest.mark.slow
     async def test_new_files_appear_in_a_folder_that_is_not_followed(self, runs: Path) -> None:
         async with running(runs) as pilot:
-            await shows_files(pilot, "3 files")
+            await shows_files(pilot, "3 transcripts")
             (runs / "another.ocml").write_text(HEAD + QUESTION)
-            await shows_files(pilot, "4 files")
+            await shows_files(pilot, "4 transcripts")
             await press(pilot, "enter")
             await settled(pilot)
             (runs / "late.ocml").write_text(HEAD + QUESTION)

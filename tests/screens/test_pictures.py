@@ -1,4 +1,4 @@
-"""The pictures of the README match the code; OCML_UPDATE=1 updates them."""
+"""The pictures of the README and the pages match the code; OCML_UPDATE=1 updates them."""
 
 from __future__ import annotations
 
@@ -7,16 +7,36 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.moving_picture import Shot, moving_picture, texts_of
 from tests.support.program import ROOT
-from tests.support.running import running
+from tests.support.running import drawn as drawn_text
+from tests.support.running import finished, press, running
 from viewer.tui.terminal.picture import picture
 
 PICTURES = {
-    "safe-120x40": ((120, 40), []),
-    "debug-120x40": ((120, 40), ["d", "e"]),
     "safe-80x24": ((80, 24), []),
     "debug-80x24": ((80, 24), ["d", "e", "i"]),
+    "replay-80x24": ((80, 24), ["at", "5", "comma"]),
 }
+DEMO: list[tuple[list[str], float]] = [
+    ([], 1.6),
+    (["right_curly_bracket"], 0.7),
+    (["J"], 0.7),
+    (["J"], 0.9),
+    (["d"], 1.4),
+    (["e"], 1.6),
+    (["p"], 1.4),
+    (["greater_than_sign"], 1.2),
+    (["greater_than_sign"], 1.4),
+    (["H", "d"], 0.9),
+    (["slash", *"osaka"], 0.8),
+    (["enter"], 0.8),
+    (["escape", "ctrl+p", *"light"], 0.8),
+    (["escape", "question_mark"], 0.8),
+]
+"""The frames of the moving picture: keys, and seconds."""
+DEMO_SIZE = (100, 30)
+LARGEST_DEMO = 400_000
 
 
 @pytest.mark.slow
@@ -25,7 +45,10 @@ async def test_pictures_show_the_current_code(name: str, monkeypatch: pytest.Mon
     monkeypatch.chdir(ROOT)
     monkeypatch.delenv("NO_COLOR", raising=False)
     size, keys = PICTURES[name]
-    async with running("samples/tour.ocml", size=size, keys=keys) as pilot:
+    async with running("samples/tour.ocml", size=size) as pilot:
+        for key in keys:
+            await press(pilot, key)
+            await finished(pilot)
         drawn = picture(pilot.app)
     file = ROOT / "docs" / "pictures" / f"{name}.svg"
     if os.environ.get("OCML_UPDATE"):
@@ -34,8 +57,30 @@ async def test_pictures_show_the_current_code(name: str, monkeypatch: pytest.Mon
     assert file.read_text(encoding="utf-8") == drawn
 
 
+@pytest.mark.slow
+async def test_the_moving_picture_shows_the_current_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    shots, screens = [], []
+    async with running("samples/tour.ocml", size=DEMO_SIZE) as pilot:
+        for keys, seconds in DEMO:
+            await press(pilot, *keys)
+            shots.append(Shot(picture(pilot.app), seconds))
+            screens.append(drawn_text(pilot))
+    drawn = moving_picture(shots)
+    assert texts_of(drawn, DEMO_SIZE[1]) == screens
+    assert len(set(screens)) == len(DEMO)
+    assert round(sum(seconds for _, seconds in DEMO), 6) == 15
+    assert len(drawn.encode()) <= LARGEST_DEMO
+    assert "prefers-reduced-motion:reduce" in drawn
+    file = ROOT / "docs" / "pictures" / "demo.svg"
+    if os.environ.get("OCML_UPDATE"):
+        file.write_text(drawn, encoding="utf-8")
+    assert file.read_text(encoding="utf-8") == drawn
+
+
 def test_pictures_load_no_external_resource() -> None:
-    for name in PICTURES:
+    for name in (*PICTURES, "demo"):
         text = Path(ROOT / "docs" / "pictures" / f"{name}.svg").read_text(encoding="utf-8")
         assert text.count("http") == 1  # the name of the format
         assert "<script" not in text

@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 
 from tests.support.leaks.rewriting import tick
 from tests.support.running import SMALL, drawn, press, running, said, settled, type_in, view
-from viewer.document import document
+from viewer.document import document, one_reading
 from viewer.document.backend import PLAIN, Backend
 from viewer.document.document import Document
 from viewer.tui.app import ViewerApp, ViewOptions
@@ -59,8 +59,8 @@ async def test_the_screen_is_painted_before_other_modules_are_loaded(
         seen.append("\n".join(strip.text for strip in app.screen._compositor.render_strips()))
         return Backend("loaded", PLAIN.columns, None)
 
-    monkeypatch.setattr(document, "BIG", 0)
-    monkeypatch.setattr(document, "load_backend", load)
+    monkeypatch.setattr(one_reading, "BIG", 0)
+    monkeypatch.setattr(one_reading, "load_backend", load)
     app = opened(tmp_path)
     async with app.run_test(size=(100, 20)) as pilot:
         await until(pilot, lambda: view(pilot).session.document.is_complete)
@@ -111,8 +111,8 @@ async def test_the_start_place_is_shown_as_soon_as_it_is_known(
 async def test_visible_messages_are_checked_ahead_of_their_turn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(document, "BIG", 0)
-    monkeypatch.setattr(document, "WORTH_SCANNING", 0)
+    monkeypatch.setattr(one_reading, "BIG", 0)
+    monkeypatch.setattr(one_reading, "WORTH_SCANNING", 0)
     async with opened(tmp_path).run_test(size=(100, 30)) as pilot:
         await until(pilot, lambda: view(pilot).session.document.is_read)
         await press_at_once(pilot, "G")

@@ -36,19 +36,23 @@ async def test_sessions_are_listed_opened_and_left(home: Path) -> None:
     async with app.run_test(size=(100, 20)) as pilot:
         without_rests(pilot)
         await settled(pilot)
-        while "Mend the roof." not in drawn(pilot):
-            await pilot.pause(0.01)
         lines = [line.strip() for line in drawn(pilot).splitlines()]
-        assert "2 sessions" in lines[0]
+        lines = [line.strip() for line in drawn(pilot).splitlines()]
+        assert lines[0].startswith("sessions on this machine  2 transcripts")
+        assert lines[1].split() == ["title", "agent", "turns", "problems", "size", "changed"]
         assert lines[2].startswith("── this directory")
         assert "Plan a trip." in lines[3]
         assert lines[4].startswith("── other")
-        await press(pilot, "r", "o", "o", "f")
+        await press(pilot, "&", *"roof", "enter")
         assert "Plan a trip." not in drawn(pilot)
         await press(pilot, "enter")
         assert isinstance(app.screen, MainScreen)
         assert "Mend the roof." in drawn(pilot)
         await press(pilot, "q")
-        assert "2 sessions" in drawn(pilot)
-        await press(pilot, "escape")
+        assert "Mend the roof." in drawn(pilot) and "1 of 2 transcripts" in drawn(pilot)
+        await press(pilot, "escape", "escape")
+        assert "2 transcripts" in drawn(pilot) and "Press q to quit." in drawn(pilot)
+        await press(pilot, "s", "k")
+        assert "this directory" not in drawn(pilot)
+        await press(pilot, "q")
     assert app.return_code == 0

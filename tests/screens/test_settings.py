@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
-from textual.command import CommandPalette
 
 from tests.support.running import TOUR, drawn, press, running, said, settled, type_in, until, view
 from viewer.render.theme import load_theme
 from viewer.tui.app import ViewOptions
 from viewer.tui.dialogs.help import HelpScreen
+from viewer.tui.dialogs.palette import PaletteScreen
 from viewer.tui.dialogs.themes import ThemeScreen
 from viewer.tui.settings.settings import Pane, Settings
 
@@ -87,9 +88,9 @@ class TestKeysOfOnesOwn:
     async def test_are_in_the_palette(self) -> None:
         async with running(options=with_settings(MINE)) as pilot:
             await press(pilot, "f8")
-            assert isinstance(pilot.app.screen, CommandPalette)
+            assert isinstance(pilot.app.screen, PaletteScreen)
             await press(pilot, *"searc")
-            await until(lambda: "Search  ctrl+f" in drawn(pilot))
+            assert re.search(r"Search +ctrl\+f ", drawn(pilot))
 
     @pytest.mark.slow
     async def test_are_named_in_the_list_of_problems(self) -> None:

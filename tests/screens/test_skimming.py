@@ -106,9 +106,9 @@ def skim(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Ite
     """Small inputs are skimmed too, in blocks of these sizes, and in both ways if the accelerator was built."""
     size, way = request.param
     monkeypatch.setattr("viewer.document.projection.WORTH_SEARCHING_BLOCKS", 0)
-    monkeypatch.setattr("viewer.document.block_search.BLOCK", size)
-    monkeypatch.setattr("viewer.document.block_search.FEWEST", 3)
-    monkeypatch.setattr("viewer.document.block_search.WIDEST_GAP", 40)
+    monkeypatch.setattr("viewer.document.search.block_search.BLOCK", size)
+    monkeypatch.setattr("viewer.document.search.block_search.FEWEST", 3)
+    monkeypatch.setattr("viewer.document.search.block_search.WIDEST_GAP", 40)
     with using(way):
         yield monkeypatch
 
@@ -121,8 +121,8 @@ def document_at(path: Path, text: bytes, format: str | None = None) -> Document:
 def scanned(path: Path, text: bytes, format: str | None, patch: pytest.MonkeyPatch) -> Document:
     """Read the way a big input is read."""
     with patch.context() as big:
-        big.setattr("viewer.document.document.BIG", 0)
-        big.setattr("viewer.document.document.WORTH_SCANNING", 0)
+        big.setattr("viewer.document.one_reading.BIG", 0)
+        big.setattr("viewer.document.one_reading.WORTH_SCANNING", 0)
         return document_at(path, text, format)
 
 
@@ -236,7 +236,7 @@ def test_rows_of_another_audience_are_refused(tmp_path: Path, monkeypatch: pytes
 @each("sample", samples(), ids=lambda sample: sample.name, quick=120, test=18)
 def test_each_sample(tmp_path: Path, sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("viewer.document.projection.WORTH_SEARCHING_BLOCKS", 0)
-    monkeypatch.setattr("viewer.document.block_search.BLOCK", 300)
+    monkeypatch.setattr("viewer.document.search.block_search.BLOCK", 300)
     document = Document(open_source(str(sample.path)), sample.asked).load()
     assert_same_words(document, monkeypatch, random.Random(sample.name), 2)
 
@@ -264,7 +264,7 @@ def test_random_conversations(tmp_path: Path, skim: pytest.MonkeyPatch, seed: in
 @seed(7)
 def test_random_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: Text, number: int, block: int) -> None:
     monkeypatch.setattr("viewer.document.projection.WORTH_SEARCHING_BLOCKS", 0)
-    monkeypatch.setattr("viewer.document.block_search.BLOCK", block)
+    monkeypatch.setattr("viewer.document.search.block_search.BLOCK", block)
     document = document_at(tmp_path / "random", *text)
     assert_same_words(document, monkeypatch, random.Random(number), 2)
 
@@ -276,7 +276,7 @@ def test_every_border_of_a_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     text = HEAD + "".join(USER.format(body) + FINAL.format(body) for body in TEXTS[:3])
     document = scanned(tmp_path / "a.ocml", text.encode(), None, monkeypatch)
     for block in range(1, len(text), 7):
-        monkeypatch.setattr("viewer.document.block_search.BLOCK", block)
+        monkeypatch.setattr("viewer.document.search.block_search.BLOCK", block)
         assert_same(document, typed, monkeypatch, END_USER)
 
 

@@ -1,4 +1,4 @@
-"""Helpers for the formats of agents: what is shown of a file, and what stays hidden however the file is damaged."""
+"""Helpers for agent formats: what is shown of a file, and what stays hidden however the file is damaged."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EXAMPLES = Path(__file__).parents[1] / "data" / "formats"
 WRONG: tuple[Any, ...] = (7, True, "x", [], {"x": "SECRET_X"}, [{"x": "SECRET_X"}], [["SECRET_X"]])
 """Values of every JSON type, as replacements."""
 MOST_CHANGES = int(os.environ.get("OCML_CHANGES", "100"))
-"""Values that are changed in one group of records, spread over all places."""
+"""How many values are changed in a group of records, spread over all places."""
 
 
 class _Header(Protocol):

@@ -43,7 +43,7 @@ class Live:
         """Append, wait for the redraw, and return the screen."""
         self.append(text)
         size = self.path.stat().st_size
-        await self.until(lambda: self.main.session.document._read_to >= size)
+        await self.until(lambda: self.main.session.document.size >= size)
         return await self.rest()
 
     async def rest(self) -> str:

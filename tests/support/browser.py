@@ -26,7 +26,7 @@ PATIENCE = 30.0
 
 
 def found() -> str | None:
-    """The browser of this machine."""
+    """The browser on this machine, if there is one."""
     return next((path for path in map(shutil.which, NAMES) if path), None)
 
 
@@ -86,7 +86,7 @@ class Browser:
                 return dict(answer["result"])
 
     def _take(self, end: float) -> dict[str, Any]:
-        """The next message; events are recorded."""
+        """The next message that is not an event. Events are recorded."""
         while b"\0" not in self._buffer:
             ready = select.select([self._in], [], [], max(0, end - time.monotonic()))[0]
             assert ready, "the browser does not answer"

@@ -15,7 +15,7 @@ import pytest
 from _pytest.mark import ParameterSet
 
 ONLY = os.environ.get("OCML_ONLY", "")
-"""Only values whose name contains this text are tested: to repeat a failure."""
+"""Only values whose names contain this text are tested, to repeat a failure."""
 
 QUICK, SLOW, LAB = "quick", "slow", "lab"
 """The smallest target that runs a case: `make check`, `make test`, `make lab`."""
@@ -114,7 +114,7 @@ def _looping(function: Callable[..., Any], names: list[str]) -> Callable[..., An
 
 
 def _fresh(arguments: Mapping[str, Any], place: int) -> dict[str, Any]:
-    """Fixtures that one value must not take over from the one before."""
+    """Fresh fixtures, so that a value does not inherit those of the previous one."""
     fresh: dict[str, Any] = {}
     if "tmp_path" in arguments:
         fresh["tmp_path"] = folder = Path(arguments["tmp_path"]) / str(place)
@@ -126,7 +126,7 @@ def _fresh(arguments: Mapping[str, Any], place: int) -> dict[str, Any]:
 
 @contextmanager
 def _named(name: str, keywords: Mapping[str, Any]) -> Iterator[None]:
-    """Note the name of the value in whatever error leaves the block, and undo its patches."""
+    """Add the name of the value to any error that leaves the block, and undo its patches."""
     try:
         yield
     except BaseException as error:

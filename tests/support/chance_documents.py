@@ -1,4 +1,4 @@
-"""Random documents like those of `tests.support.fragments`, at a tenth of the cost, for long campaigns."""
+"""Random documents like those from `tests.support.fragments` at a tenth of the cost, for long campaigns."""
 
 from __future__ import annotations
 

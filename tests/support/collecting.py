@@ -1,4 +1,4 @@
-"""What the collection of the tests cost this process."""
+"""Measure what the collection of the tests cost this process."""
 
 from __future__ import annotations
 
@@ -30,6 +30,6 @@ COLLECTION = Collection()
 
 
 def is_whole_suite(config: pytest.Config) -> bool:
-    """True if all tests are collected, and a mark at most selects some of them."""
+    """True if all tests are collected, even if a mark selects only some of them."""
     arguments = (Path(argument).absolute() for argument in config.args)
     return any(TESTS.is_relative_to(argument) for argument in arguments) and not config.option.keyword

@@ -1,4 +1,4 @@
-"""Builders of containers from the samples of record formats."""
+"""Build containers from the samples of record formats."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def seen_and_hidden(format: str, name: str) -> tuple[list[str], list[str]]:
 
 
 def eval_log(path: Path, log: Json, *, compression: int = zipfile.ZIP_DEFLATED, ends: bool = True) -> str:
-    """Write a log of Inspect as a ZIP archive; without `ends`, as a running evaluation leaves it."""
+    """Write an Inspect log as a ZIP archive. Without `ends`, write it as it is during an evaluation."""
     header = {name: value for name, value in log.items() if name != "samples"}
     with zipfile.ZipFile(path, "w", compression) as archive:
         archive.writestr("_journal/start.json", json.dumps({"version": 2, "eval": log["eval"], "plan": {}}))
@@ -60,7 +60,7 @@ def eval_log(path: Path, log: Json, *, compression: int = zipfile.ZIP_DEFLATED, 
 
 
 def goose_database(path: Path, sessions: Iterable[tuple[Json, Iterable[Json]]]) -> str:
-    """Write the database of Goose: the head of each session, and its messages."""
+    """Write a Goose database with the head and the messages of each session."""
     database = sqlite3.connect(path)
     database.executescript(
         "CREATE TABLE sessions (id TEXT PRIMARY KEY, name TEXT, description TEXT, session_type TEXT DEFAULT 'user',"
@@ -86,7 +86,7 @@ def goose_database(path: Path, sessions: Iterable[tuple[Json, Iterable[Json]]]) 
 
 
 def opencode_database(path: Path, sessions: Iterable[Json]) -> str:
-    """Write the database of OpenCode from exported sessions."""
+    """Write an OpenCode database from exported sessions."""
     database = sqlite3.connect(path)
     database.executescript(
         "CREATE TABLE session (id TEXT PRIMARY KEY, project_id TEXT, parent_id TEXT, slug TEXT,"
@@ -145,7 +145,7 @@ def _write(path: Path, value: object) -> None:
 
 
 def database_with(path: Path, script: str, fill: Callable[[sqlite3.Connection], object] = lambda _: None) -> str:
-    """Write a database by a script."""
+    """Write a database with a script."""
     database = sqlite3.connect(path)
     database.executescript(script)
     fill(database)

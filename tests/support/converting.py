@@ -1,4 +1,4 @@
-"""Convert texts between formats, and texts of all formats that are written unchanged."""
+"""Convert texts between formats. Includes texts of all formats that are written back unchanged."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from viewer.model.visibility import EVERYTHING, Audience
 
 
 class InMemory:
-    """A source that is a text."""
+    """A source that reads from a text in memory."""
 
     name = "text"
     converted = False

@@ -47,7 +47,7 @@ def sentences() -> list[str]:
 
 
 class Piece:
-    """A message of a run: its own number, and what it says."""
+    """A message of a run: its number and its text."""
 
     def __init__(self, own: int, kind: str, text: str, tool: str = "", call: int = 0) -> None:
         self.own, self.kind, self.text, self.tool, self.call = own, kind, text, tool, call
@@ -93,8 +93,8 @@ def a_run(chance: Random, turns: int) -> list[Piece]:
 
 
 def edited(run: list[Piece], rate: float, chance: Random) -> list[Piece]:
-    """The run with this share of messages edited: reworded, deleted, or with another one inserted before; and with
-    replies to parallel calls in another order."""
+    """The run with this share of messages edited (reworded, deleted, or preceded by a new one), and with replies to
+    parallel calls in another order."""
     text = sentences()
     made: list[Piece] = []
     dropped = set[int]()

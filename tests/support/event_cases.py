@@ -1,4 +1,4 @@
-"""Read event streams in every cutting, and expect the same messages."""
+"""Read event streams cut in every way, and expect the same messages."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def settled(chunks: list[bytes]) -> list[Event]:
 
 
 MOST_CUTS = 64
-"""The number of cuts of a stream. `make lab` cuts it everywhere."""
+"""The most cuts of a stream. `make lab` cuts it everywhere."""
 
 
 def told(data: bytes) -> list[str]:

@@ -299,7 +299,7 @@ _OBJECT = st.fixed_dictionaries(
 
 @st.composite
 def _damaged(draw: st.DrawFn, text: bytes) -> bytes:
-    """The same, sometimes truncated, or with an insertion."""
+    """The text, sometimes truncated or with an insertion."""
     kind = draw(st.integers(0, 5))
     at = draw(st.integers(0, len(text)))
     if kind == 0:
@@ -349,7 +349,7 @@ def chatml_documents(draw: st.DrawFn) -> Document:
 
 @st.composite
 def event_documents(draw: st.DrawFn) -> Document:
-    """Lines of events, bare or as server-sent ones, with other lines between."""
+    """Event lines, bare or as server-sent events, with other lines in between."""
     event = _picked(EVENTS)
     line = st.one_of(event, event, event.map(lambda text: b"data: " + text), _picked(STREAM_LINES), _BROKEN)
     end = draw(st.sampled_from([b"\n", b"\r\n", b"\n\n"]))
@@ -370,7 +370,7 @@ def id_documents(draw: st.DrawFn) -> Document:
 
 
 def documents() -> st.SearchStrategy[Document]:
-    """Documents of all formats, the text ones more often."""
+    """Documents of all formats, with text formats more often."""
     return st.one_of(
         text_documents(),
         text_documents(),

@@ -1,6 +1,6 @@
 """Idle processes: all threads of a program and of its children sleep, and no signal is pending.
 
-A look at the process replaces a guess at how long a busy machine takes."""
+Looking at the process replaces guessing how long a busy machine takes."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from pathlib import Path
 LONGEST = 60.0
 """Longest wait in seconds."""
 LOOKS = 5
-"""Looks in a row, 10 ms apart, that must find the process idle."""
+"""How many consecutive looks, 10 ms apart, must find the process idle."""
 _WORKING = "RD"
 """States of a thread that runs, waits for a processor, or waits for a disk."""
 _PENDING = re.compile(r"^(?:SigPnd|ShdPnd):\s*0*[1-9a-f]", re.MULTILINE)
 
 
 def is_idle(pid: int) -> bool:
-    """True if nothing in the process works; always true where the system has no `/proc`."""
+    """True if no thread of the process is working. Always true on systems without `/proc`."""
     return not any(_is_working(thread) for thread in _threads(pid))
 
 

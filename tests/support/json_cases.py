@@ -1,4 +1,4 @@
-"""Read JSON formats in every cutting, and describe the result in short tuples."""
+"""Read JSON formats cut in every way, and describe the result in short tuples."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def body(message: Message, text: str | bytes) -> str:
 
 
 def rows(events: list[Event], text: str | bytes) -> list[tuple[str, str | None, str]]:
-    """Role, channel as written and body of each message."""
+    """The role, the channel as written, and the body of each message."""
     return [(message.header.role, message.header.channel_given, body(message, text)) for message in messages(events)]
 
 

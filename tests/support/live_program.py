@@ -1,4 +1,4 @@
-"""The program while it follows: a process of its own, what it writes, and how it ends."""
+"""Run the program in follow mode as a separate process: what it writes, and how it ends."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LONGEST_WAIT = 120.0
 NO_EVENTS = (
     "import watchfiles; watchfiles.watch = None\nimport os\nwatchfiles.watch = lambda *a, **k: os.stat('/nowhere')\n"
 )
-"""Put before the program: no file system events, so only polling finds changes."""
+"""Runs before the program. Disables file system events, so that only polling finds changes."""
 _COUNT_POLLS = """
 import os, viewer.sources.follow as _follow
 def _poll(self, _poll=_follow.FollowSource.poll):
@@ -32,12 +32,12 @@ def _poll(self, _poll=_follow.FollowSource.poll):
             pass
 _follow.FollowSource.poll = _poll
 """
-"""Put before the program: each poll of the input writes one byte to a pipe, if the pipe has room."""
+"""Runs before the program. Each poll of the input writes one byte to a pipe, if the pipe has room."""
 _START = "import sys\nfrom viewer.cli import run\nsys.exit(run(sys.argv[1:]))\n"
 
 
 class Live:
-    """A program that follows; use it as a context."""
+    """A program in follow mode, as a context manager."""
 
     def __init__(
         self, *arguments: str | Path, prelude: str = "", stdin: int | IO[bytes] = subprocess.DEVNULL, **environment: str
@@ -88,7 +88,7 @@ class Live:
 
     @property
     def lines(self) -> list[dict[str, Any]]:
-        """The JSON lines that are complete."""
+        """The complete JSON lines so far."""
         return [json.loads(line) for line in self.out.split("\n")[:-1]]
 
     @property
@@ -134,12 +134,12 @@ class Live:
         self.until(lambda live: live.bodies == list(bodies))
 
     def interrupted(self) -> Result:
-        """Interrupt the program; returns its result."""
+        """Interrupt the program and return its result."""
         self.process.send_signal(signal.SIGINT)
         return self.ended()
 
     def ended(self) -> Result:
-        """Wait for the program to end; returns its result."""
+        """Wait for the program to end and return its result."""
         code = self.process.wait(LONGEST_WAIT)
         for thread in self._threads:
             thread.join(LONGEST_WAIT)

@@ -1,4 +1,4 @@
-"""Mutants: a module with one condition changed, in memory, as a slip might change it."""
+"""Mutants: a module in memory with one condition changed, as a slip might change it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Slot:
     index: int | None
 
     def put(self, node: ast.AST) -> ast.AST:
-        """Put a node in the place, and return the one that was there."""
+        """Put a node into the place, and return the previous one."""
         if self.index is None:
             before = getattr(self.parent, self.field)
             setattr(self.parent, self.field, node)

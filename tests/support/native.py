@@ -43,7 +43,7 @@ def using(way: str) -> Iterator[None]:
 
 
 def accelerator() -> Native:
-    """The module, at the level that is used now, also if the accelerator is switched off for the whole run."""
+    """The module at the current level, even if the accelerator is switched off for the whole run."""
     from viewer.native import _fast
 
     return load() or _fast

@@ -1,4 +1,4 @@
-"""What the rows of the native accelerator must be: mark by mark, and as NumPy finds them."""
+"""The expected rows of the native accelerator: computed mark by mark, and as NumPy finds them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Simulators of the next prompt for texts, and the cases from the Harmony reference library and the chat templates."""
+"""Simulate the next prompt of a text, and load the cases from the Harmony reference library and chat templates."""
 
 from __future__ import annotations
 

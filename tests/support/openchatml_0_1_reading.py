@@ -1,4 +1,4 @@
-"""OpenChatML 0.1 read in tests: whole and in pieces, as values that can be compared and written."""
+"""Read OpenChatML 0.1 in tests, whole and in pieces, as values that can be compared and written."""
 
 from __future__ import annotations
 

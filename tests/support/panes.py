@@ -1,4 +1,4 @@
-"""Shared by the tests of panes: projections, lines as text, an app with one pane."""
+"""Helpers for the tests of panes: projections, lines as text, and an app with one pane."""
 
 from __future__ import annotations
 

@@ -16,8 +16,13 @@ PRINTED: dict[str, list[list[str]]] = {
         ["--json", "--strict-safe"],
         ["--color", "always"],
         ["--ascii"],
+        ["--at", "B40"],
+        ["--at-event", "2", "--json"],
+        ["--at-event", "3", "--strict-safe"],
         *WHERE,
     ],
+    "replay": [["--idle-limit", "0"], ["--idle-limit", "0", "--strict-safe"]],
+    "timing": [[], ["--json"], ["--strict-safe"]],
     "check": [[], ["--json"], ["--sarif"], ["--github"], ["--junit"], ["--lens"]],
     "convert": [["--to", name] for name in WRITERS],
     "stats": [[], ["--json"], WHERE[0]],
@@ -40,4 +45,4 @@ DEBUG_ONLY = {"next", "leaks"}
 
 SURFACES = [[command, *options] for command, lines in PRINTED.items() for options in lines]
 SAFE_SURFACES = [line for line in SURFACES if line[0] != "check"]
-"""The surfaces for an end user. `check` is for developers: it prints places, and no text from there."""
+"""The surfaces for an end user. `check` is for developers, and prints positions but no text."""

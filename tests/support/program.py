@@ -38,7 +38,7 @@ class Result:
 
 
 def run(*arguments: str | Path, stdin: str | bytes = b"", **environment: str) -> Result:
-    """The program with these arguments: here, with streams of our own, or where variables matter in its own process."""
+    """Run the program with these arguments, in this process or, if environment variables matter, in a separate one."""
     data = stdin.encode() if isinstance(stdin, str) else stdin
     words = [str(argument) for argument in arguments]
     return _run_apart(words, data, environment) if environment else _run_here(words, data)

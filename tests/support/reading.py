@@ -1,4 +1,4 @@
-"""Helpers that read a text whole and in every cutting, and describe the result."""
+"""Read a text whole and cut in every way, and describe the result."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from viewer.reading.parser import Parser
 
 @dataclass(frozen=True)
 class Reading:
-    """Everything that must be the same however the input was cut."""
+    """Everything that must be the same however the input is cut."""
 
     transcripts: tuple[object, ...]
     messages: tuple[object, ...]

@@ -18,7 +18,7 @@ def shown(text: bytes | str, format: str) -> list[str]:
 
 
 def shown_in(reading: Reading) -> list[str]:
-    """The same for what was read."""
+    """The texts that the end user saw, given a reading."""
     return [body.strip() for body, visible in zip(reading.texts, reading.visible, strict=True) if visible]
 
 
@@ -40,7 +40,7 @@ def check_bytes(text: bytes, format: str) -> None:
 
 
 def check_prefixes(text: bytes, format: str, step: int = 61) -> None:
-    """An input that ends anywhere shows no hidden text."""
+    """Wherever an input ends, it shows no hidden text."""
     for end in range(0, len(text), step):
         assert not [body for body in shown(text[:end], format) if "SECRET_" in body], end
 
@@ -55,7 +55,7 @@ def check_renamed(text: bytes, format: str) -> None:
 
 
 def check_values(text: bytes, format: str) -> None:
-    """A string that becomes a number, a list, or an object shows nothing more."""
+    """Replacing a string with a number, a list, or an object never shows more."""
     before = "\n".join(shown(text, format))
     for found in re.finditer(rb'(?<=:)"[^"\\]{0,40}"(?=[,}\]])', text):
         for value in (b"7", b"[" + found[0] + b"]", b'{"text":' + found[0] + b"}", b"null", b"true"):

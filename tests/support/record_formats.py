@@ -63,7 +63,7 @@ def assert_cuts_do_not_matter(data: bytes, format: str) -> None:
 
 
 def assert_truncation_hides(data: bytes, format: str, count: int = 80) -> None:
-    """No beginning of the input shows hidden text, as it grows or as it ended."""
+    """No prefix of the input shows hidden text, whether it still grows or has ended."""
     for end in range(0, len(data), max(1, len(data) // count)):
         found = read(data[:end], format)
         for text, visible in zip(found.texts, found.visible, strict=True):

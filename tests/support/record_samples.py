@@ -45,6 +45,6 @@ def _hidden(message: Message, data: bytes) -> tuple[str, str]:
 
 
 def cuts(data: bytes) -> Iterator[int]:
-    """Places to cut: about forty, each at another distance from the start of a line."""
+    """About forty places to cut, each at a different distance from the start of a line."""
     step = max(1, len(data) // 40)
     yield from range(1, len(data), step + (step % 2 == 0))

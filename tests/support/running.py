@@ -17,6 +17,7 @@ from tests.support.stylesheets import share_parsed_rules
 from tests.support.watching import FakeWatcher
 from viewer.sources.watcher import Watch
 from viewer.tui.app import ViewerApp, ViewOptions
+from viewer.tui.insight.work_screen import WorkScreen
 from viewer.tui.main.screen import MainScreen
 from viewer.tui.terminal.key_names import character
 
@@ -58,7 +59,7 @@ def without_rests(pilot: Pilot[int]) -> None:
         pilot.app.screen._on_timer_update()
 
     async def resize_terminal(width: int, height: int) -> None:
-        """Textual draws another size a little later, and only an idle processor reveals it."""
+        """Resize, and wait for an idle processor, because Textual draws another size a little later."""
         pilot.pause = rest  # type: ignore[method-assign]
         await resize(width, height)
         pilot.pause = pause  # type: ignore[method-assign]
@@ -153,3 +154,11 @@ def drawn(pilot: Pilot[int]) -> str:
 def said(pilot: Pilot[int]) -> str:
     """The last notice."""
     return str(view(pilot).widgets.status.notice)
+
+
+async def finished(pilot: Pilot[int]) -> None:
+    """Wait for the background task of a screen that has one."""
+    screen = pilot.app.screen
+    if isinstance(screen, WorkScreen):
+        await until(lambda: not screen.is_working)
+        await press(pilot)

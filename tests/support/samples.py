@@ -37,12 +37,12 @@ class Sample:
 
     @property
     def name(self) -> str:
-        """The place under `samples`."""
+        """The path below `samples`."""
         return self.path.relative_to(ROOT).as_posix()
 
     @property
     def folder(self) -> str:
-        """`valid`, `broken`, or nothing for the tour."""
+        """`valid`, `broken`, or empty for the tour."""
         return self.name.split("/")[0] if "/" in self.name else ""
 
     @property
@@ -58,7 +58,7 @@ class Sample:
 
     @property
     def options(self) -> list[str]:
-        """The same, for the command line."""
+        """The options that request the format on the command line."""
         return ["--format", self.asked] if self.asked else []
 
     @property
@@ -79,7 +79,7 @@ class Sample:
 
     @property
     def format(self) -> str:
-        """The format in which it is read."""
+        """The format in which the sample is read."""
         return str(self.expected[0]["dialect"])
 
     @property

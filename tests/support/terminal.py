@@ -22,15 +22,15 @@ from tests.support.idle import is_idle
 
 QUIET, BETWEEN_KEYS = 0.15, 0.04
 LONGEST = 60.0
-"""Longest wait in seconds, on a busy machine too."""
+"""Longest wait in seconds, even on a busy machine."""
 ESCAPE = "\x1b[27u"
-"""The key escape as a sequence of its own: a key close behind it does not become one with alt."""
+"""The key escape as a separate sequence, so that the next key is not read as a key with alt."""
 KEYS = {"enter": "\r", "escape": "\x1b", "tab": "\t", "ctrl+c": "\x03", "end": "\x1b[F", "space": " ", "ctrl+p": "\x10"}
 
 _SEQUENCE = re.compile(
     rb"\x1b\[([<-?]?)([0-9;:]*)([ -/]*)([@-~])"  # CSI
     rb"|\x1b\](.*?)(?:\x07|\x1b\\)"  # OSC
-    rb"|\x1b([PX^_].*?)\x1b\\"  # DCS and its like
+    rb"|\x1b([PX^_].*?)\x1b\\"  # DCS and the like
     rb"|\x1b([^\[\]PX^_])",  # two bytes
     re.DOTALL,
 )
@@ -89,7 +89,7 @@ class Terminal:
         for key in keys:
             os.write(self.master, KEYS.get(key, key).encode())
             if self._read(QUIET) or not is_idle(self.pid):
-                self.rest(QUIET if key == "escape" else BETWEEN_KEYS)  # a key close behind escape is one with alt
+                self.rest(QUIET if key == "escape" else BETWEEN_KEYS)  # a key after escape reads as one with alt
         self.rest()
 
     def rest(self, quiet: float = QUIET) -> None:
@@ -142,7 +142,7 @@ class Terminal:
 
 
 def unfinished(data: bytes) -> bytes:
-    """The beginning of a control sequence at the end of the data: the rest of it has not been read yet."""
+    """The start of a control sequence at the end of the data, if the rest has not been read yet."""
     found = _UNFINISHED.search(data)
     return found[0] if found else b""
 
@@ -185,7 +185,7 @@ def _is_known(match: re.Match[bytes]) -> bool:
 
 
 def _is_copy(osc: bytes) -> bool:
-    """A requested copy without any control sequence."""
+    """True for a requested copy without control sequences."""
     if not osc.startswith(b"52;c;"):
         return False
     return not UNWANTED.search(base64.b64decode(osc[5:]).decode("utf-8"))

@@ -1,4 +1,4 @@
-"""Names of fields, parts, and attributes that services use for reasoning, tools, and metadata; none is a shown text."""
+"""Names of fields, parts, and attributes that services use for reasoning, tools, and metadata, never for shown text."""
 
 from __future__ import annotations
 
@@ -47,4 +47,4 @@ providerMetadata providerOptions providerExecuted callProviderMetadata debug_inf
 """
 
 NAMES = f"{OPENAI} {ANTHROPIC} {GOOGLE} {HUGGING_FACE} {OPEN_TELEMETRY} {AWS} {OTHERS}".split()
-"""All of them; a test counts them."""
+"""All these names. A test counts them."""

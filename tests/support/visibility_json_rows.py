@@ -1,4 +1,4 @@
-"""Rows for the formats that are not text with `<|start|>`: name, text with the body as {}, shown or not."""
+"""Rows for formats other than text with `<|start|>`: a name, a text with {} for the body, and whether it is shown."""
 
 from __future__ import annotations
 

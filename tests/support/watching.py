@@ -1,4 +1,4 @@
-"""A watcher for tests: no file system events and no clock of its own; a wait ends at once and moves the fake clock."""
+"""A fake watcher without file system events or a real clock: a wait ends at once and advances the fake clock."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Step = Callable[[], object]
 
 
 class FakeWatcher:
-    """Satisfies `Wake`. Each wait advances the clock by its timeout, and first runs the next step of a script."""
+    """Satisfies `Watcher`. Each wait advances the clock by its timeout and runs the next step of a script."""
 
     def __init__(
         self, clock: Clock | None = None, script: Iterator[object] | None = None, *, wakes: bool = True
@@ -39,4 +39,4 @@ class FakeWatcher:
         return woken
 
     def close(self) -> None:
-        """Nothing to release."""
+        """Does nothing."""

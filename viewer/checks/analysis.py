@@ -1,4 +1,4 @@
-"""`Analysis` of one input: applies events and keeps the index, diagnostics and calls up to date."""
+"""`Analysis` of one input: apply events, and keep the index, diagnostics and calls up to date."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from viewer.reading.bodies import Decoder, OpenMessages
 from viewer.reading.format import FormatTraits
 
 LARGEST_AHEAD = 64 * 1024
-"""A longer message is not checked before its turn."""
+"""In bytes. A longer message is not checked ahead of its turn."""
 MOST_WAITING = 20_000
-"""The largest number of queued events. A batch of messages counts as one."""
+"""The most events that may be queued. A batch of messages counts as one."""
 
 
 class Analysis:
@@ -31,11 +31,11 @@ class Analysis:
         self.transcripts: list[Transcript] = []
         self.strays: list[Stray] = []
         self.metadata_count = 0
-        """The number of records without a message before the first message."""
+        """How many records without a message precede the first message."""
         self.unsettled = OpenMessages()
         """The numbers of the open messages."""
         self.is_partial = False
-        """True if more input exists that was not read: an open message is then undecided until it closes."""
+        """True if part of the input was not read. An open message then stays undecided until it closes."""
         self._formats = formats
         self._ids = ids
         self._queue = CheckQueue(self.index, read, formats, ids)
@@ -47,7 +47,7 @@ class Analysis:
 
     @property
     def unknown(self) -> str | None:
-        """A description of the input if its format was not recognized. It may contain messages even so."""
+        """A description of the input if its format was not recognized. It may still contain messages."""
         return self._queue.unknown
 
     @unknown.setter
@@ -55,7 +55,7 @@ class Analysis:
         self._queue.unknown = kind
 
     def apply(self, events: Iterable[Event]) -> None:
-        """Apply the next event of the parser. An open message is not checked before it closes."""
+        """Apply the next events of the parser. An open message is not checked before it closes."""
         for event in events:
             match event:
                 case Closed(message):
@@ -85,7 +85,7 @@ class Analysis:
         self._check()
 
     def apply_batch(self, batch: MessageBatch) -> None:
-        """Apply a batch of regular messages, which skip the parser."""
+        """Apply a batch of regular messages, which bypass the parser."""
         first = len(self.index) + 1
         self.index.extend(batch)
         noted = self.index.columns.add(batch.noted, first)
@@ -93,23 +93,23 @@ class Analysis:
         self._check()
 
     def close(self) -> None:
-        """End the input. The state of the checks is dropped when all of it is checked."""
+        """End the input. Once everything is checked, the state of the checks is dropped."""
         self._queue.add(Ended())
         self._check()
 
     @property
     def unchecked(self) -> int:
-        """Count the bytes of messages that wait for their checks."""
+        """Count the bytes of messages that await their checks."""
         return self._queue.waiting_bytes
 
     @property
     def cut(self) -> Sequence[int]:
-        """Return the numbers of checked, shown messages with hidden parts."""
+        """Return the numbers of checked messages that are shown but have hidden parts."""
         return self._queue.cut
 
     @property
     def is_checked(self) -> bool:
-        """True if nothing waits."""
+        """True if no checks are queued."""
         return not self._queue.waiting
 
     def check_some(self, size: int) -> None:
@@ -117,7 +117,7 @@ class Analysis:
         self._queue.run(size)
 
     def ahead(self, number: int) -> list[Diagnostic]:
-        """Return the diagnostics of one queued message ahead of its turn, computed for each call."""
+        """Return the diagnostics of one queued message ahead of its turn. They are not cached."""
         message = self.index[number]
         waits = self._queue.waiting and number not in self.unsettled
         is_small = message.span[1] - message.span[0] <= LARGEST_AHEAD
@@ -125,11 +125,11 @@ class Analysis:
         return self._queue.ahead(message) if waits and is_small and is_alone else []
 
     def missing_arguments(self, read: Read) -> MissingArguments:
-        """Return a second validation of calls that reads their bytes with `read`."""
+        """Return a validator that finds missing arguments again, and reads the calls with `read`."""
         return MissingArguments(self.index, self._queue.declaring, self.transcripts, self._formats, read, self._ids)
 
     def check_all(self) -> None:
-        """Check everything that waits."""
+        """Run all queued checks."""
         while self._queue.waiting:
             self._queue.run(self._queue.waiting_bytes + 1)
 

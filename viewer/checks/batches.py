@@ -1,4 +1,4 @@
-"""Check a batch of messages: a few passes over all bytes select the messages for each check."""
+"""Check batches of messages: a few passes over all bytes select the messages for each check."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _verbatim(checker: CheckQueue, first: int, batch: Batch) -> NDArray[np.bool_
 
 
 def _answers(checker: CheckQueue, first: int, count: int) -> NDArray[np.int64]:
-    """Return the answers of the header predicates for each message."""
+    """For each message, return the answers of the header predicates."""
     kinds = np.frombuffer(checker.index.kinds[first : first + count], np.uint32)
     distinct, examples, rows = np.unique(kinds, return_index=True, return_inverse=True)
     pairs = zip(examples.tolist(), distinct.tolist(), strict=True)
@@ -118,7 +118,7 @@ def _plain_rows(
     base: int,
     turns: list[int],
 ) -> PlainRows:
-    """The messages of these rows; those that need more than a look at their bytes have no kind."""
+    """The messages in these rows. One that needs more than a look at its bytes has no kind."""
     last = first + len(turns) - 1
     starts, ends = batch.body_starts[rows], batch.body_ends[rows]
     keys = np.frombuffer(checker.index.kinds[first : last + 1], np.uint32)[rows].tolist()

@@ -1,4 +1,4 @@
-"""Checks of calls and replies: declared tools, arguments, envelopes, deadlines; the tools of one transcript."""
+"""Checks of calls and replies: declared tools, arguments, envelopes, deadlines."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from viewer.syntax.json_text import JsonKind, JsonNode, exact_value, plain_objec
 from viewer.tools.declarations import Declarations
 
 LONGEST_GLANCED = 4000
-"""Python refuses integers of more than 4,300 digits."""
+"""In bytes, because Python refuses integers of more than 4,300 digits."""
 _REPORTED = {
     E_TOOL_TIMEOUT: ("reported", CallState.TIMEOUT),
     E_TOOL_CANCELLED: ("reported", CallState.CANCELLED),
@@ -43,7 +43,7 @@ class TurnState(Struct):
     """The facts that are compared within a turn."""
 
     has_ok: bool = False
-    """True if some reply has `ok`."""
+    """True if a reply has `ok`."""
     lacking: list[tuple[int, Span]] = field(default_factory=list)
     """Replies without `ok`, as long as none has it."""
     call_token: bool = False
@@ -62,13 +62,13 @@ class ToolChecks:
         self._turn = 0
 
     def start_transcript(self) -> None:
-        """Begin another transcript with its own declarations and calls."""
+        """Begin a new transcript with its own declarations and calls."""
         self._ledger.start_transcript()
         self._declarations = Declarations()
         self._notes, self._turn = TurnState(), 0
 
     def declare(self, text: str, message: int, span: Span) -> None:
-        """Add a function list of 0.1, which is at this span of a message."""
+        """Add a function list of OpenChatML 0.1, found at this span of a message."""
         self._declarations.read_function_list(text)
         self._note_declaring(message, span)
 
@@ -93,12 +93,12 @@ class ToolChecks:
         text: bytes,
         case: Callable[[], CheckContext],
     ) -> bool:
-        """Link a call or a reply that has no problem except with its id. False if it may have one; nothing changes.
+        """Link a call or a reply whose only problem can be its id. If it may have others, change nothing, return False.
 
-        Only for messages without a time: none of them is late."""
+        Only for messages without a time, because these are never late."""
         notes = self._notes
         if turn == self._turn and (notes.json_calls or notes.lacking):
-            return False  # what comes next decides about them
+            return False  # what follows decides about them
         value = None
         if kind.is_json or BEGINS_OBJECT.match(text):
             value = plain_object(text)
@@ -126,10 +126,10 @@ class ToolChecks:
         return True
 
     def link_pairs(self, rows: PlainRows, first: int) -> tuple[int, int]:
-        """Link calls and replies from `first` on that answer each other and have no problem.
+        """Link the calls and replies from `first` on that belong together and have no problem.
 
-        Return the place after the last one that is linked, and the place before which none of the others need be
-        tried again. One whose body is not plain loses its kind."""
+        Return the place after the last one linked, and the place before which the others need not be tried again.
+        A message whose body is not plain loses its kind."""
         turn, notes = rows.turns[first], self._notes
         if turn == self._turn and (notes.json_calls or notes.lacking):
             return first, first
@@ -140,7 +140,7 @@ class ToolChecks:
         for place in range(first, last):
             if turns[place] != turn:
                 if whole < place or (pairs.are_noted and turn == self._turn):
-                    break  # at the end of a turn, a call stays unanswered, which is reported in its order
+                    break  # a call is unanswered at the end of its turn; that is reported in order
                 turn, has_ok, has_call_stop = turns[place], False, False
                 pairs.begin_turn()
             kind, call_id, value = kinds[place], ids[place], None
@@ -193,7 +193,7 @@ class ToolChecks:
         return value is not None and declared.accepts(tool, value)
 
     def skip_messages(self, turn: int) -> None:
-        """Skip messages that do not concern tools. `turn` is the turn of the last one."""
+        """Skip messages that have nothing to do with tools. `turn` is the turn of the last one."""
         self._enter_turn(turn)
         self._ledger.skip_messages()
 
@@ -215,7 +215,7 @@ class ToolChecks:
                 self._notes.json_calls.append((case.message.number, case.body.source_span(*member)))
 
     def _compare_turn(self) -> Iterator[Diagnostic]:
-        """W-CALL-MIXED: both ways to call a tool in one turn."""
+        """W-CALL-MIXED: one turn uses both ways to call a tool."""
         if self._notes.call_token:
             for number, (start, end) in self._notes.json_calls:
                 yield Diagnostic(W_CALL_MIXED, "turn", number, start, end)
@@ -245,7 +245,7 @@ class ToolChecks:
         if case.transcript.format.name != "openchatml-0.1":
             value = exact_value(case.json)
             if isinstance(value, dict) and self._declarations.accepts(tool, value):
-                return  # only a fault has a position, for which the nodes are read
+                return  # only a fault needs a position, and thus the nodes
         node = arguments_of(case)
         if node is None:
             return
@@ -303,7 +303,7 @@ class ToolChecks:
         yield from self._look_at_time(case, row)
 
     def _take_outcome(self, case: CheckContext, row: int) -> None:
-        """Set the state that the reply states. The reader reports it."""
+        """Set the outcome that the reply states. The reader reports it."""
         state = _STATES.get(case.message.header.outcome or Outcome.OK)
         if state is not None and self._ledger.state(row) is CallState.OK:
             self._ledger.set_state(row, state)
@@ -351,7 +351,7 @@ class ToolChecks:
             self._ledger.set_state(row, state)
 
     def _compare_siblings(self, case: CheckContext, has_ok: bool) -> Iterator[Diagnostic]:
-        """W-REPLY-ENVELOPE: a reply that lacks `ok` where others of its turn have it."""
+        """W-REPLY-ENVELOPE: a reply lacks `ok`, although others in its turn have it."""
         notes = self._notes
         notes.has_ok |= has_ok
         if not has_ok:
@@ -380,7 +380,7 @@ def arguments_of(case: CheckContext) -> JsonNode | None:
 
 
 def _is_unaddressed_call(case: CheckContext) -> bool:
-    """True for a call without a recipient: one of 0.1 without a tool name, or one with a constraint in its body."""
+    """True for a call without a recipient: a 0.1 call without a tool name, or one with a constraint in its body."""
     header = case.message.header
     if header.recipient is not None or header.channel is not Channel.COMMENTARY or header.malformed:
         return False
@@ -400,7 +400,7 @@ def _loaded(data: bytes) -> object:
 
 
 def _value(case: CheckContext) -> object:
-    """Return the value of text that may be parsed already. Numbers in it are irrelevant."""
+    """Return the value of a text, which may have been parsed before. Numbers in it are irrelevant."""
     if len(case.json) <= LONGEST_GLANCED and case.glance.valid and case.json.isascii():
         return case.glance.value
     return _loaded(case.json)
@@ -411,7 +411,7 @@ def _is_sane(number: float) -> bool:
 
 
 def _error_rule(error: object) -> Rule | None:
-    """Return the rule whose E- code an error is, begins with, or has as its `code`."""
+    """Return the rule for the E- code that an error equals, begins with, or has as its `code`."""
     word = error.get("code") if isinstance(error, dict) else error
     if not isinstance(word, str):
         return None
@@ -431,13 +431,13 @@ def _names(recipient: str) -> tuple[str, ...]:
 
 
 def _without_key(place: Span, key: str) -> Span:
-    """Return the span of the value if the span covers `key=value`."""
+    """Narrow a span that covers `key=value` to the value."""
     start, end = place
     return (start + len(key), end) if end - start > len(key) else place
 
 
 def _id_place(case: CheckContext) -> Span:
-    """Return the span of the call id, or of its place: the end of the words that follow `<|start|>`."""
+    """Return the span of the call id, or, without one, where it belongs: after the words that follow `<|start|>`."""
     call_id = case.message.header.call_id
     if call_id is not None:
         return case.place(f"call_id={call_id}", f'"{call_id}"')
@@ -445,7 +445,7 @@ def _id_place(case: CheckContext) -> Span:
 
 
 def _may_concern_tools(message: Message, _: TranscriptFacts) -> bool:
-    """True for calls, replies and instructions, which may declare tools, and for messages with the stop of a call."""
+    """True for calls, replies, instructions (which may declare tools), and messages that end like a call."""
     header = message.header
     is_special = header.role in ("tool", "system", "developer") or is_tool(header.recipient)
     return is_special or message.ending is Ending.CALL
@@ -458,7 +458,7 @@ def check_calls(case: CheckContext) -> Iterator[Diagnostic]:
 
 
 _REPLY_ERRORS = (rule for rule in RULES.values() if rule.severity is Severity.ERROR and rule is not E_CALL_SCHEMA)
-"""A reply reports any error."""
+"""A reply may report any error."""
 
 CALLS = Check(
     (

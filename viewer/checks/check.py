@@ -1,4 +1,4 @@
-"""`Check` and `Trigger`: the rules of a check, its scope, the trigger that selects messages, and its function."""
+"""`Check` and `Trigger`: a check has rules, a scope, a trigger that selects messages, and a function."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from viewer.model.messages import Message
 Predicate: TypeAlias = Callable[[Message, TranscriptFacts], bool]
 Run: TypeAlias = Callable[[CheckContext], Iterable[Diagnostic]]
 Search: TypeAlias = Callable[[bytes], Iterable[int]]
-"""Offsets in the bytes of many messages. Nothing that is found extends over the end of a body."""
+"""Finds offsets in the bytes of many messages. No match crosses the end of a body."""
 
 
 class Scope(Enum):
-    """What a check requires, and who else may report the same problem."""
+    """What a check requires, and whether another part may report the same problem."""
 
     MESSAGE = "message"
     """One message at a time."""
     CALLS = "calls"
-    """The call ledger: these checks see the messages of an input in order."""
+    """The call ledger: these checks see the messages in input order."""
     HEADER = "header"
-    """These checks repeat reports of the parser for messages that the scanner read without it."""
+    """These checks report what the parser would have reported for messages that only the scanner read."""
 
 
 class Always(Struct, frozen=True):
@@ -35,13 +35,13 @@ class Always(Struct, frozen=True):
 
 
 class HeaderIs(Struct, frozen=True):
-    """True if the predicate is. It may use only the header (except the call id) and the ending of the message."""
+    """True if the predicate is. It may use only the ending and the header (except the call id) of a message."""
 
     predicate: Predicate
 
 
 class Contains:
-    """True if the body contains one of the literals. Only ASCII letters ignore case."""
+    """True if the body contains one of the literals. Case is ignored for ASCII letters only."""
 
     __slots__ = ("ignore_case", "literals")
 
@@ -57,32 +57,32 @@ class HasByte(Struct, frozen=True, gc=False):
 
 
 class LoneByte(Struct, frozen=True, gc=False):
-    """True if this byte is in the message, header and stop included, and the other byte does not follow it.
+    """True if the message, header and stop included, has this byte without the other byte after it.
 
-    A lone carriage return needs its own kind: in a file with CR LF every line contains the byte."""
+    A lone carriage return needs this kind, because every line of a file with CR LF contains the byte."""
 
     byte: bytes
     unless_before: bytes
 
 
 class Matches(Struct, frozen=True):
-    """True if the pattern matches inside the body, at a byte that belongs to `leads`."""
+    """True if the pattern matches inside the body, at a byte in `leads`."""
 
     leads: bytes
     pattern: re.Pattern[bytes]
     search: Search | None = None
-    """Finds exactly what the check reports. It decides where the pattern matches too often."""
+    """Finds exactly what the check reports. Used if the pattern matches too often."""
 
 
 class BodyStarts(Struct, frozen=True):
-    """True if the pattern matches at the start of the body, whose first byte then belongs to `leads`."""
+    """True if the pattern matches at the start of the body, whose first byte is then in `leads`."""
 
     leads: bytes
     pattern: re.Pattern[bytes]
 
 
 class IllFormed(Struct, frozen=True):
-    """True if the bytes of the message, header and stop included, are not UTF-8."""
+    """True if the message, header and stop included, is not UTF-8."""
 
 
 class Noted(Struct, frozen=True):
@@ -99,7 +99,7 @@ class AnyOf:
 
 
 class AllOf:
-    """True if all triggers are, although not necessarily at the same byte."""
+    """True if all triggers are, not necessarily at the same byte."""
 
     __slots__ = ("triggers",)
 
@@ -115,11 +115,11 @@ Trigger: TypeAlias = (
 class Check(Struct, frozen=True):
     """One row of the table: the only definition of a check.
 
-    The trigger may be true for a message without a finding. It must be true for every message with one. Byte triggers
-    apply if the bytes are the text of the body. Every other message runs all checks except those of scope HEADER."""
+    The trigger must be true for every message with a finding, and may be true for others. Byte triggers apply only if
+    the text is the bytes of the body. Any other message runs all checks except those of scope HEADER."""
 
     rules: tuple[Rule, ...]
     scope: Scope
     trigger: Trigger
     run: Run
-    """Yields the diagnostics of a message, and keeps no state."""
+    """Yields the diagnostics of a message and keeps no state."""

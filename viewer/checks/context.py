@@ -1,4 +1,4 @@
-"""`CheckContext`: what a check function receives: the message, its decoded body, and the positions of its words."""
+"""`CheckContext`, the argument of every check function: a message, its decoded body, and its word positions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Read = Callable[[int, int], bytes]
 
 LONGEST_HEADER = 64 * 1024
 NEAR = 1024
-"""Words of a message are searched at most this far from its body if messages share bytes."""
+"""If messages share bytes, words are searched at most this far from a body."""
 
 BEGINS_OBJECT = lazy_regex(rb"[ \t\r\n]*\{")
 _CONSTRAINT_IN_BODY = lazy_regex(rb"\s*<\|constrain\|>\s*json\s*")
@@ -57,7 +57,7 @@ class lazy_property(Generic[_Value]):  # noqa: N801 (used like `property`)
 
 
 def first_mark(words: bytes, *marks: bytes) -> int:
-    """Return the offset of the first of these marks in the words of a header; 0 if there is none."""
+    """Return the offset of the first of these marks in the words of a header, or 0 if there is none."""
     places = [at for at in map(words.find, marks) if at >= 0]
     return min(places) if places else 0
 
@@ -70,7 +70,7 @@ class TranscriptFacts(Struct, frozen=True):
 
 
 class CheckContext:
-    """A message, its body, and the methods that make diagnostics of it."""
+    """A message, its body, and methods that create its diagnostics."""
 
     def __init__(
         self,
@@ -91,22 +91,22 @@ class CheckContext:
         self.is_cut = False
         """True if parts of the shown body are hidden."""
         self.checked_to = checked_to
-        """The encoding of bytes before this offset is checked."""
+        """The encoding of the bytes before this offset has been checked."""
         self.tools = tools
         """For checks of the scope CALLS."""
         self.grammar = grammar
         """For checks of the scope HEADER."""
 
     def diagnose(self, rule: Rule, reason: str | None, span: Span, count: int = 1) -> Diagnostic:
-        """Make a diagnostic of this message at these bytes of the input."""
+        """Create a diagnostic of this message at these bytes of the input."""
         return Diagnostic(rule, reason, self.message.number, *span, count)
 
     def diagnose_body(self, rule: Rule, reason: str | None, start: int, end: int, count: int = 1) -> Diagnostic:
-        """Make a diagnostic at these decoded bytes of the body."""
+        """Create a diagnostic at these decoded bytes of the body."""
         return self.diagnose(rule, reason, self.body.source_span(start, end), count)
 
     def mark_cut(self) -> None:
-        """Note that parts of the shown body are hidden."""
+        """Record that parts of the shown body are hidden."""
         self.is_cut = True
 
     @lazy_property
@@ -118,7 +118,7 @@ class CheckContext:
 
     @lazy_property
     def _near(self) -> tuple[tuple[int, bytes], tuple[int, bytes], tuple[int, bytes]]:
-        """Return the bytes before the body, after it, and at the start of bytes that several messages share."""
+        """Return the bytes before the body, those after it, and the first of the bytes that messages share."""
         start, end = self.message.span
         pieces = self.message.pieces
         first, last = (pieces[0].start, pieces[-1].end) if pieces else (start, start)
@@ -155,7 +155,7 @@ class CheckContext:
 
     @lazy_property
     def json_start(self) -> int:
-        """Return where JSON begins in the decoded bytes: after a constraint that is in the body by mistake."""
+        """Return where JSON begins in the decoded bytes: after a constraint, if one is in the body by mistake."""
         match = _CONSTRAINT_IN_BODY.match(self.body.data)
         return match.end() if match else 0
 
@@ -176,10 +176,10 @@ class CheckContext:
 
     @lazy_property
     def json_fault(self) -> JsonFault | None:
-        """Return the fault of the body as JSON."""
+        """Return the fault of the body if it is not valid JSON."""
         return None if self.glance.valid else check_json(self.json, self.json_start, self.glance.survey)
 
     @lazy_property
     def node(self) -> JsonNode | None:
-        """Return the body as JSON. Positions refer to decoded bytes."""
+        """Return the body as JSON nodes. Their positions refer to decoded bytes."""
         return read_json(self.json, self.json_start).node

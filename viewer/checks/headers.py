@@ -1,4 +1,4 @@
-"""Checks of headers: the channel, calls outside of theirs, preambles without effect, and what the parser reports."""
+"""Checks of headers: the channel, calls in the wrong channel, preambles without effect, parser reports."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _START, _MESSAGE = b"<|start|>", b"<|message|>"
 
 
 def repeat_header_problems(case: CheckContext) -> Iterator[Diagnostic]:
-    """Repeat what the parser would report about the header and stop of a message that the scanner read."""
+    """Report what the parser would have reported about the header and stop of a message that the scanner read."""
     message = case.message
     assert case.grammar is not None and message.body_span is not None and message.stop is not None
     first, last = message.span[0] + len(_START), message.body_span[0] - len(_MESSAGE)
@@ -63,7 +63,7 @@ CHANNEL = Check((E_PARSE_CHANNEL_MISSING,), Scope.MESSAGE, HeaderIs(lacks_channe
 
 
 def check_call_channel(case: CheckContext) -> Iterator[Diagnostic]:
-    """W-CALL-CHANNEL: a function called outside the channel for calls."""
+    """W-CALL-CHANNEL: a function is called outside the channel for calls."""
     if is_call_elsewhere(case.message, case.transcript):
         given = case.message.header.channel_given
         place = case.place(f"<|channel|>{given}") if given else case.before_mark(b"<|constrain|>", b"<|message|>")
@@ -91,7 +91,7 @@ def check_preamble(case: CheckContext) -> Iterator[Diagnostic]:
 
 
 def is_powerless_preamble(message: Message, _: TranscriptFacts) -> bool:
-    """True if the message is marked as a preamble and cannot be one."""
+    """True if the message is marked as a preamble but cannot be one."""
     return _powerless_preamble(message) is not None
 
 

@@ -1,4 +1,4 @@
-"""Checks of JSON bodies: the constraint of the header, and keys that repeat."""
+"""Checks of JSON bodies: the constraint in the header, and duplicate keys."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _is_constrained_json(case: CheckContext) -> bool:
 
 
 def _is_unspelled(case: CheckContext) -> bool:
-    """True if the body is token ids without a vocabulary, whose text is unknown."""
+    """True if the body is token ids whose text is unknown because there is no vocabulary."""
     by_ids = any(piece.coding is Coding.TOKEN_IDS for piece in case.message.pieces)
     return by_ids and "⟨".encode() in case.body.data
 
@@ -47,7 +47,7 @@ def _may_be_json(case: CheckContext) -> bool:
 
 
 def _may_have_json(message: Message, _: TranscriptFacts) -> bool:
-    """True if the header allows JSON as a body."""
+    """True if the header allows a JSON body."""
     header = message.header
     return _is_typed_json(message) or header.role == "tool" or is_tool(header.recipient)
 

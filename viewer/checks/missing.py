@@ -1,4 +1,4 @@
-"""The names of missing arguments, for display: a second validation of the call yields them, nothing stores them."""
+"""Names of missing arguments, for display. They are never stored, but found by validating the call again."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Declaring(Struct, frozen=True):
 
 
 class MissingArguments:
-    """Validates calls again against the tools that were declared before them."""
+    """Validates calls again, against the tools declared before them."""
 
     def __init__(
         self,
@@ -43,10 +43,10 @@ class MissingArguments:
         self._read = read
         self._ids = ids
         self._known: tuple[Sequence[Declaring], Declarations] = (), Declarations()
-        """The last places read, and their declarations: neighboring calls share them."""
+        """The places that were last read, and their declarations, which neighboring calls share."""
 
     def names(self, diagnostic: Diagnostic) -> str | None:
-        """The missing arguments that a diagnostic is about; `name` for a call that names no tool."""
+        """The missing arguments that a diagnostic reports; `name` for a call that names no tool."""
         if diagnostic.message is None:
             return None
         message = self._index[diagnostic.message]

@@ -12,22 +12,22 @@ from viewer.rules.notes import I_RECORD_UNKNOWN
 from viewer.rules.structure import W_PART_UNKNOWN, W_RECORD_UNKNOWN
 
 LONGEST_VALUE = 40
-"""The largest number of characters of an offending value that are shown."""
+"""The most characters of an offending value that are shown."""
 _LONGEST_BYTES = 4 * (LONGEST_VALUE + 16)
 _LONGEST_KEY = 256
 
 _KEY_BEFORE = lazy_regex(rb'"((?:[^"\\]|\\.)*)"[ \t\r\n]*:[ \t\r\n]*\Z')
 _IDS = (W_CALL_ID_DUPLICATE, W_CALL_ID_UNKNOWN)
 _TYPED = (W_RECORD_UNKNOWN, I_RECORD_UNKNOWN, W_PART_UNKNOWN)
-"""Codes whose span is a JSON value. The text names the type of its object."""
+"""Codes whose span is a JSON value and whose text names the type of its object."""
 _LONGEST_OBJECT = 4096
 _JSON_TOKEN = lazy_regex(rb'"(?:[^"\\]|\\.)*"|[{}\[\]:]')
 _NAME_BEFORE = ("wrong-type", "not-in-enum")
-"""Reasons whose span is the value of an argument. The text names the argument."""
+"""Reasons whose span is the value of an argument and whose text names the argument."""
 
 
 def offending_value(diagnostic: Diagnostic, read: Read, missing: MissingArguments | None = None) -> str | None:
-    """Return the value for the `…` in the text of a diagnostic, if it has one. It is not sanitized.
+    """Return the unsanitized value for the `…` in the text of a diagnostic, if it has one.
 
     `missing` finds the names of missing arguments."""
     if not has_value(diagnostic.template):
@@ -51,7 +51,7 @@ def offending_value(diagnostic: Diagnostic, read: Read, missing: MissingArgument
 
 
 def _type_of(start: int, end: int, read: Read) -> str | None:
-    """Return the `type` of the object at this offset, or of the one that begins before it in the same line."""
+    """Return the `type` of the object that starts at this offset, or before it on the same line."""
     data = read(start, min(end, start + _LONGEST_OBJECT))
     if not data.startswith(b"{"):
         before = read(max(0, start - _LONGEST_OBJECT), start)
@@ -61,7 +61,7 @@ def _type_of(start: int, end: int, read: Read) -> str | None:
 
 
 def _member(data: bytes, wanted: bytes) -> bytes | None:
-    """Return the string value of a member of the first object, which may be incomplete."""
+    """Return the string value of a member of the first object, even if that is incomplete."""
     depth, last, key = 0, b"", b""
     for found in _JSON_TOKEN.finditer(data):
         token = found[0]

@@ -1,4 +1,4 @@
-"""Plain calls and replies: messages of a batch whose bytes alone may show that they have no problem."""
+"""Plain calls and replies: messages whose bytes can prove, without their checks, that they have no problem."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from viewer.reading.header import full_tool_name, is_tool
 BEFORE_ID = (b"<|channel|>", b"<|constrain|>", b"<|message|>")
 """A call id belongs before the first of these marks."""
 DEADLINE = b'"deadline_ms"'
-"""Text of a call that may give its tool a deadline."""
+"""Text of a call that may set a deadline for its tool."""
 
 
 class PlainKind(Struct, frozen=True):
-    """A kind of calls or replies whose bytes alone may show that they have no problem."""
+    """A kind of calls or replies whose bytes can prove that they have no problem."""
 
     header: Header
-    """Without the call id."""
+    """The header, without the call id."""
     format: FormatTraits
     is_call: bool
     is_json: bool
@@ -38,11 +38,11 @@ class PlainKind(Struct, frozen=True):
 
 
 class PlainRows(Struct, frozen=True):
-    """Messages of plain kinds in their order, as columns."""
+    """Messages of plain kinds, in order, as columns."""
 
     numbers: list[int]
     kinds: list[PlainKind | None]
-    """None for a message that needs its checks, as far as that is known."""
+    """None for a message that is already known to need its checks."""
     turns: list[int]
     ids: list[str | None]
     are_json: list[bool]
@@ -50,19 +50,19 @@ class PlainRows(Struct, frozen=True):
     headers: list[int]
     starts: list[int]
     ends: list[int]
-    """Where the messages and their bodies begin, and the bodies end, in the data."""
+    """Where the messages and their bodies begin and the bodies end, in the data."""
     data: bytes
     base: int
     """The offset of the data."""
     have_deadline: bool
-    """True if a body somewhere in the data may have a deadline."""
+    """True if any body in the data may have a deadline."""
 
     def text(self, place: int) -> bytes:
         """The body of a message."""
         return self.data[self.starts[place] : self.ends[place]]
 
     def id_place(self, number: int) -> Span:
-        """The empty span where the call id of one of these messages is missing."""
+        """The empty span where one of these messages lacks its call id."""
         place = bisect_left(self.numbers, number)
         start = self.headers[place]
         words = self.data[start : min(self.starts[place], start + LONGEST_HEADER)]
@@ -71,7 +71,7 @@ class PlainRows(Struct, frozen=True):
 
 
 def plain_kind(message: Message, transcript: TranscriptFacts) -> PlainKind | None:
-    """Return the kind of a message with one run of bytes; None for a kind that needs all checks."""
+    """Return the kind of a message whose body is one run of bytes; None for a kind that needs all checks."""
     header, format = message.header, transcript.format
     is_call = header.role == "assistant" and is_tool(header.recipient)
     is_json = (header.content_type or "").lower() == "json"

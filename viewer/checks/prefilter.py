@@ -1,4 +1,4 @@
-"""Prefilter of single messages: triggers compiled to one bit mask per message, one bit per check."""
+"""Prefilter for single messages: compile triggers to a bit mask per message, with one bit per check."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from viewer.model.messages import Coding, Message, Span
 from viewer.reading.template_marks import any_of
 
 Test: TypeAlias = Callable[[bytes, int, int], bool]
-"""The bytes of a message, and the start and end of its body in them."""
+"""Takes the bytes of a message, and where its body starts and ends in them."""
 
 _ALWAYS, _NEVER = Always(), AnyOf()
 
@@ -44,12 +44,12 @@ def plain_body(message: Message) -> Span | None:
 
 
 def has_own_text(message: Message, data: bytes, start: int, end: int) -> bool:
-    """True if the bytes of such a body are its text, because nothing in them is escaped."""
+    """True if the text of such a body is its bytes, because nothing in them is escaped."""
     return message.pieces[0].coding is Coding.PLAIN or data.find(b"<|", start, end) < 0
 
 
 def mask_of_scopes(checks: Sequence[Check], *scopes: Scope) -> int:
-    """Return the bits of all checks of these scopes."""
+    """Return the bits of all checks with these scopes."""
     return sum(1 << number for number, check in enumerate(checks) if check.scope in scopes)
 
 
@@ -70,7 +70,7 @@ def leaves_of(checks: Sequence[Check]) -> Iterator[Trigger]:
 
 
 class HeaderAnswers:
-    """The answers of the header predicates for one transcript, computed once per distinct header key."""
+    """The answers of the header predicates for one transcript, computed once per header key."""
 
     def __init__(self, predicates: Sequence[Predicate], index: MessageIndex, transcript: TranscriptFacts) -> None:
         self._predicates = predicates
@@ -79,7 +79,7 @@ class HeaderAnswers:
         self._known: dict[int, int] = {}
 
     def of(self, number: int, key: int) -> int:
-        """Return one bit for each predicate that is true for the message of this number and key."""
+        """Return one bit for each predicate that is true for the message with this number and key."""
         known = self._known.get(key)
         if known is None:
             message = self._index[number]
@@ -95,10 +95,10 @@ class PlainPrefilter:
         self._checks = checks
         self._predicates = predicates_of(checks)
         self._tests: dict[int, tuple[int, list[tuple[int, Test, Test]]]] = {}
-        """By header answers: the bits that are certain, and the tests of the others, each also for several bodies."""
+        """By header answers: the certain bits, and the tests for the others, each with a variant for several bodies."""
 
     def mask(self, answers: int, data: bytes, start: int, end: int) -> int:
-        """Return the bits of the checks that a message needs. Two offsets delimit its body."""
+        """Return the bits of the checks that a message needs. The offsets delimit its body."""
         mask, tests = self._known(answers)
         for bit, test, _ in tests:
             if test(data, start, end):
@@ -106,7 +106,7 @@ class PlainPrefilter:
         return mask
 
     def masks(self, answers: Sequence[int], bodies: Sequence[bytes]) -> list[int]:
-        """The same for each of several bodies. A test that is true for none of them is made once for all."""
+        """Return the masks of several bodies. A test that is true for none of them runs only once."""
         masks = [0] * len(bodies)
         rows_of: dict[int, list[int]] = {}
         for row, answer in enumerate(answers):
@@ -142,11 +142,11 @@ class PlainPrefilter:
 
 
 def compile_plain(checks: Sequence[Check]) -> PlainPrefilter:
-    """Compile the prefilter of these checks, which all documents share."""
+    """Compile the prefilter for these checks, which all documents share."""
     return _compiled(tuple(checks))
 
 
-@lru_cache(4)  # not cleared with what was read
+@lru_cache(4)  # holds nothing of an input, so `clear_caches` need not clear it
 def _compiled(checks: tuple[Check, ...]) -> PlainPrefilter:
     return PlainPrefilter(checks)
 
@@ -157,7 +157,7 @@ def _settled(trigger: Trigger, true: set[Predicate]) -> Trigger:
         case HeaderIs():
             return _ALWAYS if trigger.predicate in true else _NEVER
         case Noted():
-            return _NEVER  # the parser read the message and reported this
+            return _NEVER  # the parser has read the message and reported this
         case AnyOf():
             parts = [_settled(part, true) for part in trigger.triggers]
             if any(isinstance(part, Always) for part in parts):
@@ -172,7 +172,7 @@ def _settled(trigger: Trigger, true: set[Predicate]) -> Trigger:
 
 
 def _anywhere(trigger: Trigger) -> Trigger:
-    """A trigger that is true for several bodies, separated by spaces, if this one is true for one of them."""
+    """A trigger that is true for several bodies, separated by spaces, if this one is true for any of them."""
     match trigger:
         case BodyStarts():
             return HasByte(bytes(range(256)))
@@ -220,7 +220,7 @@ def _test_of(trigger: Trigger) -> Test:
 
 
 def _combined(tests: list[Test], *, stops_at: bool) -> Test:
-    """True if any test is, for `stops_at`; otherwise if all are. A loop costs half of `any`."""
+    """True if any test is (`stops_at` true) or if all are (false). A loop takes half the time of `any`."""
 
     def test(data: bytes, start: int, end: int) -> bool:
         for each in tests:

@@ -1,4 +1,4 @@
-"""Prefilter of batches: triggers compiled to a few NumPy passes over all bytes, with one bit mask per message."""
+"""Prefilter for batches: compile triggers to a few NumPy passes over all bytes, which yield a bit mask per message."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ Rows: TypeAlias = NDArray[np.bool_]
 MOST_RANGES = 16
 """The native accelerator takes at most this many ranges of bytes."""
 MOST_FAULTS = 8
-"""After this many faults, every message with other bytes than ASCII counts as ill-formed."""
+"""After this many faults, every message with non-ASCII bytes counts as ill-formed."""
 SELDOM = 32
 """A pattern is tried at each of its leads if fewer than one byte in this many is a lead."""
 MOST_MATCHES = 64
-"""With more matches in a batch, an exact search takes less time than the checks of their messages."""
+"""If a batch has more matches, an exact search takes less time than checking their messages."""
 
 _LOWER = 0x2020_2020
-"""Maps upper case to lower case. Other bytes may change, but equal words stay equal."""
+"""Maps upper case to lower case. It may change other bytes, too, but equal words stay equal."""
 _Word: TypeAlias = tuple[np.uint32, np.uint32]
 """A mask of the relevant bytes of a word, and their values."""
 
@@ -79,7 +79,7 @@ class Batch:
         return self.flags(self.starts.searchsorted(np.asarray(places, np.int64), "right") - 1)
 
     def places_of(self, low: int, high: int) -> Positions:
-        """Return all offsets of bytes between two values, inclusive. Reusing the arrays halves the time."""
+        """Return the offsets of all bytes between two values, inclusive. Reusing the arrays halves the time."""
         if self._native:
             return np.frombuffer(self._native.places(self.data, bytes((low, high))), np.int64)
         if low == high:
@@ -92,7 +92,7 @@ class Batch:
         return self._flagged()
 
     def places_in(self, wanted: bytes) -> Positions:
-        """Return all offsets of bytes of a set, in no order."""
+        """Return the offsets of all bytes in a set, in no particular order."""
         ranges = _ranges(wanted)
         if self._native and len(ranges) <= MOST_RANGES:
             return np.frombuffer(self._native.places(self.data, bytes(chain.from_iterable(ranges))), np.int64)
@@ -103,7 +103,7 @@ class Batch:
         return places[is_wanted]
 
     def _flagged(self) -> Positions:
-        """Return the offsets of set flags. Searching in words of eight takes a third of the time if few are set."""
+        """Return the offsets of set flags. If few are set, searching eight at a time takes a third of the time."""
         eights = np.flatnonzero(self._wide != 0)
         if len(eights) > len(self._wide) // 64:
             return np.flatnonzero(self._flags)
@@ -119,7 +119,7 @@ class Batch:
 
 
 class _Literals:
-    """Literals by search method: as words if the first byte is beyond ASCII or that of one that ignores case."""
+    """Literals by search method: as words if one that ignores case has the same first byte, or if it is not ASCII."""
 
     def __init__(self, checks: Sequence[Check]) -> None:
         triggers = [leaf for leaf in leaves_of(checks) if isinstance(leaf, Contains)]
@@ -137,7 +137,7 @@ def _sorted_out(trigger: Contains, firsts: set[bytes]) -> tuple[dict[bytes, set[
     by_search: list[bytes] = []
     for literal in trigger.literals:
         first = literal[:1].lower()
-        if first in firsts or first >= b"\x80":  # a search for a short one takes four times as long
+        if first in firsts or first >= b"\x80":  # a search for a short literal takes four times as long
             mask = np.uint32((1 << 8 * min(4, len(literal))) - 1)
             word = np.uint32(int.from_bytes(literal[:4], "little") | _LOWER)
             by_words.setdefault(first, set()).add((mask, word & mask))
@@ -157,7 +157,7 @@ class NumpyPrefilter:
         }
 
     def masks(self, batch: Batch, answers: NDArray[np.int64], noted: Positions) -> NDArray[np.int64]:
-        """Return one mask per message. `answers` belong to the header predicates, `noted` are rows."""
+        """Return one mask per message. `answers` are those of the header predicates, and `noted` are rows."""
         return _Pass(batch, answers, noted, self._place_of, self._literals).masks(self._triggers)
 
 
@@ -172,7 +172,7 @@ def _compiled(checks: tuple[Check, ...]) -> NumpyPrefilter:
 
 
 class _Pass:
-    """One pass over a batch, which searches once for what several triggers share."""
+    """One pass over a batch. What several triggers share is searched once."""
 
     def __init__(
         self,
@@ -188,7 +188,7 @@ class _Pass:
         self._place_of = place_of
         self._literals = literals
         self._words: dict[bytes, tuple[NDArray[np.uint32], Positions]] = {}
-        """By first byte: the first four bytes at all its offsets in bodies, in lower case, and their rows."""
+        """By first byte: the four bytes, in lower case, at each place in a body where it occurs, and their rows."""
 
     def masks(self, triggers: Sequence[Trigger]) -> NDArray[np.int64]:
         masks = np.zeros(len(self._batch), np.int64)
@@ -241,7 +241,7 @@ class _Pass:
                 continue
             words, rows = self._words_at(first)
             if len(words):
-                for mask, value in values:  # few values: the setup of `isin` takes longer than this
+                for mask, value in values:  # for few values, the setup of `isin` takes longer than this
                     found[rows[words & mask == value]] = True
         return found
 
@@ -258,7 +258,7 @@ class _Pass:
         return known
 
     def _rows_with(self, literal: bytes) -> list[int]:
-        """Return the rows of messages whose bodies contain a rare literal."""
+        """Return the rows of the messages whose bodies contain a rare literal."""
         batch, rows = self._batch, []
         at = batch.data.find(literal)
         while at >= 0:
@@ -314,7 +314,7 @@ def _lone_places(batch: Batch, byte: bytes, unless_before: bytes) -> Positions:
 
 
 def _faults(batch: Batch) -> list[int]:
-    """Return one offset of ill-formed UTF-8 per message, and all bytes beyond ASCII after many faults."""
+    """Return one offset of ill-formed UTF-8 per message; after many faults, those of all other non-ASCII bytes."""
     places: list[int] = []
     if batch.is_ascii:
         return places

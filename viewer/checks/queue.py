@@ -45,30 +45,30 @@ if TYPE_CHECKING:
     from viewer.reading.grammar import TextGrammar
 
 EVENT_BYTES = 256
-"""The cost of an event, in addition to the bytes of its message."""
+"""The cost of an event, in bytes, in addition to those of its message."""
 
 
 STRAY_BLOCK = 1024 * 1024
-"""Bytes of text outside messages that are checked together."""
+"""How many bytes of text outside messages are checked together."""
 _NEEDS_MESSAGES = (W_TEXT_BETWEEN, W_VERSION_UNKNOWN)
 """Not reported for an input without messages whose format is unknown."""
 
 
 READ_AHEAD = 64 * 1024
-"""Bytes that are read together. A larger piece is read alone."""
+"""How many bytes are read together. A larger piece is read separately."""
 MOST_TOGETHER, MOST_TOGETHER_BYTES = 256, 256 * 1024
-"""The messages that are prefiltered together, and about the bytes of them."""
+"""How many messages, and about how many bytes of them, are prefiltered together."""
 
 
 class _AheadReader:
-    """Reads small pieces in blocks, because each read asks the system whether the file is still the same."""
+    """Reads small pieces in blocks, because each read asks the system whether the file has changed."""
 
     def __init__(self, read: Read) -> None:
         self._read = read
         self._data = b""
         self._start = 0
         self.known_to = 0
-        """The end of the messages: nothing after it is read ahead."""
+        """The end of the known messages. Nothing behind it is read ahead."""
 
     def read(self, start: int, end: int) -> bytes:
         """The bytes between two offsets."""
@@ -86,7 +86,7 @@ class _AheadReader:
 
 
 class _Text(Struct):
-    """The text of a message, and its body as far as that was needed."""
+    """The text of a message, and its body once that is needed."""
 
     data: bytes
     known: Body | None = None
@@ -109,7 +109,7 @@ class _BlockReader:
         self._data = read(start, end) if is_block else b""
         self._start = start
         self.is_plain = is_block and self._data.isascii() and b"\0" not in self._data
-        """True if all bytes of the messages are known to be ASCII, and none is NUL."""
+        """True if all bytes of the messages are known to be ASCII other than NUL."""
 
     def read(self, start: int, end: int) -> bytes:
         """The bytes between two offsets."""
@@ -130,13 +130,13 @@ class _BlockReader:
 
 
 class Messages(Struct):
-    """Consecutive messages that wait for their checks, by number: batches, and what the parser read between them."""
+    """Consecutive messages that await their checks, by number: batches, and what the parser read between them."""
 
     first: int
     last: int
     grammar: TextGrammar
     noted: Column
-    """The numbers of messages with a problem in their header or stop."""
+    """The numbers of messages with a problem in the header or stop token."""
 
 
 class Ended(Struct, frozen=True):
@@ -154,11 +154,11 @@ class CheckQueue:
     ) -> None:
         self.findings = Findings(read, is_shown=self._is_shown)
         self.unknown: str | None = None
-        """A description of the input if its format was not recognized. It may contain messages even so."""
+        """A description of the input if its format was not recognized. It may still contain messages."""
         self._held = Findings(read)
-        """Diagnostics of an input without messages, where E-FORMAT-UNKNOWN is enough."""
+        """Diagnostics to drop if the input has no messages, because E-FORMAT-UNKNOWN is then enough."""
         self._shown: dict[int, bool] = {}
-        """True if the end user sees messages with this header key."""
+        """Whether the end user sees messages with this header key."""
         self.calls = CallLedger(self.report, index)
         self.declaring: list[Declaring] = []
         """The places that declare tools."""
@@ -174,7 +174,7 @@ class CheckQueue:
         self._of_message = mask_of_scopes(self.checks, Scope.MESSAGE)
         self._of_calls = mask_of_scopes(self.checks, Scope.CALLS)
         self.every_check = self._of_message | self._of_calls
-        """The bits for a message that no prefilter understands."""
+        """The bits for a message that prefilters cannot judge."""
         self.of_plain_calls = sum(
             1 << number for number, check in enumerate(self.checks) if check.run in (check_calls, check_json)
         )
@@ -183,13 +183,13 @@ class CheckQueue:
         """By header key, for the current transcript."""
         self._of_encoding = sum(1 << number for number, check in enumerate(self.checks) if W_ENCODING in check.rules)
         self._runs: dict[int, tuple[Run, ...]] = {}
-        """The check functions of each mask that occurred."""
+        """The check functions for each mask so far."""
         self._has_begun = False
         self._transcribed: TranscriptFacts
         self.cut = array("I")
-        """The numbers of shown messages with hidden parts."""
+        """The numbers of messages that are shown but have hidden parts."""
         self.checked_to = 0
-        """Bytes of messages before this offset are checked."""
+        """Message bytes before this offset have been checked."""
         self.index = index
         self._ahead = _AheadReader(read)
         self.read = self._ahead.read
@@ -214,7 +214,7 @@ class CheckQueue:
             self._ahead.known_to = max(self._ahead.known_to, work.message.span[1])
 
     def _continues(self, last: Messages, work: Work) -> bool:
-        """True if this work is checked together with the messages before it."""
+        """True if this work can be checked together with the messages before it."""
         if isinstance(work, Messages):
             return work.first == last.last + 1 and work.grammar is last.grammar
         if not isinstance(work, Closed):
@@ -257,7 +257,7 @@ class CheckQueue:
             self.waiting_bytes -= done
 
     def report(self, rule: Rule, reason: str | None, start: int, end: int, message: int | None, count: int = 1) -> None:
-        """A diagnostic."""
+        """Add a diagnostic."""
         if self._has_no_messages and rule in _NEEDS_MESSAGES:
             self._held.most_per_code = self.findings.most_per_code
             self._held.add(rule, reason, start, end, message, count)
@@ -273,7 +273,7 @@ class CheckQueue:
         return self.unknown is not None and not len(self.index)
 
     def _release(self) -> None:
-        """Report what was held, now that there are messages."""
+        """Report the held diagnostics, now that there are messages."""
         if self._has_no_messages or not len(self._held):
             return
         held, self._held = self._held, Findings(self.read)
@@ -299,7 +299,7 @@ class CheckQueue:
         self._plain_kinds.clear()
 
     def _end(self) -> None:
-        """Drop the state of the checks, which contains words of the input."""
+        """Drop the state of the checks, which contains text of the input."""
         self.calls.end_transcript()
         self._release()
         self.tools = ToolChecks(self.calls, self._note_declaring)
@@ -309,7 +309,7 @@ class CheckQueue:
             self._has_begun = False
 
     def _closed_run(self, message: Message, size: int) -> int:
-        """Check a message, and those right after it. Return the cost of the others."""
+        """Check a message and those right after it. Return the cost of the latter."""
         waiting, done = self.waiting, 0
         messages = [message]
         if self._transcribed.format.shares_spans:
@@ -365,7 +365,7 @@ class CheckQueue:
         return known
 
     def plain_kind(self, key: int) -> PlainKind | None:
-        """Return the kind of calls or replies with this header key, if they can be plain."""
+        """Return the kind of the calls or replies with this header key if they can be plain."""
         if key not in self._plain_kinds:
             self._plain_kinds[key] = plain_kind(self.index.example(key), self._transcribed)
         return self._plain_kinds[key]
@@ -400,7 +400,7 @@ class CheckQueue:
         return self.answers.of(message.number, self.index.header_key(message.number))
 
     def _may_be_ill_formed(self, message: Message) -> bool:
-        """True if the bytes of a message, which may be more than those of its body, need the check of the encoding."""
+        """True if the bytes of a message, including those outside its body, need the encoding check."""
         start, end = message.span
         if len(message.pieces) > 1 or end - max(start, self.checked_to) > READ_AHEAD:
             return True
@@ -432,7 +432,7 @@ class CheckQueue:
             start += len(data)
 
     def _messages(self, work: Messages, size: int) -> int:
-        """Check about `size` bytes of the first messages and keep the others. Return the number of bytes."""
+        """Check about `size` bytes of the first messages and keep the rest. Return the number of bytes checked."""
         from viewer.checks.batches import check_run
 
         done = check_run(self, work, size)

@@ -1,4 +1,4 @@
-"""Checks of text: encoding, hidden characters, thoughts, and the marks of chat templates."""
+"""Checks of text: encoding, hidden characters, thoughts, and marks of chat templates."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def check_encoding(case: CheckContext) -> Iterator[Diagnostic]:
 
 
 def _spans_of_bytes(case: CheckContext) -> list[Span]:
-    """Return the spans of the message. Bytes that messages share are checked once."""
+    """Return the spans of the message to check. Bytes that several messages share are checked once."""
     pieces = case.message.pieces
     if len(pieces) > 1:
         return [(piece.start, piece.end) for piece in pieces]
@@ -109,7 +109,7 @@ def check_thoughts(case: CheckContext) -> Iterator[Diagnostic]:
 
 
 def _after_text(data: bytes, blocks: list[Span]) -> list[Span]:
-    """Return the blocks that follow text. A block without an opening mark counts as first if the prompt opened it."""
+    """Return the blocks from the first that follows text or, after another block, has no opening mark."""
     before = 0
     for index, (start, end) in enumerate(blocks):
         is_withdrawn = index > 0 and not MAY_BE_MARK.match(data, start)
@@ -138,7 +138,7 @@ THOUGHTS = Check(
 
 
 def check_template_marks(case: CheckContext) -> Iterator[Diagnostic]:
-    """Tokens and marks of a chat template in a body that the end user sees."""
+    """Report tokens and marks of a chat template in a body that the end user sees."""
     if not _is_shown(case.message, case.transcript):
         return
     format = case.transcript.format

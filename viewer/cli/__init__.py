@@ -29,16 +29,16 @@ if TYPE_CHECKING:
 
 
 class Entry:
-    """One row of the list of commands; the module is imported on first use.
+    """One row of the list of commands. Its module is imported on first use.
 
-    A plain class: `--help`, `--version` and `completion` do without msgspec, which takes long to load."""
+    A plain class: `--help`, `--version`, and `completion` do without msgspec, which is slow to load."""
 
     def __init__(self, module: str, help: str, *, reads_input: bool = True) -> None:
         self.module = module
-        """A module with the click command as `command`."""
+        """The module that defines the click command as `command`."""
         self.help = help
         self.reads_input = reads_input
-        """True if it may read a transcript, for which the settings limit spooled and decompressed bytes."""
+        """True if the command may read a transcript: the settings then limit spooled and decompressed bytes."""
 
 
 COMMANDS = {
@@ -51,6 +51,8 @@ COMMANDS = {
     "stats": Entry("viewer.cli.stats", "Count messages, bytes, tokens and calls."),
     "diff": Entry("viewer.cli.diff", "Compare two transcripts."),
     "leaks": Entry("viewer.cli.leaks", "Find hidden text that reached the user."),
+    "replay": Entry("viewer.cli.replay", "Play a transcript as it was written."),
+    "timing": Entry("viewer.cli.timing", "Report stalls, rates and text that was taken back."),
     "sessions": Entry("viewer.cli.sessions", "List agent sessions on this machine."),
     "next": Entry("viewer.cli.next", "Show the prompt that the model receives next."),
     "lens": Entry("viewer.cli.lens", "Show how different formats read a file."),
@@ -65,15 +67,15 @@ NEEDED = (
     *("textual", "rich", "click", "numpy", "watchfiles", "google-re2", "jsonschema-rs", "msgspec", "PyYAML"),
     *("Pygments", "markdown-it-py"),
 )
-"""Packages in `--version`."""
+"""Packages that `--version` lists."""
 EXTRAS = ("zstandard", "tiktoken", "pyperclip", "pyarrow")
-"""Packages in `--version` if they are installed."""
+"""Packages that `--version` lists if they are installed."""
 _OWN_OPTIONS = ("--help", "-h", "--version")
 _EPILOG = "Exit codes: 0 success, 1 problems found, 2 usage or input error."
 
 
 def main() -> NoReturn:
-    """Entry point of the command `ocmlview`."""
+    """Run the command `ocmlview`: the entry point."""
     _disable_core_dumps()
     _occupy_standard_descriptors()
     code = run(sys.argv[1:])
@@ -110,14 +112,14 @@ def run(arguments: list[str]) -> int:
 
 
 def _describe_help(option: click.Option | None) -> click.Option | None:
-    """Replace the text of click in place: click keeps the option of each command."""
+    """Replace click's help text in place: click caches the option of each command."""
     if option is not None:
         option.help = "Show this help."
     return option
 
 
 class _Program(click.Group):
-    """The listed commands, each loaded on demand; any other argument is a file to view."""
+    """The listed commands, each loaded on demand. Any other argument is a file to view."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if ctx.resilient_parsing and not args:
@@ -207,7 +209,7 @@ def _configured_limits() -> Limits:
 
 
 def plugins() -> Plugins:
-    """The format plug-ins: only an input that no built-in format reads, or a name, needs them."""
+    """Return the format plug-ins, needed only for a plug-in's name and for inputs that no built-in format reads."""
     from viewer.plugins.loading import PLUGINS
     from viewer.tui.settings.file import read_settings
 
@@ -243,7 +245,7 @@ def _say_version(context: click.Context) -> NoReturn:
 
 
 def _version_lines() -> Iterator[str]:
-    """The versions that a bug report needs: the program; Python and the system; the packages."""
+    """Yield the versions that a bug report needs: of the program, of Python and the system, and of packages."""
     import platform
 
     from viewer import __version__
@@ -257,7 +259,7 @@ def _version_lines() -> Iterator[str]:
 
 
 def _version(package: str) -> str | None:
-    """The version of an installed package, without importing it."""
+    """Return the version of an installed package, without importing it."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:

@@ -1,4 +1,4 @@
-"""`ocmlview check`: report all problems of transcripts to people, programs and code scanning, at once or followed."""
+"""`ocmlview check`: report problems as text, JSON, SARIF, GitHub annotations, or JUnit, once or while following."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from viewer.cli import options
-from viewer.cli.exits import FINDINGS, FINE, complain, refuse_hidden, say
+from viewer.cli.exits import FINDINGS, FINE, complain, fail_without_reveal, say
 from viewer.cli.inputs import Inputs, retried
 from viewer.cli.notices import mention_if_empty
 from viewer.cli.options import Followed
@@ -35,12 +35,12 @@ Wanted = Callable[[Document, list[Finding]], list[Finding]]
 
 
 class Report:
-    """Iterator over the findings of all files, with their sums."""
+    """Iterates over the findings of all files and adds them up."""
 
     def __init__(
         self, inputs: Inputs, adds: Sequence[Callable[[Document], None]] = (), wanted: Wanted | None = None
     ) -> None:
-        """Each of `adds` adds further problems to a document. `wanted` selects the findings that match a filter."""
+        """Each of `adds` adds problems to a document. `wanted` selects the findings that match a filter."""
         self.inputs = inputs
         self._adds = adds
         self._wanted = wanted
@@ -59,7 +59,7 @@ class Report:
             mention_if_empty(document)
 
     def findings(self, document: Document) -> list[Finding]:
-        """The findings of a file; with a filter, adds them to the sums."""
+        """Return the findings of a file; with a filter, add them to the totals."""
         for add in self._adds:
             retried(document, partial(add, document))
         findings = retried(document, document.findings)
@@ -80,16 +80,16 @@ class Report:
         self.transcripts += document.tally.transcripts
 
     def unlisted(self, document: Document) -> dict[str, int]:
-        """The number of diagnostics per code that are not listed; with a filter, none."""
+        """Return the number of unlisted diagnostics per code; with a filter, none."""
         return document.tally.unlisted if self._wanted is None else {}
 
     def take_more(self) -> Iterator[tuple[str, str, int]]:
-        """File, code, and count of the unlisted diagnostics, once each."""
+        """Return file, code, and count of the unlisted diagnostics, and forget them."""
         more, self.more = self.more, []
         return iter(more)
 
     def code(self, strict: bool) -> int:
-        """The exit code for the findings."""
+        """Return the exit code for the findings."""
         return _code(self.errors, self.warnings, strict)
 
 
@@ -146,7 +146,7 @@ def command(
     adds: list[Callable[[Document], None]] = []
     if leaks:
         if not revealed.reveals(Reveal.ALL):
-            return refuse_hidden("check --leaks")
+            return fail_without_reveal("check --leaks")
         from viewer.cli.leaks import add_leaks  # needed only for leaks
 
         adds.append(add_leaks)
@@ -185,7 +185,7 @@ def command(
 
 
 def _wanted(where: Filter, audience: Audience, document: Document, findings: list[Finding]) -> list[Finding]:
-    """The findings that match a filter. Only terms about messages read the messages of the audience."""
+    """Select the findings that match a filter. Only terms about messages read the messages of the audience."""
     from viewer.document.filter.predicate import matching
     from viewer.document.filter.problems import ProblemFacts, is_problem_wanted, without_problems
 
@@ -210,7 +210,7 @@ def _wanted(where: Filter, audience: Audience, document: Document, findings: lis
 
 
 def _shows_source(revealed: Audience) -> bool:
-    """True if source lines are quoted; report that to the user."""
+    """True if source lines are quoted; warn the user about that."""
     with_source = revealed.reveals(Reveal.ALL)
     if with_source:
         say("DEBUG view: the output quotes the transcript.")
@@ -278,8 +278,10 @@ def _suites(report: Report) -> Iterator[Suite]:
 
 
 class LiveReport:
-    """Printer of diagnostics as they are found, with counts. A reading that began in a wrong format does not count;
-    findings from before a file was rewritten or replaced do."""
+    """Prints diagnostics as they are found, and counts them.
+
+    A reading that began in a wrong format does not count. Findings from before a rewrite or replacement of the file do.
+    """
 
     def __init__(self, output: Output, form: str | None, with_source: bool, most_per_code: int) -> None:
         self._output = output
@@ -288,7 +290,7 @@ class LiveReport:
         self._most_per_code = most_per_code
         self._document: LiveDocument | None = None
         self._before = (0, 0, 0, 0)
-        """Errors, warnings, messages and transcripts of earlier readings."""
+        """Errors, warnings, messages, and transcripts of earlier readings."""
         self._now = (0, 0, 0, 0)
         self.has_output = False
 
@@ -339,7 +341,7 @@ class LiveReport:
         self.has_output = self.has_output or bool(new)
 
     def rest(self) -> None:
-        """Do nothing: everything is printed already."""
+        """Do nothing: everything has been printed."""
 
     def stalled(self, document: LiveDocument) -> None:
         number, seconds = next(iter(document.open_numbers), 0), document.stalled_for

@@ -1,4 +1,4 @@
-"""Shell completion: the command `ocmlview completion`, and completion of values."""
+"""`ocmlview completion`: print a completion script, and complete the values of options and arguments."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 SHELLS = ("bash", "zsh", "fish")
 VARIABLE = "_OCMLVIEW_COMPLETE"
-"""Through this variable the shell requests completions."""
+"""The environment variable through which the shell requests completions."""
 
 
 @click.command("completion", short_help="Print a shell completion script.")
@@ -46,12 +46,12 @@ def _whole_values(lines: str) -> str:
 
 
 def files(context: Context, parameter: Parameter, incomplete: str) -> Completions:
-    """Complete items after `FILE:`. Files are left to the shell: it can quote names and expand the home folder."""
+    """Complete items after `FILE:`. Leave files to the shell, which can quote names and expand the home folder."""
     from click.shell_completion import CompletionItem
 
     typed = _joined(context.params.get("files") or (), incomplete)
     if ":" in typed:
-        from viewer.cli.items import named_items  # a completion of anything else reads no file
+        from viewer.cli.items import named_items  # completing anything else reads no file
 
         found = named_items(typed)
         if found is not None:
@@ -61,7 +61,7 @@ def files(context: Context, parameter: Parameter, incomplete: str) -> Completion
 
 
 def _joined(before: Sequence[str], incomplete: str) -> str:
-    """The word that is typed: bash splits words at colons, and completes only what follows the last one."""
+    """Return the typed word: bash splits words at colons and completes only the last part."""
     words, typed = [*before], incomplete
     while words and (words[-1] == ":" or typed.startswith(":")):
         typed = words.pop() + typed
@@ -101,7 +101,7 @@ def codes(context: Context, parameter: Parameter, incomplete: str) -> Completion
 
 
 def parts_of(names: Iterable[str]) -> Complete:
-    """Complete lists such as `analysis,tool`: the last part, with a name that is not in the list yet."""
+    """Complete the last part of a list such as `analysis,tool` with names that are not in the list yet."""
     known = tuple(names)
 
     def complete(context: Context, parameter: Parameter, incomplete: str) -> Completions:
@@ -115,7 +115,7 @@ def parts_of(names: Iterable[str]) -> Complete:
 
 
 def beginning(incomplete: str, entries: Iterable[tuple[str, str]]) -> Completions:
-    """The entries that begin with the typed text, each with its help."""
+    """Return the entries that begin with the typed text, each with its help."""
     from click.shell_completion import CompletionItem
 
     return [CompletionItem(name, help=help or None) for name, help in entries if name.startswith(incomplete)]

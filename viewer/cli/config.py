@@ -1,4 +1,4 @@
-"""`ocmlview config`: show the settings in effect, their files and their origins."""
+"""`ocmlview config`: show the effective settings and where each comes from."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def command(begin: bool, keys: bool, color: str, ascii_only: bool) -> int:
     """Show effective settings and where each comes from. No setting reveals anything. Exits with 1 if the file has
     mistakes; they are reported with their places and ignored."""
     from viewer.tui.settings.file import read_settings
-    from viewer.tui.settings.places import config_file, themes_folder, tilde
+    from viewer.tui.settings.places import config_file, state_file, themes_folder, tilde
     from viewer.tui.settings.template import begin_settings
 
     path = config_file()
@@ -45,6 +45,7 @@ def command(begin: bool, keys: bool, color: str, ascii_only: bool) -> int:
         places: list[list[Cell]] = [
             [trusted("settings"), name(tilde(path) + absent)],
             [trusted("themes"), name(tilde(themes_folder()))],
+            [trusted("state"), name(tilde(state_file()))],
         ]
         output.write_styled(table_lines(("files", ""), places, output.width, output.style))
         output.write_styled([()])
@@ -56,7 +57,7 @@ def command(begin: bool, keys: bool, color: str, ascii_only: bool) -> int:
 
 
 def _rows(settings: Settings) -> Iterator[tuple[str, str, str]]:
-    """Every setting, its value, and its origin; only keys that the user changed."""
+    """Return every setting with its value and origin; of the keys, only those that the user changed."""
     from viewer.tui.keys import by_id
     from viewer.tui.settings.settings import theme_in_force
 
@@ -75,6 +76,7 @@ def _rows(settings: Settings) -> Iterator[tuple[str, str, str]]:
     yield "stall-after", f"{settings.stall_after:g}", origin("stall-after")
     yield "plugins", str(settings.plugins).lower(), origin("plugins")
     yield "discovery", str(settings.discovery).lower(), origin("discovery")
+    yield "state", str(settings.state).lower(), origin("state")
     for agent, folders in settings.places.items():
         yield f"places.{agent}", ", ".join(folders), origin(f"places.{agent}")
     yield "max_spool", size_text(settings.limits.max_spool), origin("max_spool")

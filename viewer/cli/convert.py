@@ -1,4 +1,4 @@
-"""`ocmlview convert`: write the shown content in another format; report losses on standard error."""
+"""`ocmlview convert`: write the shown content in another format, and list losses on standard error."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import click
 
 from viewer.atomic_file import AtomicFile
 from viewer.cli import completion, options
-from viewer.cli.exits import FINDINGS, FINE, complain, say
+from viewer.cli.exits import FINE, refuse, say
 from viewer.cli.inputs import Inputs
 from viewer.cli.interruption import ended_tidily
 from viewer.cli.notices import mention, refuse_if_unknown, report_damage, say_what_is_outside, say_what_is_withheld
@@ -96,8 +96,7 @@ def _convert(document: Document, projection: Projection, target: str, path: Path
             refuse_quoted_marks(messages, target)
         text, losses = WRITERS[target](projection.transcripts(), messages)
     except ViewerError as refusal:
-        complain(str(refusal) if path is None else f"{document.name}: {refusal}")
-        return FINDINGS
+        return refuse(str(refusal) if path is None else f"{document.name}: {refusal}")
     if path is None:
         write_text(text)
     else:

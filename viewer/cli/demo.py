@@ -1,4 +1,4 @@
-"""`ocmlview demo`: the bundled tour, at once or played live into a temporary file."""
+"""`ocmlview demo`: open the bundled tour, or play it live into a temporary file."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _play(audience: Audience, output: Output, color: str) -> int:
 
 
 SECONDS = 19.0
-"""Playing time in seconds, without the wait for the late tool."""
+"""The playing time in seconds, without the wait for the late tool."""
 LATE = 2.6
 """Seconds until a tool with a deadline of two seconds replies."""
 
@@ -61,32 +61,32 @@ _CANCELLED = """\
 {"type":"tool.cancel","call_id":"rain2","reason":"dinner is indoors"}
 """
 _ENDING = " Dotonbori bridge: seven minutes on foot.<|return|>\n"
-"""The tour file ends in the middle of its last message."""
+"""The rest of the last message, which the tour file leaves open."""
 
 _SAID = re.compile(r"<\|start\|>(user|assistant<\|channel\|>final)")
 _BEGINNING = re.compile(r"^(?=<\|start\|>)", re.MULTILINE)
 _SIZES = (5, 3, 8, 4, 6, 2)
-"""Bytes per piece of shown text; a piece may end inside a token or a character."""
+"""The sizes of pieces of shown text in bytes. A piece may end inside a token or a character."""
 _HIDDEN_SIZE = 40
 _HEAD_SIZE = 600
 _BETWEEN = 12
-"""The pause between two messages, in pauses between two pieces."""
+"""The pause between two messages, as a multiple of the pause between two pieces."""
 
 
 class Moment(Struct, frozen=True, gc=False):
-    """One piece, and the seconds before it."""
+    """One piece to write, and the pause before it in seconds."""
 
     pause: float
     data: bytes
 
 
 def script(tour: str) -> str:
-    """The tour with a cancelled call added, and with an ending."""
+    """Return the tour with a cancelled call and an ending."""
     return tour.replace(_BEFORE_CANCELLED, _CANCELLED + _BEFORE_CANCELLED) + _ENDING
 
 
 def moments(text: str, seconds: float = SECONDS, late: float = LATE) -> list[Moment]:
-    """The pieces to play. The document header and the instructions come at once, hidden text fast."""
+    """Return the pieces to play. The document header and the instructions come at once, and hidden text comes fast."""
     pieces: list[Moment] = []
     waits: dict[int, float] = {}
     for message in _messages(text):
@@ -115,7 +115,7 @@ def _message(message: str) -> Iterator[Moment]:
 
 
 class Player(threading.Thread):
-    """Thread that writes each piece at its time."""
+    """A thread that writes each piece at its time."""
 
     def __init__(self, path: Path, pieces: Iterable[Moment]) -> None:
         super().__init__(name="player", daemon=True)
@@ -143,8 +143,8 @@ class Player(threading.Thread):
 
 @contextmanager
 def played(pieces: Iterable[Moment]) -> Iterator[tuple[str, Player]]:
-    """A private file in which a transcript is being written; it is removed at the end, even if a signal ends the
-    program."""
+    """Context manager: a private file to which a transcript is being written. The file is removed at the end, even
+    if a signal ends the program."""
     import tempfile  # slow to import
 
     descriptor, name = tempfile.mkstemp(prefix="ocmlview-tour-", suffix=".ocml")

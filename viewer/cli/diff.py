@@ -1,4 +1,4 @@
-"""`ocmlview diff`: compare two transcripts, or two folders of them, by message and call."""
+"""`ocmlview diff`: compare two transcripts or two folders, by message and call."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ from viewer.rules.errors import E_STREAM_TRUNCATED
 from viewer.sources.files import is_directory
 
 _GIT_FILES = {7: (1, 4), 9: (1, 4)}
-"""Where Git names the old and the new file, by the number of arguments of its external diff programs."""
+"""The positions of the old and new file, by the number of arguments that Git passes to an external diff program."""
 _ONLY = ("changed", "calls", "arguments")
 _SIDE_WIDTH = 120
-"""The width of two columns in a file or a pipe."""
+"""The width of the two columns in a file or pipe."""
 
 
 class Request:
@@ -148,7 +148,7 @@ def command(
 
 
 def _pair(files: tuple[str, ...]) -> tuple[str, str, bool]:
-    """The two inputs, and if Git asks for the comparison: for it, 1 is a crash."""
+    """Return the two inputs, and True if Git runs the comparison: Git takes exit code 1 for a crash."""
     is_git = len(files) in _GIT_FILES
     chosen = [files[place] for place in _GIT_FILES[len(files)]] if is_git else files
     if len(chosen) != 2:
@@ -163,7 +163,7 @@ def _pair(files: tuple[str, ...]) -> tuple[str, str, bool]:
 
 
 def _compare_folders(a: str, b: str, request: Request, output: Output) -> bool:
-    """Compare files of the same name; those of one folder are listed. True if anything differs."""
+    """Compare files with the same name, and list those in only one folder. True if anything differs."""
     differ = False
     names = [_names(folder) for folder in (a, b)]
     for name in sorted({*names[0], *names[1]}):
@@ -184,7 +184,7 @@ def _compare_folders(a: str, b: str, request: Request, output: Output) -> bool:
 
 
 def _names(folder: str) -> dict[str, str]:
-    """The transcripts of a folder: their paths by their names in it."""
+    """Return the transcripts of a folder: paths by relative name."""
     from viewer.sources.folder import find_transcripts  # few commands get a folder
 
     found: dict[str, str] = {}
@@ -198,7 +198,7 @@ def _names(folder: str) -> dict[str, str]:
 
 
 def _compare(a: str, b: str, request: Request, output: Output, name: str | None = None) -> bool:
-    """Compare two files; true if they differ."""
+    """Compare two files; True if they differ."""
     documents = [_open(path, format, request) for path, format in zip((a, b), request.formats, strict=True)]
     while True:
         written = output.written
@@ -213,7 +213,7 @@ def _compare(a: str, b: str, request: Request, output: Output, name: str | None 
 
 
 def _open(path: str, format: str | None, request: Request) -> Document | None:
-    """The document of one side; None for the null device, which Git names for a file that is not there."""
+    """Open one side; None for the null device, which Git names in place of a missing file."""
     if path == os.devnull:
         return None
     document = open_document(path, format=format, options=request.reading)

@@ -1,4 +1,4 @@
-"""Exit codes, and the one place that catches errors, interrupts and closed pipes."""
+"""Exit codes: `fail` and `refuse` for commands; `ended` maps errors, Ctrl-C, and closed pipes to a code."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from viewer.render.sanitize import sanitize_line
 
 FINE = 0
 FINDINGS = 1
-"""The transcript has errors, or cannot be converted."""
+"""The transcript has errors, or is refused: it cannot be written or sent as requested."""
 USAGE = 2
-"""The request cannot be fulfilled."""
+"""The request cannot be fulfilled: a wrong option, a missing file, an unknown format."""
 INTERRUPTED = 130
 PIPE_CLOSED = 141
 
 _LONGEST_SENTENCE = 2000
 _MOST_QUOTED = 72
-"""Characters of a faulty text."""
+"""How many characters of a faulty text to quote."""
 
 
 class PipeClosed(Exception):  # noqa: N818
-    """The reader of the output is gone. Not an OSError, because click would handle that."""
+    """The reader of the output is gone. Not an OSError, because click would catch that."""
 
 
 def say(sentence: str) -> None:
@@ -44,8 +44,20 @@ def complain(sentence: str) -> None:
     say(f"ocmlview: {sentence}")
 
 
-def refuse_hidden(name: str) -> int:
-    """Say that a command needs `--reveal all`; the exit code."""
+def fail(sentence: str) -> int:
+    """Report a request that cannot be fulfilled, and return its exit code. A command may also raise `ViewerError`."""
+    complain(sentence)
+    return USAGE
+
+
+def refuse(sentence: str) -> int:
+    """Report a transcript that cannot be written or sent as requested, and return the exit code of the refusal."""
+    complain(sentence)
+    return FINDINGS
+
+
+def fail_without_reveal(name: str) -> int:
+    """Report that a command needs `--reveal all`, and return its exit code."""
     say(f"ocmlview {name} shows hidden messages; add --reveal all")
     return USAGE
 
@@ -67,13 +79,11 @@ def ended(act: Callable[[], int]) -> int:
         if sys.stdout is not None:
             sys.stdout.flush()
     except ViewerError as error:
-        complain(str(error))
+        code = fail(str(error))
         if error.excerpt is not None:
             _quote(error.excerpt)
-        return USAGE
     except click.ClickException as error:
-        complain(_first_sentence(error))
-        return USAGE
+        return fail(_first_sentence(error))
     except (PipeClosed, BrokenPipeError):
         _close_output()
         return PIPE_CLOSED
@@ -82,14 +92,14 @@ def ended(act: Callable[[], int]) -> int:
         return INTERRUPTED
     except OSError as error:
         _close_output()
-        complain(error.strerror or "the operating system refused")
-        return USAGE
+        return fail(error.strerror or "the operating system refused")
     return code
 
 
 def _quote(excerpt: Excerpt) -> None:
-    """Print what the user typed, and a line that marks the fault; of a long text, the surroundings of the fault."""
-    from viewer.render.width import cells  # needs msgspec, which takes long to load
+    """Print what the user typed, with a line below that marks the fault. Of a long text, quote only the
+    surroundings."""
+    from viewer.render.width import cells  # needs msgspec, which is slow to load
 
     first = max(0, excerpt.column - _MOST_QUOTED // 2)
     shown = sanitize_line(excerpt.source[first : first + _MOST_QUOTED])
@@ -99,7 +109,7 @@ def _quote(excerpt: Excerpt) -> None:
 
 
 def _first_sentence(error: click.ClickException) -> str:
-    """The error in the command line and where to find help, in two sentences on one line."""
+    """Return the error in the command line and where to find help, on one line."""
     context = error.ctx if isinstance(error, click.UsageError) else None
     hint = f" Try '{context.command_path} --help'." if context else ""
     return error.format_message() + hint

@@ -1,4 +1,4 @@
-"""`ocmlview explain`: the texts of a code or of one of its reasons, its section, an example, and advice."""
+"""`ocmlview explain`: print the meaning of a problem code or reason, its section, an example, and advice."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def command(codes: tuple[str, ...], color: str, ascii_only: bool) -> int:
 
 
 def _rule(asked: str) -> Rule:
-    """The rule of a code, ignoring case; with a reason, only that one."""
+    """Find the rule of a code, ignoring case; with a reason, limit it to that one."""
     code, _, reason = asked.partition("/")
     code, reason = code.upper(), reason.lower()
     if code not in RULES:
@@ -52,7 +52,7 @@ def _rule(asked: str) -> Rule:
 
 
 def _nearest(word: str, known: Iterable[str]) -> list[str]:
-    """At most three similar words."""
+    """Return at most three similar words."""
     from difflib import get_close_matches
 
     known = list(known)

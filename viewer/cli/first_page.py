@@ -1,8 +1,7 @@
-"""First page of the safe view, printed on the terminal before the app is loaded.
+"""First page of the safe view, printed before the app is loaded.
 
-It enters the alternate screen, and the app takes it over in place. Until then any end of the program restores the
-terminal: an exception, Ctrl-C, a fatal signal.
-"""
+It enters the alternate screen, which the app takes over in place. Until then, every exit restores the terminal: an
+exception, Ctrl-C, or a fatal signal."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ import termios
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from colorsys import rgb_to_hls
 from contextlib import contextmanager, suppress
-from itertools import chain, islice
+from itertools import islice
 from pathlib import PurePath
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -30,7 +29,8 @@ from viewer.formats.detect import HEAD
 from viewer.model.visibility import Audience
 from viewer.reading.format import ReadOptions
 from viewer.render.blocks.block import BlockFacts, RowProblems
-from viewer.render.page import BlockMaker, EmptyFacts, empty_sentences
+from viewer.render.page import BlockMaker, EmptyFacts, centered_notes, empty_sentences
+from viewer.render.sanitize import SafeText
 from viewer.render.strip_controls import strip_controls
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.render.theme import Look, Theme, load_theme
@@ -45,18 +45,18 @@ if TYPE_CHECKING:
 ENTER = "\x1b[?1049h\x1b[?25l"
 LEAVE = "\x1b[0m\x1b[?1049l\x1b[?25h"
 NARROWEST, LOWEST = 60, 20
-"""Smaller screens omit something."""
+"""The smallest screen that shows everything; smaller ones omit something."""
 _LARGEST = 400
-"""The maximum number of columns and lines."""
+"""The maximum width and height in cells."""
 _RGB = re.compile(r"#[0-9a-fA-F]{6}")
 _FLAGS = {"bold": "1", "dim": "2", "italic": "3", "underline": "4", "reverse": "7", "strike": "9"}
 
 Taken = Callable[[], None]
-"""The app calls this when it takes over the terminal."""
+"""The function that the app calls when it takes over the terminal."""
 
 
 class FirstPageRequest(Struct, frozen=True):
-    """The input of the first page, and its presentation."""
+    """The input of the first page and how to show it."""
 
     path: str
     audience: Audience
@@ -69,7 +69,7 @@ class FirstPageRequest(Struct, frozen=True):
 
 @contextmanager
 def first_screen(request: FirstPageRequest) -> Iterator[Taken | None]:
-    """Print the first page if possible; the app loads and runs inside."""
+    """Context manager: print the first page if possible. The app loads and runs inside."""
     page = _page(request)
     if page is None:
         yield None
@@ -85,7 +85,7 @@ def first_screen(request: FirstPageRequest) -> Iterator[Taken | None]:
 
 
 def _page(request: FirstPageRequest) -> str | None:
-    """The text to write; None if the app should start without a first page."""
+    """Return the text to write; None if the app should start without a first page."""
     size = _size()
     if size is None or not request.audience.is_safe:
         return None
@@ -117,23 +117,25 @@ def _lines(
     style: Style,
     settings: Settings,
     is_whole: bool,
-    notes: Sequence[Line] = (),
+    notes: Sequence[SafeText] = (),
 ) -> list[Line]:
-    """The lines of the screen, with an empty status row. With `is_whole`, nothing follows the part that was read;
-    `notes` are below the view."""
+    """Return the lines of the screen, with an empty status row.
+
+    With `is_whole`, nothing follows the part that was read. `notes` are in the middle of the rest."""
     from viewer.tui.bars.footer_keys import FooterView, footer_spots
 
     width, height = size
     top = tuple(each.part for each in title_parts(title, width, style))
     footer = tuple(each.part for each in footer_spots(FooterView.SAFE, width, settings.actions))
     room = height - 3
-    view = islice(chain(view_lines(projection, width, style, settings, is_whole), notes), room)
-    body = [_fitting(line, width, style) for line in view]
+    view = list(islice(view_lines(projection, width, style, settings, is_whole), room))
+    rest = centered_notes(notes, width - 1, room - len(view)) if notes else []
+    body = [_fitting(line, width, style) for line in [*view, *rest][:room]]
     return [top, *body, *[()] * (room - len(body) + 1), footer]
 
 
 def _title(document: Document, projection: Projection, height: int) -> TitleFacts:
-    """The facts of the title when the cursor is on the first message, or on the first row if none is near."""
+    """Return the facts of the title for a cursor on the first message, or on the first row if none is near."""
     from viewer.tui.bars.place_facts import place_facts
 
     rows = projection.rows(folding=Folding())
@@ -144,7 +146,7 @@ def _title(document: Document, projection: Projection, height: int) -> TitleFact
 
 
 def view_lines(projection: Projection, width: int, style: Style, settings: Settings, is_whole: bool) -> Iterator[Line]:
-    """The lines of the view, without a count of hidden messages at its end that may still grow."""
+    """Yield the lines of the view, without a final count of hidden messages that may still grow."""
     rows = projection.rows(folding=Folding())
     problems = RowProblems(rows, projection.problems(rows).extend(rows.settled_number))
     facts = BlockFacts(problems=problems, markdown=settings.markdown, rendered=settings.markdown)
@@ -156,18 +158,19 @@ def view_lines(projection: Projection, width: int, style: Style, settings: Setti
         yield from (line.parts for line in maker.make(row).lines)
 
 
-def _notes(document: Document, audience: Audience) -> list[Line]:
-    """Why the view is empty, after an empty line; nothing if it is not."""
+def _notes(document: Document, audience: Audience) -> list[SafeText]:
+    """Return the reason why the view is empty; nothing if it is not empty."""
     if document.project(audience).rows().shown_count:
         return []
     facts = EmptyFacts(
         messages=document.message_count,
         transcripts=document.tally.transcripts,
+        size=document.size,
         metadata=document.tally.metadata,
         is_unknown=document.unknown is not None,
         strict=audience.strict,
     )
-    return [(), *((Part(trusted(f"  {sentence}"), StyleRole.QUIET),) for sentence in empty_sentences(facts))]
+    return [trusted(sentence) for sentence in empty_sentences(facts)]
 
 
 def _fitting(line: Line, width: int, style: Style) -> Line:
@@ -181,22 +184,22 @@ def _fitting(line: Line, width: int, style: Style) -> Line:
 
 
 class PageColors(Struct, frozen=True):
-    """The terminal codes of a theme: of the page, of its title line and of its style roles."""
+    """The terminal codes of a theme: for the page, its title line, and its style roles."""
 
     page: str
     title: str
     looks: Mapping[StyleRole, str]
 
     def paint(self, line: Line, base: str, *, ascii_only: bool = False) -> str:
-        """Paint a line; each part over the colors of the line."""
+        """Paint a line. Each part adds to the colors of the line."""
         return "".join(
             f"\x1b[0;{base}{self.looks.get(part.look, '')}m{strip_controls(part.text, ascii_only)}" for part in line
         )
 
 
 def colors_of(theme: Theme, *, exact: bool) -> PageColors | None:
-    """The codes of a theme that defines the colors of the page itself; with `exact`, the terminal shows any color, not
-    only 256."""
+    """Return the codes of a theme that defines the colors of the page. With `exact`, the terminal shows any color,
+    not only 256."""
     text, background, surface = (theme.colors[name] for name in ("text", "background", "surface"))
     page = [_code(text, 38, exact), _code(background, 48, exact)]
     title = _code(surface, 48, exact)
@@ -208,14 +211,14 @@ def colors_of(theme: Theme, *, exact: bool) -> PageColors | None:
 
 
 def _codes(look: Look, exact: bool) -> str:
-    """The codes added to the colors of the line, each with a leading semicolon."""
+    """Return the codes that add to the colors of the line, each with a leading semicolon."""
     codes = [_code(look.color, 38, exact), _code(look.background, 48, exact)]
     codes += [code for name, code in _FLAGS.items() if look.flags.get(name)]
     return "".join(f";{code}" for code in codes if code)
 
 
 def _code(color: str | None, layer: int, exact: bool) -> str:
-    """The code of `#rrggbb` as text color (38) or background (48); empty if it is not such a color."""
+    """Return the code of `#rrggbb` as text color (38) or background (48); empty if it is not such a color."""
     if color is None or not _RGB.fullmatch(color):
         return ""
     red, green, blue = bytes.fromhex(color[1:])
@@ -223,7 +226,7 @@ def _code(color: str | None, layer: int, exact: bool) -> str:
 
 
 def nearest_color(red: int, green: int, blue: int) -> int:
-    """The nearest of 256 colors, as the app computes it."""
+    """Return the nearest of 256 colors, as the app computes it."""
     _, lightness, saturation = rgb_to_hls(red / 255, green / 255, blue / 255)
     if saturation < 0.15:
         gray = round(lightness * 25.0)
@@ -234,7 +237,7 @@ def nearest_color(red: int, green: int, blue: int) -> int:
 
 
 def _painted(lines: list[Line], size: tuple[int, int], colors: PageColors, ascii_only: bool) -> str:
-    """Every line in its position, with the whole screen in the colors of the page."""
+    """Return every line at its position, with the whole screen in the colors of the page."""
     rows = [f"\x1b[0;{colors.page}m\x1b[2J"]
     for number in range(size[1]):
         base = colors.page if number else colors.title
@@ -245,7 +248,7 @@ def _painted(lines: list[Line], size: tuple[int, int], colors: PageColors, ascii
 
 
 def _size() -> tuple[int, int] | None:
-    """Columns and lines of a terminal that is used exclusively."""
+    """Return the size of the terminal, if the program has it to itself."""
     if not all(map(os.isatty, (0, 1, 2))) or sys.__stderr__ is None or os.ttyname(1) != os.ttyname(2):
         return None
     size = shutil.get_terminal_size()  # as the app does
@@ -268,7 +271,7 @@ class _Taking:
 
     @contextmanager
     def prepared(self) -> Iterator[None]:
-        """Keep typed keys for the app without echo, including Ctrl-Z; signals end the program in order."""
+        """Keep typed keys, including Ctrl-Z, for the app without echo. Signals end the program in order."""
         before = {each: signal.signal(each, self._end) for each in handled_signals()}
         before[signal.SIGTSTP] = signal.signal(signal.SIGTSTP, signal.SIG_IGN)
         self._is_ours = True
@@ -284,20 +287,21 @@ class _Taking:
                 signal.signal(number, handler)
 
     def take_over(self) -> None:
-        """Hand the terminal to the app, in the state that the shell left."""
+        """Hand the terminal to the app in the state in which the shell left it."""
         self._is_ours = False
         with suppress(termios.error):
             termios.tcsetattr(0, termios.TCSADRAIN, self._attributes)
 
     def _give_back(self) -> None:
         if self._is_ours:
-            with suppress(OSError):  # there may be no terminal anymore
+            with suppress(OSError):  # the terminal may be gone
                 _write(LEAVE)
             self.take_over()
 
     def _end(self, number: int, frame: FrameType | None) -> None:
-        """End at once: an exception cannot pass everywhere, for example through an import. Always restore the
-        attributes: a guard that the app entered later knows only the quiet ones."""
+        """Exit at once, because an exception cannot pass everywhere, for example through an import.
+
+        Always restore the attributes: a guard that the app entered later knows only the quiet ones."""
         self._give_back()
         self.take_over()
         os._exit(128 + number)

@@ -1,11 +1,11 @@
-"""Follow an input on the command line: step until it ends, print its content, and report resets and stalls."""
+"""Follow an input on the command line: read it step by step, print its content, and report resets and stalls."""
 
 from __future__ import annotations
 
 import time
 from typing import Protocol
 
-from viewer.cli.exits import FINE, INTERRUPTED, USAGE, PipeClosed, complain
+from viewer.cli.exits import FINE, INTERRUPTED, PipeClosed, complain, fail
 from viewer.cli.interruption import Interruption
 from viewer.cli.options import Followed
 from viewer.cli.output import has_reader
@@ -16,6 +16,7 @@ from viewer.sources.files import STANDARD_INPUT, is_directory
 from viewer.sources.follow import FollowSource
 from viewer.sources.followed_file import Clock
 from viewer.sources.newest import NewestFile
+from viewer.sources.replay.recorded_times import TimeRecorder
 from viewer.sources.watcher import FolderWatcher, Polling, Watch
 
 PAUSE = 0.05
@@ -23,7 +24,7 @@ PAUSE = 0.05
 
 
 class Printer(Protocol):
-    """Printer of followed input, one reading after another."""
+    """Prints a followed input, one reading after another."""
 
     def begin(self, document: LiveDocument) -> None:
         """Begin a reading."""
@@ -35,7 +36,7 @@ class Printer(Protocol):
         """Print more of the document."""
 
     def rest(self) -> None:
-        """Handle a pause: no more data is available now."""
+        """Handle a pause, when no more data is available."""
 
     def stalled(self, document: LiveDocument) -> None:
         """Report an open message that has stalled."""
@@ -49,7 +50,7 @@ class Printer(Protocol):
 
 
 def follow(followed: Followed, printer: Printer, *, watch: Watch = FolderWatcher, clock: Clock = time.monotonic) -> int:
-    """Print until the input ends or is interrupted; return the exit code."""
+    """Print until the input ends or the user interrupts, and return the exit code."""
     with Interruption() as interruption:
         return _Follower(followed, printer, interruption, watch, clock).run()
 
@@ -88,7 +89,7 @@ class _Follower:
         return self._document is not None and self._document.is_complete
 
     def _turn(self) -> None:
-        """Run one step, and pause if it had no result."""
+        """Run one step, and pause if it had no effect."""
         is_finished = self._followed.is_finished and self._followed.is_finished()  # before the file is read
         if self._document:
             try:
@@ -105,7 +106,7 @@ class _Follower:
         self._look_for_newer()
 
     def _step(self, document: LiveDocument) -> bool:
-        """Run a step; True if there may be more."""
+        """Run one step; True if more may follow."""
         change = document.step()
         self._tell(document, change)
         if change.more or change.ended:
@@ -116,8 +117,7 @@ class _Follower:
 
     def _tell(self, document: LiveDocument, change: LiveChange) -> None:
         if change.state and change.state.condition is SourceCondition.STOPPED:
-            complain(change.state.sentence)
-            self._code = USAGE
+            self._code = fail(change.state.sentence)
         elif change.state and change.state.condition is not SourceCondition.ENDED:
             complain(f"{document.name}: {change.state.sentence}")
         if change.restarted:
@@ -158,7 +158,8 @@ class _Follower:
 
     def _open(self, path: str, reason: Reason | None = None) -> None:
         wake = Polling() if path == STANDARD_INPUT else self._watch(path)
-        source = FollowSource(path, wake=wake, clock=self._clock)
+        recorder = TimeRecorder(self._followed.record_times) if self._followed.record_times else None
+        source = FollowSource(path, wake=wake, clock=self._clock, recorder=recorder)
         self._document = LiveDocument(source, self._followed.format, self._followed.options, clock=self._clock)
         self._begin(self._document, reason)
 

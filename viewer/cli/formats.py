@@ -1,4 +1,4 @@
-"""`ocmlview formats`: list the formats, how each is recognized, and which can be written."""
+"""`ocmlview formats`: list formats, show how each is detected, and verify plug-ins."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def command(file: str | None, plugin: str | None, as_json: bool, color: str, asc
 
 
 def _verify(name: str) -> int:
-    """Check a plug-in. Exits with 1 at the first failure."""
+    """Verify a plug-in. The exit code is 1 after the first failure."""
     from viewer.plugins.testing import FormatFaultError, verify
 
     if name in FORMATS and plugins().get(name) is None:
@@ -74,7 +74,7 @@ def _verify(name: str) -> int:
 
 
 def _detect(file: str, output: Output, *, as_json: bool) -> int:
-    """Print the ranking of formats for a file. Exits with 1 if none fits."""
+    """Print the ranking of formats for a file. The exit code is 1 if none fits."""
     source = open_source(file)
     found = ranking(source.read(0, min(source.size, HEAD)))
     if as_json:

@@ -1,11 +1,11 @@
-"""Files and folders of a command, opened one after another; an unreadable one does not stop the rest."""
+"""Inputs of a command: open files and folders one by one. An unreadable one does not stop the others."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
-from viewer.cli.exits import FINE, USAGE, complain
+from viewer.cli.exits import FINE, fail
 from viewer.cli.notices import report_damage, unknown_sentence
 from viewer.cli.output import Output
 from viewer.document.document import MOST_REVISIONS, Document, open_document
@@ -16,7 +16,7 @@ from viewer.sources.files import is_directory
 
 
 class Inputs:
-    """Iterator over documents; afterwards `code` shows if all could be read."""
+    """Iterates over documents. Afterwards, `code` is 2 if one could not be read."""
 
     def __init__(
         self,
@@ -29,20 +29,20 @@ class Inputs:
         strict: bool = False,
         skips: Callable[[str], bool] = lambda path: False,
     ) -> None:
-        """With `refuses`, files without a known format are skipped, and damaged ones set the exit code; with `strict`,
-        keys of unknown files are not named. `skips` says which files of a folder are left out."""
+        """With `refuses`, skip files without a known format and set the exit code for damaged ones. With `strict`,
+        name no keys of unknown files. `skips` selects the files of a folder to leave out."""
         self._refuses = refuses
         self._strict = strict
         self._skips = skips
         self.names = names
         self.code = FINE
         self.failed: list[tuple[str, str]] = []
-        """The files that could not be read, with reasons."""
+        """The files that could not be read, each with the reason."""
         self._format = format
         self._options = options
         self._most_per_code = most_per_code
         self.several = len(names) > 1 or any(map(is_directory, names))
-        """True if the output must name the file of each line."""
+        """True if each line of output must name its file."""
 
     def __iter__(self) -> Iterator[Document]:
         for name in self._paths():
@@ -51,13 +51,11 @@ class Inputs:
                     name, format=self._format, options=self._options, most_per_code=self._most_per_code
                 )
             except ViewerError as error:
-                complain(str(error))
                 self.failed.append((name, str(error)))
-                self.code = USAGE
+                self.code = fail(str(error))
             else:
                 if self._refuses and document.unknown:
-                    complain(unknown_sentence(document, strict=self._strict))
-                    self.code = USAGE
+                    self.code = fail(unknown_sentence(document, strict=self._strict))
                 else:
                     yield document
                     if self._refuses:
@@ -81,24 +79,23 @@ class Inputs:
             if found.reason:
                 sentence = f"{found.path} cannot be read: {found.reason}"
                 self.failed.append((found.path, sentence))
-                self._complain(sentence)
+                self._fail(sentence)
             else:
                 yield found.path
         if is_empty:
-            self._complain(f"no transcripts found in {folder}")
+            self._fail(f"no transcripts found in {folder}")
 
-    def _complain(self, sentence: str) -> None:
-        complain(sentence)
-        self.code = USAGE
+    def _fail(self, sentence: str) -> None:
+        self.code = fail(sentence)
 
 
 Result = TypeVar("Result")
 
 
 def retried(document: Document, act: Callable[[], Result], output: Output | None = None) -> Result:
-    """The result of `act`, retried as long as it fails because the file was rewritten.
+    """Return the result of `act`, and retry it as long as it fails because the file was rewritten.
 
-    If `act` has already written to `output`, re-raise the error: written output cannot be undone."""
+    If `act` has already written to `output`, raise the error again: written output cannot be undone."""
     while True:
         written = output.written if output else 0
         try:
@@ -110,7 +107,7 @@ def retried(document: Document, act: Callable[[], Result], output: Output | None
 
 
 def read_again(document: Document) -> None:
-    """Read a rewritten file from the start; FileRewrittenError if that happens repeatedly."""
+    """Read a rewritten file from the start. Raises FileRewrittenError if that happens repeatedly."""
     if document.revision >= MOST_REVISIONS:
         raise FileRewrittenError(document.name)
     document.begin_again()

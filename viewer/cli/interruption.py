@@ -12,10 +12,9 @@ from viewer.signals import FATAL
 
 
 class Interruption:
-    """Context manager: the first Ctrl-C is remembered, and another interrupts at once.
+    """Context manager: remember the first Ctrl-C; interrupt at once on another one.
 
-    None interrupts a pause, which is short: it would leave the locks of `threading` taken.
-    """
+    No Ctrl-C interrupts a pause: pauses are short, and the interrupt would leave locks of `threading` taken."""
 
     def __init__(self) -> None:
         self.heard = False
@@ -34,7 +33,7 @@ class Interruption:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def wait(self, pause: Callable[[], object]) -> None:
-        """Pause, unless interrupted before."""
+        """Pause, unless the user has interrupted."""
         self._is_waiting = True
         try:
             if not self.heard:
@@ -50,7 +49,8 @@ class Interruption:
 
 @contextmanager
 def ended_tidily() -> Iterator[None]:
-    """Remove temporary files before a fatal signal ends the program: the signal raises an exception."""
+    """Context manager: let fatal signals raise an exception, so that temporary files are removed before the program
+    ends."""
 
     def end(number: int, frame: FrameType | None) -> NoReturn:
         for heard in before:

@@ -1,4 +1,4 @@
-"""The items of a file for completion: `FILE:ITEM` names one transcript of it."""
+"""Completion of `FILE:ITEM`, which names one transcript of a file."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from viewer.sources.files import open_source
 
 MOST_OFFERED = 200
 READ_FIRST = 1024 * 1024
-"""Bytes of a plain file in which transcripts are counted."""
+"""How many bytes of a plain file to search for transcripts."""
 _PLAIN = re.compile(r"[A-Za-z0-9._@/+:-]{1,128}")
-"""Names that every shell leaves as they are."""
+"""Names that no shell changes."""
 
 
 def named_items(typed: str) -> list[str] | None:
-    """The names that begin with `FILE:` and a part of an item; None if no file is named."""
+    """Return the names that begin with `FILE:` and part of an item; None if no file is named."""
     file, item = split_item(typed + ("x" if typed.endswith(":") else ""))
     if not item:
         return None

@@ -8,7 +8,7 @@ import click
 from msgspec.structs import replace
 
 from viewer.cli import completion, options
-from viewer.cli.exits import FINDINGS, FINE, refuse_hidden, say
+from viewer.cli.exits import FINDINGS, FINE, fail_without_reveal, say
 from viewer.cli.inputs import Inputs, retried
 from viewer.cli.notices import mention_if_empty
 from viewer.document.document import Document
@@ -62,7 +62,7 @@ def command(
     """Find hidden text that reached the user: rare strings, copied passages, and wording of reasoning. A paraphrase is
     not found. Requires --reveal all, because a leak says what the hidden text contains."""
     if not options.audience_of(reveal, debug, False).reveals(Reveal.ALL):
-        return refuse_hidden("leaks")
+        return fail_without_reveal("leaks")
     inputs = Inputs(options.inputs_of(files), format, options.reading_options(preambles))
     output = options.output_of(color, ascii_only)
     names: list[str] = []

@@ -1,4 +1,4 @@
-"""`ocmlview lens`: how each text format and version reads a file, and what all of them show."""
+"""`ocmlview lens`: show how each text format and version reads a file, and what all of them show."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _SOURCE_WIDTH = 48
 
 
 class Comparison(Struct, frozen=True):
-    """A document as each text format reads it."""
+    """The readings of a document by each text format."""
 
     document: Document
     readings: tuple[Reading, ...]
@@ -59,12 +59,12 @@ class Comparison(Struct, frozen=True):
         return self.document.detection.format
 
     def only(self, names: Sequence[str]) -> tuple[Reading, ...]:
-        """The readings of these formats."""
+        """Return the readings of these formats only."""
         return tuple(each for each in self.readings if each.format in names)
 
     @property
     def last(self) -> int:
-        """The number of the last message that was compared as a whole."""
+        """The number of the last message that was compared completely."""
         (own,) = self.only((self.chosen,))
         whole = (each.number for each in reversed(own.messages) if not self.is_cut or each.end < LIMIT)
         return next(whole, 0)
@@ -184,7 +184,7 @@ def _selected(found: list[Row], only: str | None) -> list[Row]:
 
 
 def _shown_messages(comparison: Comparison) -> Iterator[ShownMessage]:
-    """The messages for an end user, as far as they were compared."""
+    """Return the messages for an end user, up to the last one that was compared."""
     last = comparison.last
     for item in comparison.document.project(END_USER, withholds=False).items():
         if isinstance(item, ShownMessage):
@@ -194,7 +194,7 @@ def _shown_messages(comparison: Comparison) -> Iterator[ShownMessage]:
 
 
 def _safe_text(comparison: Comparison, same: frozenset[int], name: str | None, output: Output) -> Iterator[Line]:
-    """The messages that every reader shows alike, and how many others the chosen reader shows in between."""
+    """Return the messages that every reader shows alike, and how many others the chosen reader shows in between."""
     style = output.style
     if name is not None:
         yield rule(style.name(name), trusted(""), output.width, style, heavy=True)
@@ -223,7 +223,7 @@ def _safe_json(
 def _summary(
     comparison: Comparison, verdicts: dict[str, str] | None, ranks: dict[str, int | None]
 ) -> dict[str, object]:
-    """The last line. A verdict may depend on hidden text, so an end user gets none."""
+    """Return the last line. End users get no verdict, because it may depend on hidden text."""
     return {"kind": "lens-summary", "chosen": comparison.chosen, "verdicts": verdicts, **ranks}
 
 

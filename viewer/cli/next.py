@@ -1,4 +1,4 @@
-"""`ocmlview next`: the prompt that the model receives next, under the policy of each server and library."""
+"""`ocmlview next`: print the prompt that the model receives next under the policy of each server and library."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import partial
 import click
 
 from viewer.cli import completion, options
-from viewer.cli.exits import FINDINGS, FINE, complain, refuse_hidden, say
+from viewer.cli.exits import FINDINGS, FINE, fail_without_reveal, refuse, say
 from viewer.cli.inputs import Inputs, retried
 from viewer.cli.output import Cell, Output, table_lines
 from viewer.document.document import Document
@@ -32,7 +32,7 @@ ALL = "all"
 _HEADS = ("policy", "kept", "bytes", "tokens", "reused", "dropped")
 _BLOCK = 64 * 1024
 _MOST_NUMBERS = 12
-"""Numbers of dropped messages in a row of the table."""
+"""How many numbers of dropped messages a row of the table shows."""
 
 
 def _policies(context: click.Context, parameter: click.Parameter, value: str) -> list[Policy]:
@@ -89,7 +89,7 @@ def command(
     """Show the prompt that the model receives next. Servers disagree about which reasoning returns to the model: each
     policy keeps, drops or changes other messages. Prints hidden messages, so it needs --reveal all."""
     if not options.audience_of(reveal, debug, False).reveals(Reveal.ALL):
-        return refuse_hidden("next")
+        return fail_without_reveal("next")
     if form in ("text", "ids") and len(policies) != 1:
         raise click.UsageError(f"--{form} needs exactly one --policy.", click.get_current_context())
     if form == "ids" and vocab is None:
@@ -122,7 +122,7 @@ def command(
 
 
 def _simulators(document: Document, before: int | None, encode_text: Encode | None) -> Iterator[Simulator]:
-    """A simulator of each transcript, or of the one with message `before`."""
+    """Yield a simulator for each transcript, or for the one with message `before`."""
     projection = document.project(EVERYTHING, withholds=False)
     if before is not None:
         yield _before(projection, before, encode_text)
@@ -144,7 +144,7 @@ def _before(projection: Projection, number: int, encode_text: Encode | None) -> 
 def _outcomes(
     document: Document, policies: list[Policy], before: int | None, encode_text: Encode | None
 ) -> list[list[Outcome]]:
-    """The outcomes of each transcript."""
+    """Yield the outcomes of each transcript."""
     return [simulator.outcomes(policies) for simulator in _simulators(document, before, encode_text)]
 
 
@@ -157,8 +157,7 @@ def _print_prompt(
     try:
         parts = first.parts(policy)
     except Refusal as refusal:
-        complain(f"{policy.name} refuses message {refusal.number}: {REFUSALS[refusal.reason]}")
-        return FINDINGS
+        return refuse(f"{policy.name} refuses message {refusal.number}: {REFUSALS[refusal.reason]}")
     if form == "ids" and encode_text is not None:
         for text in _messages(parts):
             output.write_parts(f"{number}\n" for number in encode_text(text))
@@ -169,7 +168,7 @@ def _print_prompt(
 
 
 def _messages(parts: Iterable[Part]) -> Iterator[str]:
-    """The text of each message; no token reaches from one into another."""
+    """Yield the text of each message. No token spans two of them."""
     number, texts = 0, list[str]()
     for part in parts:
         if part.number != number:
@@ -181,7 +180,7 @@ def _messages(parts: Iterable[Part]) -> Iterator[str]:
 
 
 def _blocks(parts: Iterable[Part]) -> Iterator[str]:
-    """The text in blocks that are worth writing."""
+    """Yield the text in blocks of a size worth writing."""
     texts, size = list[str](), 0
     for part in parts:
         texts.append(part.text)

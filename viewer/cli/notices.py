@@ -1,4 +1,4 @@
-"""Sentences about an input on standard error: what was not recognized, what is empty, and what stays hidden."""
+"""Notices about an input on standard error: what was not recognized, what is empty, and what stays hidden."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _NOT_READ = "ocmlview does not read it yet."
 
 
 class Unread(Struct, frozen=True):
-    """A kind of file that users have but no format reads."""
+    """A common kind of file that no format reads."""
 
     title: str
     keys: tuple[str, ...] = ()
-    """The top-level keys of its JSON."""
+    """The top-level keys of the JSON."""
     name: str = ""
     """The name of the file."""
 
@@ -39,8 +39,9 @@ UNREAD = (
 
 
 def mention(document: Document, audience: Audience) -> None:
-    """Report why nothing was printed, and which records stay hidden. Not to a strict audience: it would reveal if
-    something is hidden."""
+    """Report why nothing was printed, and which records stay hidden.
+
+    A strict audience gets no notice: it would reveal whether something is hidden."""
     if audience.strict:
         return
     mention_if_empty(document)
@@ -54,7 +55,7 @@ def mention(document: Document, audience: Audience) -> None:
 
 
 def mention_if_empty(document: Document) -> None:
-    """Report why nothing was printed, to an audience that is not strict."""
+    """Report why nothing was printed, unless the audience is strict."""
     if document.unknown:
         complain(unknown_sentence(document))
     elif not document.message_count:
@@ -75,7 +76,7 @@ def refuse_if_unknown(document: Document, *, strict: bool) -> None:
 
 
 def unknown_sentence(document: Document, *, strict: bool = False) -> str:
-    """Describe an input without a recognized transcript. A strict audience hears of no keys."""
+    """Describe an input in which no transcript was recognized. A strict audience learns no keys."""
     from pathlib import PurePath  # slow to load, and rarely needed
 
     keys = document.detection.keys if document.unknown == "json" else ()
@@ -93,14 +94,14 @@ def unknown_sentence(document: Document, *, strict: bool = False) -> str:
 
 
 def _with_keys(keys: tuple[str, ...], lead: str, *, strict: bool) -> str:
-    """The plain keys in quotes after these words; empty without any."""
+    """Append the plain keys in quotes to these words; return an empty text if there are none."""
     plain = [key for key in keys if _PLAIN_KEY.fullmatch(key)][:MOST_KEYS_NAMED]
     named = ", ".join(f'"{key}"' for key in plain)
     return f"{lead} {named}" if plain and not strict else ""
 
 
 def report_damage(document: Document) -> int:
-    """Report that a compressed input is damaged, truncated or too large; the exit code for that."""
+    """Report that a compressed input is damaged, truncated, or too large, and return the exit code."""
     if not document.damage:
         return FINE
     complain(f"{document.name}: {E_STREAM_TRUNCATED.reasons[document.damage]}")
@@ -108,7 +109,7 @@ def report_damage(document: Document) -> int:
 
 
 def say_what_is_withheld(projection: Projection) -> None:
-    """List the loss on standard error."""
+    """List what stays hidden on standard error."""
     count = projection.withheld_count
     if count:
         fields, them = ("field", "it") if count == 1 else ("fields", "them")
@@ -118,7 +119,7 @@ def say_what_is_withheld(projection: Projection) -> None:
 
 
 def say_what_is_outside(projection: Projection) -> None:
-    """List text outside any message, which no conversion writes."""
+    """Report text outside any message, which no conversion writes."""
     count = projection.stray_count
     if count:
         say(f"{count:,} {'run' if count == 1 else 'runs'} of text outside any message left out.")

@@ -1,4 +1,4 @@
-"""Shared options of commands, and the values made from them."""
+"""Options that commands share, and the values made from them."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def audience(command: Command) -> Command:
 
 
 def threads(command: Command) -> Command:
-    """The option --threads. It selects among the messages that the audience may see."""
+    """The option --threads. It selects messages, and reveals none."""
     return click.option(
         "--threads",
         metavar="main|all|N",
@@ -82,7 +82,7 @@ def threads(command: Command) -> Command:
 
 
 def _thread(context: click.Context, parameter: click.Parameter, value: str) -> int | None:
-    """The number of the thread; 0 for the main one, None for all."""
+    """Return the number of the thread; 0 for the main one, None for all."""
     if value in ("main", "all"):
         return 0 if value == "main" else None
     if value.isascii() and value.isdigit() and len(value) < 10:
@@ -91,7 +91,7 @@ def _thread(context: click.Context, parameter: click.Parameter, value: str) -> i
 
 
 def where(command: Command) -> Command:
-    """The option --where. It selects among the messages that the audience may see."""
+    """The option --where. It selects messages, and reveals none."""
     return click.option(
         "--where",
         metavar="FILTER",
@@ -110,7 +110,7 @@ def _filter(context: click.Context, parameter: click.Parameter, value: str | Non
 
 
 def check_where(where: Filter | None, audience: Audience, follow: bool = False, *, of_problems: bool = False) -> None:
-    """Refuse a filter that this audience may not use; decided before the input is read."""
+    """Refuse a filter that this audience may not use, before the input is read."""
     if where is None:
         return
     if follow:
@@ -157,6 +157,16 @@ def following(command: Command) -> Command:
     return command
 
 
+def recording(command: Command) -> Command:
+    """The option --record-times."""
+    return click.option(
+        "--record-times",
+        metavar="PATH",
+        default="",
+        help="With -f, append to PATH when each part arrives, for `replay` and `timing`.",
+    )(command)
+
+
 def debug_option(command: Command) -> Command:
     """The option --debug."""
     return click.option("-d", "--debug", is_flag=True, help="Short for --reveal all.")(command)
@@ -175,7 +185,7 @@ def reveal_option(command: Command) -> Command:
 
 
 def audience_of(reveal: frozenset[Reveal], debug: bool, strict_safe: bool, thread: int | None = None) -> Audience:
-    """The requested audience."""
+    """Return the requested audience."""
     revealed = reveal | {Reveal.ALL} if debug else reveal
     if revealed and strict_safe:
         raise click.UsageError("--strict-safe and --reveal exclude each other.", click.get_current_context())
@@ -183,12 +193,12 @@ def audience_of(reveal: frozenset[Reveal], debug: bool, strict_safe: bool, threa
 
 
 def reading_options(preambles: str | None, *, row_order: bool = False) -> ReadOptions:
-    """The options of the reader."""
+    """Return the options of the reader."""
     return ReadOptions(harmony_preambles=preambles == "harmony", row_order=row_order)
 
 
 def surroundings() -> Surroundings | None:
-    """Where to look for sessions; None if the settings turn that off."""
+    """Return where to look for sessions; None if the settings turn that off."""
     from viewer.sources.sessions import Surroundings
     from viewer.tui.settings.file import read_settings
 
@@ -197,7 +207,7 @@ def surroundings() -> Surroundings | None:
 
 
 def inputs_of(files: tuple[str, ...]) -> tuple[str, ...]:
-    """The named files; without any, the piped input."""
+    """Return the named files; if there are none, the piped input."""
     if STDIN in files:
         check_standard_input()
     if files:
@@ -208,7 +218,7 @@ def inputs_of(files: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def folder_of(inputs: tuple[str, ...], output: str | None) -> str | None:
-    """The input folder, if a folder is named, which needs an output folder; None for a single file."""
+    """Return the named input folder, which needs an output folder; None for a single file."""
     if len(inputs) > 1:
         raise click.UsageError("One file or folder at a time.", click.get_current_context())
     if not is_directory(inputs[0]):
@@ -225,22 +235,31 @@ def followed_of(
     stall_after: float | None,
     *,
     row_order: bool = False,
+    record_times: str = "",
 ) -> Followed:
-    """The single followed input."""
+    """Return the single followed input."""
     names = inputs_of(files)
     if len(names) > 1:
         raise click.UsageError("With -f, name one file or one folder.", click.get_current_context())
-    return Followed(names[0], format, reading_options(preambles, row_order=row_order), stall_after)
+    reading = reading_options(preambles, row_order=row_order)
+    return Followed(names[0], format, reading, stall_after, record_times=record_times)
 
 
 def is_followed(follow: bool, files: tuple[str, ...], stall_after: float | None) -> bool:
-    """True if the input is followed. Compressed files and containers are read once: they do not grow at the end."""
+    """True if the input is followed. Compressed files and containers are read once, because they do not grow at the
+    end."""
     check_following(follow, stall_after)
     why = why_read_once(files[0]) if follow and len(files) == 1 else ""
     if why:
         complain(f"{files[0]} {why}: reading it once instead of following it")
         return False
     return follow
+
+
+def check_recording(follow: bool, record_times: str) -> None:
+    """Refuse to record times of an input that is not followed."""
+    if not follow and record_times:
+        raise click.UsageError("--record-times needs -f.", click.get_current_context())
 
 
 def check_following(follow: bool, stall_after: float | None) -> None:
@@ -250,7 +269,7 @@ def check_following(follow: bool, stall_after: float | None) -> None:
 
 
 def output_of(color: str, ascii_only: bool) -> Output:
-    """Standard output as the options request it."""
+    """Return standard output with the requested colors and characters."""
     return standard_output(color, ascii_only)
 
 
@@ -263,7 +282,7 @@ def _without_plugins(context: click.Context, parameter: click.Parameter, value: 
 
 
 def known_format(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
-    """The name of a format; ViewerError if there is none of that name."""
+    """Return the name of a format. Raises ViewerError if there is no such format."""
     if value is not None and value not in FORMATS and not context.resilient_parsing:
         raise ViewerError(f"unknown format {value}; known formats: {', '.join(FORMATS)}")
     return value
@@ -276,7 +295,7 @@ def _revealed(context: click.Context, parameter: click.Parameter, value: str | N
 def listed(
     value: str | None, known: Collection[str], what: str, context: click.Context, parameter: click.Parameter
 ) -> list[str]:
-    """The names in a list such as `analysis,tool`; `what` says in an error what they are."""
+    """Return the names in a list such as `analysis,tool`. `what` names them in an error."""
     words = [word.strip() for word in value.split(",")] if value is not None else []
     for word in words:
         if word not in known:
@@ -285,13 +304,15 @@ def listed(
 
 
 class Followed(Struct, frozen=True):
-    """The followed input, and how it is read."""
+    """The followed input and how to read it."""
 
     path: str
-    """A file, a folder whose newest transcript is followed, or `-`."""
+    """A file, a folder (to follow its newest transcript), or `-`."""
     format: str | None = None
     options: ReadOptions | None = None
     stall_after: float | None = None
-    """Report an open message that has not grown for this many seconds."""
+    """Seconds without data before an open message is reported as stalled."""
     is_finished: Callable[[], bool] | None = None
-    """True if no more data will be written; without it only a pipe ends."""
+    """True if no more data will be written. Without it, only a pipe can end."""
+    record_times: str = ""
+    """The sidecar that records when bytes arrive."""

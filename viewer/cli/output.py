@@ -1,4 +1,4 @@
-"""Standard output and the terminal: capabilities, colors, the keyboard; writing lines and tables."""
+"""Standard output and the terminal: detect capabilities, take the keyboard, and write lines and tables."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _INSTEAD_OF_C = ("C.UTF-8", "C.utf8", "UTF-8")
 
 
 class Output:
-    """The destination of data; everything else goes to standard error."""
+    """The destination of data. Everything else goes to standard error."""
 
     def __init__(self, style: Style, width: int) -> None:
         self.style = style
@@ -31,7 +31,7 @@ class Output:
         """The number of characters written."""
 
     def write(self, lines: Iterable[Printable]) -> None:
-        """Write lines without their ends; a terminal shows each at once."""
+        """Write lines and their line ends. A terminal shows each line at once."""
         waiting: list[str] = []
         size = 0
         for line in lines:
@@ -50,14 +50,14 @@ class Output:
         self.write(map(self.style.paint, lines))
 
     def write_parts(self, parts: Iterable[str]) -> None:
-        """Write printable text with its own line ends, possibly inside a line, at once."""
+        """Write printable text, which brings its own line ends and may end inside a line, at once."""
         text = "".join(parts)
         self.written += len(text)
         _write_text(text)
 
 
 def standard_output(color: str = "auto", ascii_only: bool = False) -> Output:
-    """Detect standard output: a terminal or not, with which colors, characters and width."""
+    """Detect standard output: whether it is a terminal, its colors, characters, and width."""
     terminal = _is_terminal()
     colored = color == "always" or (color == "auto" and terminal and _wants_color())
     style = Style(color=colored, ascii=ascii_only or _lacks_unicode(terminal), wrapped=terminal)
@@ -65,7 +65,7 @@ def standard_output(color: str = "auto", ascii_only: bool = False) -> Output:
 
 
 def _write(lines: list[str]) -> None:
-    """Write UTF-8 for any locale: if the locale cannot show it, the style has converted it to ASCII."""
+    """Write UTF-8 in any locale. If the locale cannot show it, the style has already converted it to ASCII."""
     if lines:
         _write_text("\n".join(lines) + "\n")
 
@@ -80,7 +80,7 @@ def _write_text(text: str) -> None:
 
 
 def has_reader() -> bool:
-    """True if the output still has a reader; waiting would never detect that."""
+    """True if the output still has a reader: waiting alone would never detect its loss."""
     if sys.stdout is None:
         return True
     try:
@@ -103,7 +103,7 @@ def _wants_color() -> bool:
 
 
 def _lacks_unicode(terminal: bool) -> bool:
-    """True if the encoding of the stream, or on a terminal a configured locale, is not UTF-8."""
+    """True if the encoding of the stream is not UTF-8, or, on a terminal, that of a configured locale."""
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     if encoding.lower().replace("-", "") != "utf8":
         return True
@@ -112,7 +112,7 @@ def _lacks_unicode(terminal: bool) -> bool:
 
 
 def _locale() -> str:
-    """The locale from before Python replaced C with UTF-8; empty if none is set."""
+    """Return the locale from before Python replaced C with UTF-8; empty if none is set."""
     said, language = os.environ.get("LC_CTYPE", ""), os.environ.get("LANG", "")
     if said in _INSTEAD_OF_C and language in ("C", "POSIX"):
         said = language
@@ -130,7 +130,7 @@ def _width() -> int:
 
 
 def write_text(text: str) -> None:
-    """Write a whole text unchanged to a file or a program; sanitize it for a terminal."""
+    """Write a whole text: unchanged to a file or program, sanitized to a terminal."""
     if _is_terminal():
         text = sanitize(normalize_newlines(text))
     _write_text(text)
@@ -141,7 +141,7 @@ _GAP = 2
 
 
 def table_lines(heads: Sequence[str], rows: Sequence[Sequence[Cell]], width: int, style: Style) -> Iterator[Line]:
-    """The heads in bold, then the rows."""
+    """Lay out a table: the heads in bold, then the rows."""
     texts = [[_text(cell) for cell in row] for row in rows]
     widths = [max([len(head), *(cells(row[column]) for row in texts)]) for column, head in enumerate(heads)]
     numeric = [any(isinstance(row[column], int) for row in rows) for column in range(len(heads))]
@@ -174,15 +174,15 @@ def _text(cell: Cell) -> SafeText:
 
 TERMINAL = "/dev/tty"
 NO_SCREEN = ("dumb", "unknown")
-"""Terminals that only print."""
+"""Terminals that can only print."""
 _MANY = ("256color", "kitty", "direct")
-"""Name endings of terminals with more than sixteen colors."""
+"""The endings of terminal names that mean more than sixteen colors."""
 _LIGHT = ("7", "9", "10", "11", "12", "13", "14", "15")
-"""The light backgrounds of COLORFGBG, by the rule that editors use."""
+"""The values of COLORFGBG that mean a light background, by the rule of editors."""
 
 
 def take_keyboard() -> bool:
-    """True if the app can run. If input comes through a pipe, keys come from the controlling terminal."""
+    """True if the app can run. If a pipe provides the input, keys come from the controlling terminal."""
     if os.environ.get("TERM", "dumb") in NO_SCREEN or not all(map(_is_terminal_stream, (sys.stdout, sys.__stderr__))):
         return False
     if sys.stdin is not None and sys.stdin.isatty():
@@ -196,7 +196,7 @@ def take_keyboard() -> bool:
         sys.stdin = io.TextIOWrapper(io.BufferedReader(io.FileIO(data)), encoding="utf-8")
     os.dup2(keyboard, 0)
     os.close(keyboard)
-    if sys.__stdin__ is None:  # it was closed; Textual needs its descriptor
+    if sys.__stdin__ is None:  # standard input was closed; Textual needs its descriptor
         sys.__stdin__ = open(0, closefd=False)  # type: ignore[misc]  # noqa: SIM115
     return True
 
@@ -206,7 +206,7 @@ def _is_terminal_stream(stream: TextIO | None) -> bool:
 
 
 def color_count() -> int:
-    """The number of colors of the terminal, from its name and the terminal database: 0, 16 or 256."""
+    """Return the number of colors of the terminal, from its name and the terminal database: 0, 16, or 256."""
     if os.environ.get("COLORTERM") in ("truecolor", "24bit"):
         return 256
     name = os.environ.get("TERM", "dumb")
@@ -232,7 +232,7 @@ def _is_colorless(name: str) -> bool:
 
 
 def theme_of_terminal() -> str:
-    """The theme for the terminal if none is chosen; empty if any is suitable."""
+    """Return the theme for the terminal if none is chosen; empty if any is suitable."""
     count = color_count()
     if count < 256:
         return "ansi" if count else "plain"

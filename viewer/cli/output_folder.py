@@ -1,11 +1,11 @@
-"""Output folder: a file for each transcript of an input folder."""
+"""Output folder: one file per transcript of an input folder."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
 
-from viewer.cli.exits import FINE, USAGE, complain
+from viewer.cli.exits import FINE, fail
 from viewer.cli.inputs import Inputs
 from viewer.document.document import Document
 from viewer.errors import ViewerError
@@ -13,7 +13,8 @@ from viewer.sources.files import is_directory
 
 
 class OutputFolder:
-    """The files written for the transcripts of a folder, at the same relative paths. Two never share a file."""
+    """The files written for the transcripts of a folder, at the same relative paths. No two transcripts share a
+    file."""
 
     def __init__(self, source: str, target: str) -> None:
         if Path(target).exists() and not is_directory(target):
@@ -26,22 +27,22 @@ class OutputFolder:
         self._taken: set[Path] = set()
 
     def write_each(self, inputs: Inputs, write: Callable[[Document, OutputFolder], int]) -> int:
-        """Write the files of all inputs; one that cannot be written does not stop the rest. Returns the exit code."""
+        """Write the files of all inputs, and return the exit code. A file that cannot be written does not stop the
+        others."""
         code = FINE
         for document in inputs:
             try:
                 code = max(code, write(document, self))
             except ViewerError as error:
-                complain(str(error))
-                code = USAGE
+                code = fail(str(error))
         return max(code, inputs.code)
 
     def has(self, path: str) -> bool:
-        """True if this file of the input folder is in the output folder."""
+        """True if this file of the input folder lies in the output folder."""
         return self._is_inside and Path(path).resolve().is_relative_to(self._target_path)
 
     def path_for(self, document: str, name: str) -> Path:
-        """The path of the file for a transcript; its folder exists."""
+        """Return the path of a transcript's file, and create its folder."""
         path = self._target / Path(document).relative_to(self._source).parent / name
         if path in self._taken:
             raise ViewerError(f"{document} is not written: {path} holds another transcript of {self._source}")

@@ -1,4 +1,4 @@
-"""`ocmlview sessions`: list the sessions of agents on this machine."""
+"""`ocmlview sessions`: list the agent sessions of this machine."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LONGEST_TITLE = 60
 
 
 def _seconds(context: click.Context, parameter: click.Parameter, value: str | None) -> float | None:
-    """The seconds of an age such as 7d."""
+    """Convert an age such as 7d to seconds."""
     if value is None:
         return None
     found = _AGE.fullmatch(value)
@@ -90,7 +90,7 @@ def command(
 
 
 def json_line(session: Session, head: SessionHead, now: float) -> str:
-    """One line of machine output."""
+    """Return one line of machine output."""
     line = {
         "kind": "session",
         "agent": session.agent,

@@ -1,4 +1,4 @@
-"""`ocmlview show`: print the conversation as text or as JSON Lines, at once or while it is written."""
+"""`ocmlview show`: print the conversation as text or JSON Lines, once or while following."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from viewer.cli import options
-from viewer.cli.exits import FINE, USAGE, complain, say
+from viewer.cli.exits import FINE, complain, fail, say
 from viewer.cli.inputs import Inputs, read_again, retried
+from viewer.cli.moments import AskedMoment, asked_moment, moment_options, view_at
 from viewer.cli.notices import mention, unknown_sentence
 from viewer.cli.options import Followed
 from viewer.cli.output import Output
@@ -36,6 +37,8 @@ _DEBUG = "DEBUG view: includes hidden messages. Messages marked * were visible t
 @options.where
 @options.printing
 @options.following
+@options.recording
+@moment_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def command(
     files: tuple[str, ...],
@@ -51,42 +54,53 @@ def command(
     as_json: bool,
     follow: bool,
     stall_after: float | None,
+    record_times: str,
+    at_byte: int | None,
+    at_event: int | None,
+    at_time: int | None,
+    times: str,
 ) -> int:
     """Print the conversation. With -f, prints each message as soon as it is complete."""
     audience = options.audience_of(reveal, debug, strict_safe, threads)
     options.check_where(where, audience, follow)
+    options.check_recording(follow, record_times)
+    asked = asked_moment(at_byte, at_event, at_time, times, files, follow)
     if options.is_followed(follow, files, stall_after):
-        followed = options.followed_of(files, format, preambles, stall_after)
+        followed = options.followed_of(files, format, preambles, stall_after, record_times=record_times)
         return print_live(followed, audience, options.output_of(color, ascii_only), as_json=as_json)
     inputs = Inputs(options.inputs_of(files), format, options.reading_options(preambles), strict=strict_safe)
     output = options.output_of(color, ascii_only)
     if as_json:
-        return print_json(inputs, audience, output, where)
-    return print_text(inputs, audience, output, where)
+        return print_json(inputs, audience, output, where, asked)
+    return print_text(inputs, audience, output, where, asked)
 
 
-def print_text(inputs: Inputs, audience: Audience, output: Output, where: Filter | None = None) -> int:
-    """Print the conversations of all files, one below the other."""
+def print_text(
+    inputs: Inputs, audience: Audience, output: Output, where: Filter | None = None, asked: AskedMoment | None = None
+) -> int:
+    """Print the conversations of all files, one after another."""
     if not audience.is_safe:
         say(_DEBUG)
     for document in inputs:
         if inputs.several:
             name = output.style.name(document.name)
             output.write_styled([rule(name, output.style.words(""), output.width, output.style, heavy=True), ()])
-        retried(document, partial(_print_conversation, document, audience, output, where), output)
+        retried(document, partial(_print_conversation, document, audience, output, where, asked), output)
         mention(document, audience)
     return inputs.code
 
 
-def _print_conversation(document: Document, audience: Audience, output: Output, where: Filter | None) -> None:
-    projection = document.project(audience, where=where)
+def _print_conversation(
+    document: Document, audience: Audience, output: Output, where: Filter | None, asked: AskedMoment | None
+) -> None:
+    projection = view_at(document, audience, asked, where)[0] if asked else document.project(audience, where=where)
     output.write(conversation_lines(projection, output.width, output.style))
     if projection.is_without_match:
         complain(f"{document.name}: no message matches the filter.")
 
 
 def print_live(followed: Followed, audience: Audience, output: Output, *, as_json: bool = False) -> int:
-    """The same while the input is written, until it ends or the user interrupts."""
+    """Print the conversation while the input is written, until it ends or the user interrupts."""
     from viewer.cli.following import follow  # needed only for following
 
     if not audience.is_safe and not as_json:
@@ -94,18 +108,20 @@ def print_live(followed: Followed, audience: Audience, output: Output, *, as_jso
     printer = LiveJson(audience, output) if as_json else LiveText(audience, output)
     code = follow(followed, printer)
     if printer.document and printer.document.unknown:
-        complain(unknown_sentence(printer.document, strict=audience.strict))
-        return code or USAGE
+        failed = fail(unknown_sentence(printer.document, strict=audience.strict))
+        return code or failed
     if printer.document and code == FINE:
         mention(printer.document, audience)
     return code
 
 
-def print_json(inputs: Inputs, audience: Audience, output: Output, where: Filter | None = None) -> int:
-    """Print the lines of all files; with several files, each line names its file."""
+def print_json(
+    inputs: Inputs, audience: Audience, output: Output, where: Filter | None = None, asked: AskedMoment | None = None
+) -> int:
+    """Print the JSON lines of all files. With several files, each line names its file."""
     for document in inputs:
         name = document.name if inputs.several else None
-        print_lines = partial(_print_lines, document, audience, output, name, where)
+        print_lines = partial(_print_lines, document, audience, output, name, where, asked)
         while True:
             try:
                 retried(document, print_lines, output)
@@ -117,15 +133,26 @@ def print_json(inputs: Inputs, audience: Audience, output: Output, where: Filter
 
 
 def _print_lines(
-    document: Document, audience: Audience, output: Output, name: str | None, where: Filter | None
+    document: Document,
+    audience: Audience,
+    output: Output,
+    name: str | None,
+    where: Filter | None,
+    asked: AskedMoment | None,
 ) -> None:
-    from viewer.render.json_lines import projection_lines
+    from viewer.render.json_lines import encode, projection_lines
 
+    if asked:
+        projection, moment = view_at(document, audience, asked, where)
+        output.write(projection_lines(projection, name))
+        fields = {"byte": moment.byte, "event": moment.event, "ms": moment.ms}
+        output.write([encode({"kind": "moment", **fields}, name)])
+        return
     output.write(projection_lines(document.project(audience, where=where), name))
 
 
 def _reset(document: Document, output: Output) -> None:
-    """Invalidate the printed output of the file and read it again."""
+    """Invalidate the printed output of a file and read the file again."""
     from viewer.render.json_lines import reset_line
     from viewer.sources.changes import Reason
 
@@ -135,16 +162,16 @@ def _reset(document: Document, output: Output) -> None:
 
 
 _SHARE = 9
-"""Limits the time for reading an open message to a tenth, however long it is."""
+"""Limits the time spent on an open message to a tenth, however long it is."""
 
 
 def say_stalled(document: LiveDocument) -> None:
-    """Report a stalled message on one line without any of its content: it may be hidden."""
+    """Report a stalled message in one line, without its content, which may be hidden."""
     complain(f"{document.name}: stalled: no data for {document.stalled_for:.0f} s")
 
 
 class LiveText:
-    """Printer of the conversation: message by message, and the open one as it grows."""
+    """Prints the conversation: message by message, and the open one as it grows."""
 
     def __init__(self, audience: Audience, output: Output) -> None:
         self._audience = audience
@@ -152,10 +179,10 @@ class LiveText:
         self._page: Conversation | None = None
         self._has_printed = False
         self._is_new = False
-        """True if the open message may have grown since the last look."""
+        """True if the open message may have grown since it was last printed."""
         self._next_look = 0.0
         self._before: Conversation | None = None
-        """The page of the same input from before another format won."""
+        """The page from before another format was detected for the same input."""
         self.has_output = False
         self.document: LiveDocument | None = None
         """The document being read."""
@@ -178,7 +205,7 @@ class LiveText:
         self._before = None
 
     def reset(self, name: str, reason: Reason) -> None:
-        """Report on standard error: the page is for the conversation."""
+        """Report the reset on standard error, because the page is for the conversation."""
         from viewer.sources.changes import Reason
 
         if self._page and reason is Reason.DETECTED:
@@ -190,13 +217,13 @@ class LiveText:
         complain(f"{name}: {reason.sentence}")
 
     def grow(self) -> None:
-        """Print settled messages; the open message waits until no more data is available."""
+        """Print settled messages. The open message waits until no more data is available."""
         assert self._page
         self._write("".join(self._page.grow(streams=False)))
         self._is_new = True
 
     def rest(self) -> None:
-        """Print the certain part of the open message."""
+        """Print the part of the open message that can no longer change."""
         begun = time.monotonic()
         if self._page and self._is_new and begun >= self._next_look:
             self._is_new = False
@@ -207,7 +234,7 @@ class LiveText:
         say_stalled(document)
 
     def end(self) -> None:
-        """Print all the rest; for an input without a transcript, a caller prints one sentence."""
+        """Print the rest. For an input without a transcript, the caller prints one sentence."""
         assert self._page
         if self.document and self.document.unknown:
             return
@@ -221,7 +248,7 @@ class LiveText:
 
 
 class LiveJson:
-    """Printer of JSON Lines, each when it is settled."""
+    """Prints JSON Lines, each once it is settled."""
 
     def __init__(self, audience: Audience, output: Output) -> None:
         self._audience = audience
@@ -232,7 +259,7 @@ class LiveJson:
         """The document being read."""
 
     def begin(self, document: LiveDocument) -> None:
-        """Begin a reading; numbers begin at 1."""
+        """Begin a reading. Numbers start at 1 again."""
         self.document = document
         from viewer.render.json_lines import LiveLines
 
@@ -240,7 +267,7 @@ class LiveJson:
         self.has_output = False
 
     def reset(self, name: str, reason: Reason) -> None:
-        """Print a line among the others, and one on standard error."""
+        """Print a reset line, and a sentence on standard error."""
         from viewer.render.json_lines import reset_line
 
         self._output.write([reset_line(reason)])
@@ -254,12 +281,12 @@ class LiveJson:
         self.has_output = self.has_output or bool(lines)
 
     def rest(self) -> None:
-        """Do nothing: lines are printed whole."""
+        """Do nothing: only whole lines are printed."""
 
     def stalled(self, document: LiveDocument) -> None:
         say_stalled(document)
 
     def end(self) -> None:
-        """Print all the rest."""
+        """Print the rest."""
         assert self._lines
         self._output.write(self._lines.end())

@@ -1,4 +1,4 @@
-"""`ocmlview stats`: count messages, bytes, tokens and calls by role, channel and tool."""
+"""`ocmlview stats`: count messages, bytes, tokens, and calls by role, channel, and tool."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _json(inputs: Inputs, audience: Audience, where: Filter | None) -> Iterator[
 
 
 def _transcripts(document: Document, audience: Audience, where: Filter | None) -> int:
-    """The number of transcripts that this audience knows of, with a filter those with a match."""
+    """Return the number of transcripts that this audience knows of; with a filter, of those with a match."""
     if not audience.strict and where is None:
         return document.tally.transcripts
     return len(document.project(audience, where=where).transcripts())

@@ -1,4 +1,4 @@
-"""`ocmlview [view] FILE`: the viewer. Without a screen, print the safe view."""
+"""`ocmlview [view] FILE`: open the viewer. Without a screen, print the safe view."""
 
 from __future__ import annotations
 
@@ -20,21 +20,22 @@ from viewer.reading.format import ReadOptions
 from viewer.render.sanitize import sanitize_line
 from viewer.render.style import Style, trusted
 from viewer.signals import interrupt_at_once
-from viewer.sources.files import STANDARD_INPUT, is_directory
+from viewer.sources.files import STANDARD_INPUT, check_named, is_directory
 from viewer.sources.folder import list_transcripts
 
 if TYPE_CHECKING:
     from viewer.cli.first_page import Taken
     from viewer.tui.settings.settings import Settings
+    from viewer.tui.settings.state_file import StateFile
 
 
 FOLLOWED_SECONDS = 600
-"""A session that changed within this time may still be running."""
+"""The seconds since its last change within which a session may still be running."""
 SECONDS_BETWEEN_LOOKS = 1.0
 
 
 def _known_theme(context: click.Context, parameter: click.Parameter, value: str) -> str:
-    """Refuse an unknown theme, even without a screen to use it on."""
+    """Refuse an unknown theme, even if there is no screen to use it on."""
     if value and not context.resilient_parsing:
         from viewer.render.theme import theme_names, theme_path
         from viewer.render.yaml_file import did_you_mean
@@ -110,6 +111,8 @@ def command(
             return print_live(options.followed_of(files, format, preambles, stall_after), audience, output)
         return _print(paths, audience, output, format, preambles)
     reading = options.reading_options(preambles)
+    if len(paths) > 1 and not (compares or follow):
+        check_named(paths)
     other = files[1] if compares else ""
     wanted = ViewRequest(
         *(audience, output.style, format, reading, color, theme, go_to, follow, from_start, stall_after, other)
@@ -118,7 +121,7 @@ def command(
 
 
 def _session_paths(follow: bool) -> tuple[str, ...]:
-    """Without a file on a terminal: nothing for the list of sessions, or the newest one to follow."""
+    """Without a file on a terminal, return nothing to show the session list, or the newest session to follow."""
     around = options.surroundings() if is_interactive() else None
     if around is None:
         return options.inputs_of(())
@@ -150,7 +153,7 @@ class ViewRequest(Struct, frozen=True):
     from_start: bool = False
     stall_after: float | None = None
     compared: str = ""
-    """The file to compare the first one with."""
+    """The file to compare with the first one."""
 
 
 def open_viewer(paths: tuple[str, ...], wanted: ViewRequest) -> int:
@@ -161,12 +164,15 @@ def open_viewer(paths: tuple[str, ...], wanted: ViewRequest) -> int:
 
 def _open_viewer(paths: tuple[str, ...], wanted: ViewRequest) -> int:
     from viewer.tui.settings.file import read_settings
+    from viewer.tui.settings.places import state_file
     from viewer.tui.settings.settings import theme_in_force
+    from viewer.tui.settings.state_file import StateFile
 
     settings = read_settings()
+    state = StateFile(state_file() if settings.state and not wanted.audience.strict else None)
     theme = theme_in_force(settings, wanted.theme, wanted.color)
     name = theme.value if theme.origin else theme_of_terminal() or theme.value
-    with _begun(paths, wanted, name, settings) as taken:
+    with _begun(paths, wanted, name, settings, state) as taken:
         from viewer.tui.app import ViewOptions, run_app
 
         return run_app(
@@ -186,14 +192,15 @@ def _open_viewer(paths: tuple[str, ...], wanted: ViewRequest) -> int:
                 settings=settings,
             ),
             taken,
+            state,
         )
 
 
 def _begun(
-    paths: tuple[str, ...], wanted: ViewRequest, theme: str, settings: Settings
+    paths: tuple[str, ...], wanted: ViewRequest, theme: str, settings: Settings, state: StateFile
 ) -> AbstractContextManager[Taken | None]:
-    """The first page of a file that is opened at its beginning."""
-    if not paths or wanted.follow or wanted.go_to or paths[0] == STANDARD_INPUT:
+    """Return the first page of a file that is opened at its start."""
+    if len(paths) != 1 or wanted.follow or wanted.go_to or paths[0] == STANDARD_INPUT or state.of(paths[0]).at:
         return nullcontext()
     from viewer.cli.first_page import FirstPageRequest, first_screen
 
@@ -205,7 +212,7 @@ def _begun(
 def _print(
     paths: tuple[str, ...], audience: Audience, output: Output, format: str | None, preambles: str | None
 ) -> int:
-    """Print instead, if there is no screen for the viewer."""
+    """Print the safe view if there is no screen for the viewer."""
     if len(paths) == 1 and is_directory(paths[0]):
         return _list(paths[0], output)
     return print_text(
@@ -214,7 +221,7 @@ def _print(
 
 
 def _list(folder: str, output: Output) -> int:
-    """List the transcripts of a folder, if there is no screen to choose one on."""
+    """Print the transcripts of a folder if there is no screen to choose one on."""
     name = output.style.name
     rows: list[list[Cell]] = [
         [name(found.name), trusted(found.format or ""), found.size, name(found.reason)]

@@ -1,1 +1,1 @@
-"""Typed arrays: one interface with a plain and a NumPy backend."""
+"""Columns, which are typed arrays: one interface with a plain and a NumPy backend."""

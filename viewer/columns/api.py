@@ -1,4 +1,4 @@
-"""The one interface to columns, which are typed arrays.
+"""`Columns`, the one interface to columns, which are typed arrays.
 
 Every column is an `array.array`, whichever backend made it: NumPy and C view it without a copy, so the backend of a
 document can change while its columns stay. A mask is a `bytearray` with one byte per row, 0 or 1."""
@@ -15,10 +15,10 @@ Column: TypeAlias = "array[int]"
 
 
 class Folded(Struct, frozen=True):
-    """Numbers folded into rows. Each row is one number that is shown, or a run of others."""
+    """Numbers folded into rows: each row is one number that is shown, or a run of numbers that are not."""
 
     kinds: Column
-    """0 for a number that is shown, 1 for a run of others."""
+    """0 for a number that is shown, 1 for a run."""
     values: Column
     """The number, or the length of the run."""
     lasts: Column
@@ -79,22 +79,23 @@ class Columns(Protocol):
         """The rows sorted by value; equal values keep their order."""
 
     def lookup(self, sorted_column: Column, values: Column) -> Column:
-        """For each value, the first row whose value is not smaller."""
+        """For each value, the first row of the sorted column whose value is not smaller."""
 
     def fold(self, numbers: Column, shown: bytearray, breaks: Column) -> Folded:
-        """Fold ascending numbers into rows. A run has adjacent numbers only and never extends over a break, which is
-        the row where another run begins."""
+        """Fold ascending numbers into rows. A run contains only adjacent numbers and never crosses a break: a row
+        where a new run must begin."""
 
     def number_runs(self, flags: bytearray, breaks: Column, number: int, in_run: bool) -> Column:
         """For each row, the number of the latest run of set flags; 1 before the first run.
 
-        `number` is the number of the latest run so far, 0 for none; `in_run` says if that run continues. At a break a
-        run ends and numbers begin again."""
+        `number` is the number of the latest run so far, 0 for none; `in_run` says whether that run continues. At a
+        break, a run ends and the numbering starts again."""
 
     def borders(self, column: Column, breaks: Column, before: int) -> Borders:
-        """The rows whose value differs from that of the row before, and all breaks.
+        """The rows whose value differs from that of the previous row, and all breaks.
 
-        A row with 0 has the value of the row before, and 1 at a break. The first row follows the value `before`."""
+        The value 0 repeats that of the previous row, and means 1 at a break. `before` is the value before the first
+        row."""
 
     def count_byte(self, data: bytes, byte: int, cuts: Sequence[int]) -> list[int]:
-        """The number of times a byte occurs between neighboring cuts."""
+        """How often a byte occurs between each two adjacent cuts."""

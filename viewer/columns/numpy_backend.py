@@ -1,5 +1,5 @@
-"""Columns in NumPy: loading it takes as long as reading a megabyte without it, but then thousands of rows are one
-operation."""
+"""Columns in NumPy: the import costs as much as reading a megabyte without it, but then one operation handles
+thousands of rows."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ Values: TypeAlias = NDArray[Any]
 Flags: TypeAlias = NDArray[np.bool_]
 
 _SPARSE = 4096
-"""A table of counts may be this much larger than the column that is counted."""
+"""A table of counts may have this many more entries than the counted column has rows."""
 
 
 def values_of(column: Column) -> Values:
-    """The values of a column, without a copy. As long as the view lives, the column cannot change its length."""
+    """The values of a column, without a copy. The column cannot change its length while this view exists."""
     return np.frombuffer(column, column.typecode)
 
 

@@ -1,1 +1,1 @@
-"""Documents: one input read through a format, and projections of it for one audience."""
+"""Documents: an input read in one format, and its projections, each for one audience."""

@@ -1,4 +1,4 @@
-"""Backend of a document: plain Python or NumPy, chosen once. The native accelerator helps NumPy."""
+"""Backend of a document, chosen once: plain Python, or NumPy, which the native accelerator supports."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from viewer.document.scanner import Scanner
 
 BIG = 1024 * 1024
-"""Inputs of at least this size use NumPy: loading it takes as long as reading this much without it."""
+"""Inputs of at least this size use NumPy. Importing it takes as long as reading this much without it."""
 MANY = 4096
-"""Inputs with at least this many messages use it, too, for their columns."""
+"""Inputs with at least this many messages also use it, for their columns."""
 VARIABLE = native.BACKEND
 NAMES = ("plain", "numpy", "native")
 
@@ -40,7 +40,7 @@ PLAIN = Backend("plain", PlainColumns(), None)
 
 
 def load_backend() -> Backend:
-    """Load the fastest backend. `native` is NumPy where the accelerator was not built."""
+    """Load the fastest backend. If the accelerator was not built, `native` means NumPy."""
     return _load("native" if native.load() else "numpy")
 
 
@@ -53,7 +53,7 @@ def _load(name: str) -> Backend:
 
 
 def forced_backend() -> Backend | None:
-    """The backend that the environment asks for, for tests and bug reports."""
+    """The backend that the environment requests, for tests and bug reports."""
     native.asked_level()
     name = os.environ.get(VARIABLE)
     if not name:

@@ -1,4 +1,4 @@
-"""Calls that an audience sees: a view of all of them, made into values on access, and their changes while following."""
+"""The calls that an audience sees: a lazy view of all of them, and their changes while following."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from viewer.index.messages import MessageIndex
 
 
 class Spans(Struct, frozen=True):
-    """First and last messages of calls that have both ends; each column is sorted."""
+    """The first and last messages of calls that have both ends. Each column is sorted."""
 
     firsts: Column
     lasts: Column
     firm_firsts: Column
-    """Those of calls linked by id."""
+    """The first messages of calls that were linked by id."""
     firm_lasts: Column
 
 
 class CallView(Sequence[ShownCall]):
-    """The calls with both ends visible to the audience, in input order; they are rows of the ledger."""
+    """The calls that are visible to the audience at both ends, in input order. They are rows of the ledger."""
 
     def __init__(
         self, ledger: CallLedger, columns: Columns, cache: VisibilityCache, show: Callable[[CallLink], ShownCall]
@@ -62,11 +62,11 @@ class CallView(Sequence[ShownCall]):
         return self._show(self._ledger.link(self._links[row]))
 
     def of(self, number: int) -> list[ShownCall]:
-        """The calls that begin or end at a message."""
+        """The calls that begin or end with this message."""
         return [self[row] for row in self._rows_of(number)]
 
     def row_of(self, number: int) -> int:
-        """The row of the first call that begins or ends at a message; -1 if there is none."""
+        """The row of the first call that begins or ends with this message; -1 if there is none."""
         return next(iter(self._rows_of(number)), -1)
 
     @property
@@ -82,7 +82,7 @@ class CallView(Sequence[ShownCall]):
 
     @property
     def largest(self) -> int:
-        """The last message with an end of a call."""
+        """The last message at which a call begins or ends."""
         numbers = self._ends[0]
         return numbers[-1] if numbers else 0
 
@@ -97,7 +97,7 @@ class CallView(Sequence[ShownCall]):
 
     @cached_property
     def _linked(self) -> Column:
-        """The links that have both ends."""
+        """The links that have both a call and a reply."""
         columns, links = self._columns, self._links
         kept = bytearray(b"\1") * len(links)
         for ends in (self._calls_of, self._replies_of):
@@ -106,7 +106,7 @@ class CallView(Sequence[ShownCall]):
         return columns.take(links, columns.select(kept, 0))
 
     def _of_links(self, links: Column) -> tuple[Column, Column]:
-        """The first and the last messages of these links, each sorted."""
+        """The first and last messages of these links, each sorted."""
         columns = self._columns
         firsts, lasts = columns.smaller_and_larger(
             columns.take(self._calls_of, links), columns.take(self._replies_of, links)
@@ -128,7 +128,7 @@ class CallView(Sequence[ShownCall]):
         order = columns.order(numbers)
         numbers = columns.take(numbers, order)
         rows = columns.take(columns.sequence(0, len(links)) * 2, order)
-        first = bisect_left(numbers, 1)  # ends that are missing have the number 0
+        first = bisect_left(numbers, 1)  # a missing end has the number 0
         return numbers[first:], rows[first:]
 
 
@@ -140,7 +140,7 @@ def no_calls() -> CallView:
 
 
 def sees_both_ends(link: CallLink, cache: VisibilityCache) -> bool:
-    """True if a call, and its reply if there is one, are shown."""
+    """True if both the call and its reply, if there is one, are shown."""
     ends = [number for number in (link.call, link.reply) if number is not None]
     return bool(ends) and all(map(cache.sees, ends))
 
@@ -166,8 +166,8 @@ _NOT_REPORTED = -1
 
 
 class CallWatch:
-    """The calls that one audience sees, while following: those of a message, and changes of state since the last
-    report. Finished calls are not checked again."""
+    """Tracks the calls that one audience sees while following: those of a message, and the changes of state since the
+    last report. Finished calls are not checked again."""
 
     def __init__(
         self,
@@ -175,7 +175,7 @@ class CallWatch:
         show: Callable[[CallLink], ShownCall | None],
         relinked: Sequence[int] = (),
     ) -> None:
-        """`relinked` grows by the row of each call whose reply is replaced."""
+        """`relinked` receives the row of each call whose reply is replaced."""
         self._links = links
         self._show = show
         self._relinked = relinked
@@ -183,14 +183,14 @@ class CallWatch:
         self._known = 0
         """The number of links read so far."""
         self._open: dict[int, int] = {}
-        """The reported state of each call that may still change, by row."""
+        """The last reported state of each call that may still change, by row."""
 
     def all(self) -> list[ShownCall]:
         """Every call in its current state."""
         return [shown for shown in map(self._show, self._links) if shown is not None]
 
     def of(self, number: int) -> list[ShownCall]:
-        """The calls that a message makes or answers, as known so far."""
+        """The calls that this message makes or answers, as known so far."""
         self._read_new()
         rows = [row for row in self._open if number in (self._links[row].call, self._links[row].reply)]
         for row in rows:
@@ -199,7 +199,7 @@ class CallWatch:
         return self._shown(rows)
 
     def changed(self, *, ended: bool = False) -> list[ShownCall]:
-        """The calls that are no longer pending and changed their state; with `ended`, the pending ones too."""
+        """The calls whose state has changed and is no longer pending; with `ended`, pending ones as well."""
         relinked = self._read_relinked()
         self._read_new()
         changed = (row for row, reported in self._open.items() if self._key(row) != reported)
@@ -211,7 +211,7 @@ class CallWatch:
         return [replace(call, relinked=row in relinked) for row, call in shown if call is not None]
 
     def _read_relinked(self) -> set[int]:
-        """The calls with another reply than the reported one."""
+        """The calls whose reply is no longer the reported one."""
         rows = self._relinked[self._relinked_at :]
         self._relinked_at = len(self._relinked)
         relinked = {row for row in rows if row < self._known and self._open.get(row) != _NOT_REPORTED}

@@ -1,7 +1,7 @@
-"""Diagnostics disclosed to an audience, sorted, as rows of the findings; made into values on access.
+"""Diagnostics disclosed to an audience, sorted, as rows of the findings that become values on access.
 
-Diagnostics of settled messages never change: they are added once, and later ones are appended. Diagnostics of open
-messages are rebuilt each time."""
+Diagnostics of settled messages never change, so they are added once. Diagnostics of open messages are rebuilt each
+time."""
 
 from __future__ import annotations
 
@@ -31,33 +31,33 @@ Key: TypeAlias = tuple[int, int, int] | tuple[int, str, str, int]
 
 
 class _Entry(Struct, frozen=True, order=True):
-    """A diagnostic as disclosed to its audience."""
+    """A diagnostic as disclosed to the audience."""
 
     key: Key
     """The sort key."""
     row: int
     """The row in the findings."""
     number: int
-    """The number of the message in the input, independent of the audience; 0 for none."""
+    """The number of the message in the input, for any audience; 0 for none."""
 
 
 _Lengths: TypeAlias = tuple[int, dict[str, int], dict[str, int], frozenset[str], Key | None]
 
 
 class _SortedEntries:
-    """Sorted diagnostics and the end of the final part."""
+    """Sorted diagnostics as columns that can be cut back to an earlier state."""
 
     def __init__(self) -> None:
         self.rows = array("I")
         self.numbers = array("I")
         self.numbers_of = {severity: array("I") for severity in _SEVERITIES}
-        """By severity, without diagnostics that have no message."""
+        """Message numbers by severity, for diagnostics that belong to a message."""
         self.without_number = dict.fromkeys(_SEVERITIES, 0)
         self.codes: frozenset[str] = frozenset()
         self.last: Key | None = None
 
     def lengths(self) -> _Lengths:
-        """A state for `cut` to restore."""
+        """The current state, for `cut`."""
         sizes = {severity: len(numbers) for severity, numbers in self.numbers_of.items()}
         return len(self.rows), sizes, dict(self.without_number), self.codes, self.last
 
@@ -97,15 +97,15 @@ class DiagnosticView(Sequence[ShownDiagnostic]):
         self._by_place = by_place
         self._entries = _SortedEntries()
         self._final: _Lengths | None = self._entries.lengths()
-        """The state of the final part of the columns; None if that is not at the beginning."""
+        """The state of the columns after the final part; None if that part does not come first."""
         self._read = 0
         self._waiting: list[int] = []
         """Rows of open messages."""
         self._orders: dict[str, tuple[Column, Column]] = {}
-        """Sorted numbers and the indexes of their diagnostics, built on demand."""
+        """Sorted message numbers and the indexes of their diagnostics, built on demand."""
 
     def extend(self, settled: int) -> DiagnosticView:
-        """Add new findings; messages up to this one are settled."""
+        """Add new findings. Messages up to this one are settled."""
         findings, rows = self._findings, [*self._waiting, *range(self._read, len(self._findings))]
         if self._final is None:
             self._entries, rows = _SortedEntries(), list(range(len(findings)))
@@ -122,7 +122,7 @@ class DiagnosticView(Sequence[ShownDiagnostic]):
         return self
 
     def _add(self, rows: Iterable[int]) -> bool:
-        """Add rows. If they do not come last, sort everything again and return False."""
+        """Add rows. If they do not all come last, sort everything again and return False."""
         entries = sorted(filter(None, map(self._entry, rows)))
         known = self._entries
         comes_last = not entries or known.last is None or known.last <= entries[0].key
@@ -190,7 +190,7 @@ class DiagnosticView(Sequence[ShownDiagnostic]):
         return -1
 
     def worst(self, first: int, last: int) -> str:
-        """The highest severity in these messages; empty for notes or nothing."""
+        """The highest severity in these messages; empty if there are only notes or nothing."""
         for severity in ("error", "warning"):
             numbers = self.numbers(severity)
             if bisect_left(numbers, first) < bisect_right(numbers, last):
@@ -198,7 +198,7 @@ class DiagnosticView(Sequence[ShownDiagnostic]):
         return ""
 
     def numbers(self, severity: str) -> Column:
-        """The messages with diagnostics of this severity, sorted, one entry per diagnostic."""
+        """The messages with diagnostics of this severity, sorted, with one entry per diagnostic."""
         numbers = self._entries.numbers_of[severity]
         return self._in_order(severity, numbers)[0] if self._by_place else numbers
 
@@ -215,7 +215,7 @@ class DiagnosticView(Sequence[ShownDiagnostic]):
 
     @property
     def largest(self) -> int:
-        """The largest known message number of a diagnostic."""
+        """The largest message number of a diagnostic so far."""
         if not self._by_place:
             return self[len(self) - 1].message or 0 if len(self) else 0
         numbers, _ = self._by_number
@@ -233,7 +233,7 @@ class DiagnosticView(Sequence[ShownDiagnostic]):
         return self._in_order("", numbers) if self._by_place else (numbers, range(len(numbers)))
 
     def _in_order(self, name: str, numbers: Column) -> tuple[Column, Column]:
-        """Sort numbers that are ordered by position, and the index of each."""
+        """Sort numbers that are in order of position, and return them with the index of each."""
         if name not in self._orders:
             places = sorted(range(len(numbers)), key=numbers.__getitem__)
             self._orders[name] = array("I", map(numbers.__getitem__, places)), array("I", places)
@@ -254,7 +254,8 @@ class Faulty:
 
 
 class NewDiagnostics:
-    """The diagnostics of one audience, in the order of `Projection.diagnostics` as far as known."""
+    """Returns the diagnostics for one audience incrementally, as far as possible in the order of
+    `Projection.diagnostics`."""
 
     def __init__(self, findings: Findings, show: Show, *, by_place: bool) -> None:
         self._findings = findings
@@ -262,18 +263,18 @@ class NewDiagnostics:
         self._by_place = by_place
         self._taken = 0
         self._waiting: list[int] = []
-        """Rows of messages that are not settled yet."""
+        """Rows of messages that are not yet settled."""
 
     def through(self, number: int) -> list[ShownDiagnostic]:
-        """The new diagnostics of messages up to this one; and those without a message, if positions are disclosed. For
-        the end user those come last."""
+        """The new diagnostics of messages up to this one and, if positions are disclosed, those without a message. For
+        the end user, the latter come last."""
         rows = [*self._waiting, *range(self._taken, len(self._findings))]
         self._taken = len(self._findings)
         self._waiting = [row for row in rows if (self._findings[row].message or 0) > number]
         return self._shown(row for row in rows if self._is_of(row, number))
 
     def rest(self) -> list[ShownDiagnostic]:
-        """All diagnostics that were not returned yet."""
+        """All diagnostics that have not been returned yet."""
         rows = [*self._waiting, *range(self._taken, len(self._findings))]
         if not self._by_place:
             of_none = (row for row in range(self._taken) if self._findings[row].message is None)

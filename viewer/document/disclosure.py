@@ -1,4 +1,4 @@
-"""Disclosure: diagnostics redacted for one audience; of a hidden message only code, severity and number."""
+"""Disclosure: redact diagnostics for one audience, down to code, severity and number for a hidden message."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from viewer.rules.errors import E_TOOL_TIMEOUT
 
 
 class Disclosure(Struct, frozen=True):
-    """Disclosure of diagnostics to one audience; a strict one learns nothing about hidden messages."""
+    """Discloses diagnostics to one audience. A strict audience learns nothing about hidden messages."""
 
     audience: Audience
     _analysis: Analysis
@@ -29,11 +29,11 @@ class Disclosure(Struct, frozen=True):
 
     @property
     def discloses_places(self) -> bool:
-        """True if the audience may know positions; diagnostics are then sorted by them."""
+        """True if the audience may know positions. Diagnostics are then sorted by position."""
         return not self.audience.is_safe
 
     def all(self) -> list[ShownDiagnostic]:
-        """All diagnostics, by position if the audience may know positions, otherwise by message."""
+        """All diagnostics, sorted by position if the audience may know positions, otherwise by message."""
         cache = VisibilityCache(self._analysis.index, self.audience.sees)
         if self.discloses_places:
             by_position = self._analysis.findings.by_position()
@@ -51,7 +51,7 @@ class Disclosure(Struct, frozen=True):
 
     @property
     def _reach(self) -> int:
-        """The last message that this audience may know of: an open one may turn out to be a thought."""
+        """The last message that this audience may know of. An open one may still turn out to be a thought."""
         analysis, last = self._analysis, len(self._analysis.index)
         if analysis.is_partial and not self.audience.sees_thoughts:
             return min(analysis.unsettled, default=last + 1) - 1
@@ -73,13 +73,13 @@ class Disclosure(Struct, frozen=True):
         return show
 
     def _strict_labels(self, cache: VisibilityCache) -> dict[int, int]:
-        """Numbers of the shown messages as a strict view counts them, without the hidden ones."""
+        """The numbers of the shown messages in a strict view, which does not count hidden ones."""
         seen = filter(cache.sees, range(1, len(self._analysis.index) + 1))
         return {number: position for position, number in enumerate(seen, 1)}
 
 
 def _is_disclosed(diagnostic: Diagnostic, cache: VisibilityCache, reach: int) -> bool:
-    """True if a strict audience may know of this diagnostic: it belongs to a message in its rows."""
+    """True if a strict audience may know of this diagnostic, because it belongs to a message in its rows."""
     message = diagnostic.message
     return message is not None and message <= reach and cache.sees(message)
 
@@ -89,7 +89,7 @@ def _identity(number: int) -> int:
 
 
 def for_end_user(diagnostic: Diagnostic, cache: VisibilityCache, label_of: Callable[[int], int]) -> ShownDiagnostic:
-    """The diagnostic for the end user, without positions."""
+    """The diagnostic as disclosed to the end user, without positions."""
     code, severity, message = diagnostic.code, diagnostic.rule.severity.value, diagnostic.message
     if message is None or not cache.sees(message):
         return ShownDiagnostic(code, None, severity, message, True, None, None, None, None)
@@ -105,7 +105,7 @@ def for_developer(
     vault: Vault,
     calls: CallLedger,
 ) -> ShownDiagnostic:
-    """The diagnostic for a developer, with its position if the audience sees its message."""
+    """The diagnostic as disclosed to a developer, with its position if the audience sees its message."""
     code, severity, message = diagnostic.code, diagnostic.rule.severity.value, diagnostic.message
     if not (audience.sees_stray if message is None else cache.sees(message)):
         return ShownDiagnostic(code, None, severity, message, True, None, None, None, None)

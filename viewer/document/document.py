@@ -1,10 +1,9 @@
-"""A document: one input read through a format, and its projections."""
+"""`Document`: an input read in one format, and the source of its projections."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -15,48 +14,40 @@ from viewer.checks.analysis import Analysis
 from viewer.checks.context import Read
 from viewer.checks.missing import MissingArguments
 from viewer.checks.offending import offending_value
-from viewer.checks.text import find_nul
-from viewer.document.backend import BIG, MANY, PLAIN, forced_backend, load_backend
+from viewer.document.one_reading import BackendChoice, Reading
 from viewer.document.positions import Positions
 from viewer.document.projection import Projection
 from viewer.document.vault import Vault
 from viewer.errors import FileRewrittenError, ViewerError
-from viewer.formats import FORMATS, Detection, body_of_ids, detect
+from viewer.formats import FORMATS, Detection, detect
 from viewer.formats.detect import HEAD
 from viewer.index.calls import CallLink
 from viewer.index.findings import MOST_PER_CODE
 from viewer.index.messages import MessageIndex
 from viewer.model.diagnostic import Diagnostic, Rule
-from viewer.model.events import Closed, Event
+from viewer.model.events import Closed
 from viewer.model.messages import Header, Message, Piece, Span, Transcript
 from viewer.model.visibility import Audience, is_user_safe
 from viewer.reading.format import FormatTraits, ReadOptions
 from viewer.reading.parser import Parser
-from viewer.rules.errors import E_FORMAT_UNKNOWN, E_STREAM_TRUNCATED
-from viewer.rules.structure import W_ENCODING, W_RECORD_UNKNOWN
+from viewer.rules.structure import W_RECORD_UNKNOWN
 from viewer.sources.checksums import BLOCK
 from viewer.sources.containers.items import split_item
 from viewer.sources.file_source import FileSource
 from viewer.sources.files import CHUNK, Source, open_source
-from viewer.syntax.utf8 import ill_formed
 
 if TYPE_CHECKING:
     from viewer.document.filter.tree import Filter
-    from viewer.document.scanner import Scanner
-    from viewer.index.one_transcript import OneTranscript
+    from viewer.sources.replay.source import ReplayedSource
 
 LONGEST_EXCERPT = 512
-WORTH_SCANNING = 16 * 1024
-"""A smaller piece is left to the parser."""
 PARSED_AT_ONCE = 16 * 1024
 CHECKED_AT_ONCE = 128 * 1024
-MOST_IN_BINARY = 20
-"""Reading stops after this many findings in a binary input."""
 LARGEST_STEP = 4 * CHUNK
 CHECKING_SHARE = 0.8
-"""The share of checking in the work on a large input."""
+"""The share of the work on a large input that is checking."""
 MOST_REVISIONS = 16
-"""The maximum number of restarts if a file is rewritten while a command reads it."""
+"""How often a command starts again if the file is rewritten while it reads."""
 
 
 class Finding(Struct, frozen=True):
@@ -70,7 +61,7 @@ class Finding(Struct, frozen=True):
 
 
 class _Step:
-    """A step of reading, which restarts if the file was rewritten: then an error reaches it."""
+    """Context of a reading step, which restarts the reading if an error shows that the file was rewritten."""
 
     def __init__(self) -> None:
         self.runs = False
@@ -83,7 +74,7 @@ class _Step:
 
 
 class _Reader:
-    """Reader of bytes for positions and checks of a document; after a rewrite, it returns empty bytes to the screen."""
+    """Reads bytes for the positions and checks of a document. After a rewrite, it returns no bytes to the screen."""
 
     def __init__(self, source: Source, step: _Step, on_rewritten: Callable[[], None] | None = None) -> None:
         self.on_rewritten = on_rewritten
@@ -91,7 +82,7 @@ class _Reader:
         self._source = source
 
     def withhold_rewritten(self, report: Callable[[], None]) -> None:
-        """After a rewrite, return empty bytes and call this, instead of raising the error."""
+        """After a rewrite, return empty bytes and call `report` instead of raising the error."""
         self.on_rewritten = report
 
     def read(self, start: int, end: int) -> bytes:
@@ -106,7 +97,7 @@ class _Reader:
 
 
 class Quotes:
-    """Positions and quotations of diagnostics, for a command that reveals everything. Not yet safe for a terminal."""
+    """Positions and quoted values of diagnostics, for commands that reveal everything. Not yet safe for a terminal."""
 
     def __init__(self, places: Positions, read: Read, missing: MissingArguments) -> None:
         self._places = places
@@ -128,7 +119,7 @@ class Quotes:
         return self._read(start, min(end, start + LONGEST_EXCERPT)).decode("utf-8", "replace")
 
     def line_text(self, finding: Finding) -> tuple[str, int, int]:
-        """Return the line of a finding cut around its position, and the columns of the position in it, from 0."""
+        """Return the line of a finding, cut around its position, and the columns of the position in it, from 0."""
         start, end = finding.diagnostic.start, finding.diagnostic.end
         line_start = max(self._places.line_start(start), start - LONGEST_EXCERPT)
         after = self._read(start, start + LONGEST_EXCERPT)
@@ -139,28 +130,8 @@ class Quotes:
         return before + place + rest, len(before), len(before) + len(place)
 
 
-class Noise:
-    """Counts the findings of a binary input, which is read only until there are many."""
-
-    def __init__(self) -> None:
-        self._count = 0
-
-    @property
-    def is_heard(self) -> bool:
-        """True if there are enough findings to stop."""
-        return self._count >= MOST_IN_BINARY
-
-    def listen(self, data: bytes) -> bool:
-        """Read the next bytes of a binary input; True if they are the ones that suffice to stop."""
-        if self.is_heard or data.count(0) == len(data):  # the latter is part of one long run
-            return False
-        found = chain(ill_formed(data), find_nul(data, 0))
-        self._count += sum(1 for _ in islice(found, MOST_IN_BINARY))
-        return self.is_heard
-
-
 class Tally:
-    """Counts of one reading, including hidden content: for counting, never for a view."""
+    """Counts of one reading, including hidden content. Never for a view."""
 
     def __init__(self, analysis: Analysis) -> None:
         self._analysis = analysis
@@ -172,31 +143,31 @@ class Tally:
 
     @property
     def sessions(self) -> list[str | None]:
-        """The ids of the transcripts, where the input states them."""
+        """The session ids of the transcripts, None where the input states none."""
         return [transcript.id for transcript in self._analysis.transcripts]
 
     @property
     def metadata(self) -> int:
-        """The number of records of an input without messages."""
+        """The number of records in an input without messages."""
         return self._analysis.metadata_count
 
     @property
     def unknown_records(self) -> int:
-        """The number of records that no rule of the format maps, and that hold text."""
+        """The number of records that hold text but that no rule of the format maps."""
         return self._analysis.findings.count(W_RECORD_UNKNOWN.code)
 
     @property
     def unlisted(self) -> dict[str, int]:
-        """The number of diagnostics per code that are counted but not kept."""
+        """For each code, how many diagnostics are counted but not kept."""
         return self._analysis.findings.more
 
     def diagnostics(self, severity: str) -> int:
-        """Count the diagnostics of a severity, including those not kept."""
+        """How many diagnostics have this severity, including those not kept."""
         return self._analysis.findings.total(severity)
 
 
 class Document:
-    """One input, read at once or in steps."""
+    """One input, read in one go or in steps."""
 
     def __init__(self, source: Source, format: str | None = None, options: ReadOptions | None = None) -> None:
         self.name = source.name
@@ -204,50 +175,44 @@ class Document:
         self._most_per_code = MOST_PER_CODE
         self._format = format
         self.revision = 0
-        """The number of restarts from the beginning of the input."""
+        """How often reading was restarted from the beginning of the input."""
         self._reading_step = _Step()
         self._reader = _Reader(source, self._reading_step)
-        self._forced = forced_backend()
-        self._backend = self._forced or PLAIN
+        self._backend = BackendChoice()
         self._begin(source, _choose(source, format))
 
     def _begin(self, source: Source, detection: Detection) -> None:
         """Start reading this source from its first byte."""
-        self._source = source
         reader = self._reader = _Reader(source, self._reading_step, self._reader.on_rewritten)
-        self.detection = detection
-        self._places = Positions(reader.read)
-        self._analysis = Analysis(reader.read, FORMATS, body_of_ids, defers=True)
-        self._analysis.index.use_columns(self._backend.columns)
-        self._analysis.is_partial = True
-        self.quotes = Quotes(self._places, reader.read, self._analysis.missing_arguments(reader.read))
-        self.tally = Tally(self._analysis)
-        self._analysis.unknown = detection.unknown
-        self._analysis.findings.most_per_code = self._most_per_code
-        self._parser = Parser(FORMATS[detection.format], self._options)
-        self._scanner: Scanner | None = None
-        self._read_to = 0
-        self._selection: OneTranscript | None = None
-        if source.only:
-            from viewer.index.one_transcript import OneTranscript
-
-            self._selection = OneTranscript(source.only)
-        self._noise = Noise()
-        self._is_read = False
+        reading = self._reading = Reading(
+            source, detection, reader.read, self._backend, self._options, self._most_per_code
+        )
+        self.quotes = Quotes(reading.places, reader.read, reading.analysis.missing_arguments(reader.read))
+        self.tally = Tally(reading.analysis)
         self._progress = 0.0
         self.is_complete = False
         """True if the input was read to its end and fully checked."""
-        self._has_reported_fault = False
-        if source.converted:
-            self._analysis.findings.add(W_ENCODING, "utf-16", 0, 0, None)
+
+    @property
+    def _source(self) -> Source:
+        return self._reading.source
+
+    @property
+    def _analysis(self) -> Analysis:
+        return self._reading.analysis
+
+    @property
+    def detection(self) -> Detection:
+        """The format that the input has, or that was asked for, and why."""
+        return self._reading.detection
 
     def as_format(self, format: str) -> Document:
-        """The same input as another format, not read yet."""
+        """The same input in another format, not read yet."""
         source = open_source(self.name) if isinstance(self._source, FileSource) else self._source
         return Document(source, format, self._options)
 
     def begin_again(self) -> None:
-        """Restart after the file was rewritten. Earlier projections return no more bodies."""
+        """Restart after the file was rewritten. Earlier projections return no bodies anymore."""
         if not isinstance(self._source, FileSource):
             raise FileRewrittenError(self.name)
         self.revision += 1
@@ -255,16 +220,41 @@ class Document:
         self._begin(source, _choose(source, self._format))
 
     def is_rewritten(self) -> bool:
-        """True if the file no longer holds what was read; cheap enough to call every second."""
+        """True if the file no longer holds what was read. Cheap enough to call every second."""
         try:
             return isinstance(self._source, FileSource) and self._source.is_rewritten()
         except OSError:
             return False
 
     def withhold_rewritten(self, report: Callable[[], None]) -> None:
-        """From now on, return no content of a file that was rewritten, and call this, possibly in another thread.
-        Before that, FileRewrittenError is raised."""
+        """From now on, if the file was rewritten, return no content and call `report`, possibly in another thread.
+        Until then, FileRewrittenError is raised."""
         self._reader.withhold_rewritten(report)
+
+    def replayed_source(self) -> ReplayedSource:
+        """The same bytes as a source that lets them arrive again."""
+        from viewer.sources.replay.source import ReplayedSource  # only a replay needs it
+
+        return ReplayedSource(self._source)
+
+    def record_times(self, offsets: Sequence[int]) -> Iterator[int | None]:
+        """The times that the lines with these ascending offsets state; for computing, never for a view."""
+        from viewer.document.record_times import times_of_lines  # only a replay of a stream needs them
+
+        return times_of_lines(self._source.read, offsets, self._source.size)
+
+    def next_line(self, offset: int) -> int:
+        """Where the line after this offset begins; the end of the input if there is none."""
+        for start in range(offset, self.size, BLOCK):
+            found = self._source.read(start, min(start + BLOCK, self.size)).find(b"\n")
+            if found >= 0:
+                return start + found + 1
+        return self.size
+
+    @property
+    def named_format(self) -> str | None:
+        """The format that was asked for; None if it was detected."""
+        return self._format
 
     def load(self) -> Document:
         """Read the whole input."""
@@ -274,32 +264,29 @@ class Document:
 
     @property
     def step_size(self) -> int:
-        """The number of bytes to read or check per step so that the screen stays responsive."""
-        if self._is_read:
+        """How many bytes to read or check per step to keep the screen responsive."""
+        if self._reading.is_ended:
             return CHECKED_AT_ONCE
-        return 2 * CHUNK if self._parser.has_frames and self._source.size >= BIG else PARSED_AT_ONCE
+        return 2 * CHUNK if self._reading.has_frames and self._reading.is_big else PARSED_AT_ONCE
 
     @property
     def needs_backend(self) -> bool:
         """True if reading will need a backend that is not loaded yet."""
-        if self._backend is not PLAIN or self._forced is not None or self._is_read:
-            return False
-        return self._source.size >= BIG or self.message_count >= MANY
+        return self._reading.needs_backend
 
     def load_backend(self) -> None:
         """Load and use the backend; interactive callers use another thread. It stays, also for later readings."""
-        self._backend = load_backend()
-        self._analysis.index.use_columns(self._backend.columns)
+        self._reading.load_backend()
 
     def read_unchecked(self, size: int) -> None:
-        """Read this many more bytes and check nothing, for a list that shows no problems; at the end, the document is
-        read, but not complete."""
-        if not self._is_read:
+        """Read this many more bytes without checks, for a list that shows no problems. At the end, the document is read
+        but not complete."""
+        if not self._reading.is_ended:
             with self._reading_step:
                 self._step(size, checks=False)
 
     def read_some(self, size: int) -> None:
-        """Read this many more bytes; then check as many. At the end the document is complete.
+        """Read this many more bytes, then check as many. At the end, the document is complete.
 
         If the file was rewritten in the meantime, reading restarts."""
         if self.is_complete:
@@ -313,90 +300,52 @@ class Document:
                 self.begin_again()
 
     def check_some(self, size: int) -> bool:
-        """Check this many bytes of what was read; True while more of it waits."""
+        """Check this many bytes of what was read. True while there is more to check."""
         self._analysis.check_some(size)
         return not self._analysis.is_checked
 
     def _step(self, size: int, *, checks: bool) -> None:
-        if self._is_read:
-            self._analysis.check_some(size)
-        elif data := _next_bytes(self._source, self._read_to, size):
+        reading, analysis = self._reading, self._reading.analysis
+        if reading.is_ended:
+            analysis.check_some(size)
+        elif data := _next_bytes(reading.source, reading.read_to, size):
             self._take(data)
-            if checks and not self._scanner:
-                self._analysis.check_all()
-            if self.unknown == "binary" and self._noise.listen(data):
-                self._analysis.findings.most_per_code = MOST_IN_BINARY
-                self._end()
+            if checks and not reading.scanner:
+                analysis.check_all()
+            if reading.hears_noise(data):
+                reading.end()
         else:
-            self._end()
-        if self._is_read and self._analysis.is_checked:
+            reading.end()
+        if reading.is_ended and analysis.is_checked:
             clear_caches()
-            if self._source.size >= BIG:
+            if reading.is_big:
                 release_memory()
             self.is_complete = True
-        done = self._read_to - CHECKING_SHARE * min(self._read_to, self._analysis.unchecked)
-        self._progress = max(self._progress, min(1.0, done / max(1, self._source.size)))
+        done = reading.read_to - CHECKING_SHARE * min(reading.read_to, analysis.unchecked)
+        self._progress = max(self._progress, min(1.0, done / max(1, reading.source.size)))
 
     def _take(self, data: bytes) -> None:
-        is_much = len(data) >= WORTH_SCANNING or self.message_count >= MANY
-        if is_much and self._parser.has_frames and self.needs_backend:
-            self.load_backend()  # a format without frames is read as fast without it, in half the memory
-        self._read_to += len(data)
-        self._places.feed(data, self._backend.columns)
-        make_scanner, least = self._backend.make_scanner, 0 if self._forced else WORTH_SCANNING
-        if self._selection is not None:
-            make_scanner = None
-        if make_scanner is None or len(data) < least or not self._parser.has_frames:
-            _index_source(self._source, self._read_to, data)
-            self._apply(self._parser.feed(data))
-            return
-        if self._scanner is None:
-            self._scanner = make_scanner(self._parser, self._analysis)
-        self._scanner.feed(data)
-        _index_source(self._source, self._read_to, data, self._scanner.parsed)
-
-    def _apply(self, events: list[Event]) -> None:
-        """Apply the events of the parser, or those of the one transcript that was named."""
-        self._analysis.apply(self._selection.events(events) if self._selection else events)
-
-    def _end(self) -> None:
-        """Finish reading. Drop the parser and the scanner, which hold words of hidden content that now belong only in
-        the index."""
-        self._apply(self._parser.close())
-        self._report_fault()
-        self._analysis.close()
-        if self.unknown:
-            self._analysis.findings.add(E_FORMAT_UNKNOWN, self.unknown, 0, 0, None)
-        self._parser, self._scanner = Parser(FORMATS[self.detection.format], self._options), None
-        self._is_read, self._analysis.is_partial = True, False
-
-    def _report_fault(self) -> None:
-        """Report once, at the offset where reading stopped, that the source was damaged, truncated, or too large."""
-        fault = self._source.fault
-        if fault and not self._has_reported_fault:
-            self._has_reported_fault = True
-            self._analysis.findings.add(E_STREAM_TRUNCATED, fault, self._read_to, self._read_to, None)
-        for at, reason in self._part_faults:
-            self._analysis.findings.add(E_STREAM_TRUNCATED, reason, at, at, None)
+        """Read the next bytes."""
+        self._reading.take(data)
 
     @property
     def unknown(self) -> str | None:
-        """The kind of a nonempty input without a recognized transcript: `json`, `text`, or `binary`."""
-        return None if len(self._analysis.index) else self._analysis.unknown
+        """The kind of a nonempty input in which no transcript was recognized: `json`, `text`, or `binary`."""
+        return self._reading.unknown
 
     @property
     def size(self) -> int:
         """The number of bytes read."""
-        return self._read_to
+        return self._reading.read_to
 
     @property
     def is_read(self) -> bool:
-        """True if the input was read to its end; checks may still run."""
-        return self._is_read
+        """True if the input was read to its end. Checks may still be running."""
+        return self._reading.is_ended
 
     @property
     def is_checked(self) -> bool:
-        """True if everything read was checked, and no more data is expected."""
+        """True if everything was read and checked, and no more data is expected."""
         return self.is_complete
 
     @property
@@ -407,13 +356,7 @@ class Document:
     @property
     def damage(self) -> str:
         """Why reading stopped early, as a reason of E-STREAM-TRUNCATED; empty if it did not."""
-        return self._source.fault or next((reason for _, reason in self._part_faults), "")
-
-    @property
-    def _part_faults(self) -> list[tuple[int, str]]:
-        """Places and reasons of what could not be read of a container."""
-        faults: list[tuple[int, str]] = getattr(self._source, "part_faults", [])  # only containers have parts
-        return faults
+        return self._reading.damage
 
     @property
     def options(self) -> ReadOptions | None:
@@ -422,59 +365,54 @@ class Document:
 
     @property
     def path(self) -> str:
-        """The file or folder, without the item that was named."""
+        """The path of the file or folder, without the item."""
         return split_item(self.name)[0]
 
     @property
     def is_part(self) -> bool:
-        """True if one transcript of the input was named."""
-        return self._selection is not None
+        """True if one transcript of the input was selected."""
+        return self._reading.selection is not None
 
     @property
     def missing_item(self) -> str:
-        """Why the input lacks the named transcript; empty if it has it, or if the input is not completely read."""
-        selection = self._selection
-        if selection is None or not self._is_read or selection.is_found:
-            return ""
-        if selection.number and selection.count:
-            return f"{self.path} has no transcript {selection.number:,}: the last one is {selection.count:,}"
-        count = f"{selection.count:,} transcript{'' if selection.count == 1 else 's'}"
-        return f"{self.path} has no transcript {selection.item}: it has {count}, named by number or by session id"
+        """Why the input lacks the selected transcript; empty if it has it or has not been read to its end."""
+        return self._reading.missing_item(self.path)
 
     @property
     def note(self) -> str:
-        """A note for the status line on how the input is read; empty if it is read in place."""
+        """How the input is read, as a note for the status line; empty if it is read in place."""
         return self._source.note
 
     @property
     def message_count(self) -> int:
         """The number of messages, including hidden ones."""
-        return len(self._analysis.index)
+        return self._reading.message_count
 
     @property
     def index(self) -> MessageIndex:
-        """Spans and headers of all messages; for counting, never for a view."""
+        """Spans and headers of all messages. Only for counting, never for a view."""
         return self._analysis.index
 
     @property
     def call_links(self) -> Sequence[CallLink]:
-        """All calls and replies; for counting, never for a view."""
+        """All calls and replies. Only for counting, never for a view."""
         return self._analysis.calls.links
 
     def keep_per_code(self, most: int) -> Document:
-        """Keep at most this many diagnostics per code, 0 for all; call it before reading."""
-        self._most_per_code = self._analysis.findings.most_per_code = most
+        """Keep at most this many diagnostics per code, 0 for all. Call this before reading."""
+        self._most_per_code = most
+        self._reading.keep_per_code(most)
         return self
 
     def project(self, audience: Audience, *, withholds: bool = True, where: Filter | None = None) -> Projection:
-        """Project the document for this audience, or the messages of it that match a filter. Without `withholds`,
+        """Project the document, or only its messages that match a filter, for this audience. Without `withholds`,
         FileRewrittenError is raised where the screen would show nothing."""
         on_rewritten = partial(self._report, self._source) if withholds else None
         vault = Vault(
             *(self._source, self._analysis.unsettled, self._analysis.transcripts, self._is_still, on_rewritten),
             find_missing=self._analysis.missing_arguments,
         )
-        projection = Projection(audience, self._analysis, self._places, vault)
+        projection = Projection(audience, self._analysis, self._reading.places, vault)
         if where is None:
             return projection
         from viewer.document.filter.predicate import matching  # few commands filter
@@ -482,25 +420,25 @@ class Document:
         return projection.narrowed(matching(where, projection, self.name))
 
     def _report(self, source: Source) -> None:
-        """Report withheld content, unless the input is already being read again. If nobody asked for reports, raise
-        the FileRewrittenError that is being handled: the projection may be older than the wish."""
+        """Report withheld content, unless the input is already being read again. If `withhold_rewritten` was not
+        called, raise the FileRewrittenError that is being handled."""
         if self._reader.on_rewritten is None:
             raise
         if source is self._source:
             self._reader.on_rewritten()
 
     def _is_still(self, message: Message, frame: bytes) -> bool:
-        """True if these bytes are still the message with this number; the given message may be cut."""
+        """True if these bytes are still the message with this number. The given message may be cut."""
         known = self._analysis.index[message.number]
         format = self._analysis.transcripts[known.transcript - 1].format
         return is_still(known, frame, FORMATS[format], self._options)
 
     def findings(self) -> list[Finding]:
-        """Every diagnostic with its position, by position."""
+        """All diagnostics with their positions, sorted by position."""
         return list(map(self.quotes.locate, self._analysis.findings.by_position()))
 
     def transcript_at(self, diagnostic: Diagnostic) -> Transcript:
-        """The transcript of a diagnostic: that of its message, or else the one at its place."""
+        """The transcript of a diagnostic: that of its message, or else the one at its position."""
         known = self._analysis.transcripts
         if diagnostic.message is not None:
             return known[self._analysis.index.transcript(diagnostic.message) - 1]
@@ -508,27 +446,21 @@ class Document:
         return (before or known or [Transcript(1, self.detection.format, 0)])[-1 if before else 0]
 
     def add_finding(self, rule: Rule, reason: str | None, span: Span, message: int | None) -> None:
-        """Add what a command for developers found in the whole input."""
+        """Add a diagnostic that a command for developers found in the whole input."""
         self._analysis.findings.add(rule, reason, *span, message)
 
     def cut_messages(self) -> frozenset[int]:
-        """The numbers of the shown messages with hidden parts."""
+        """The numbers of the messages that are shown but have hidden parts."""
         return frozenset(self._analysis.cut)
 
 
 def _next_bytes(source: Source, start: int, size: int) -> bytes:
-    """Return the next bytes. Large pieces end at a checksum block, because only whole blocks can omit a checksum."""
+    """Return the next bytes. A large piece ends with a checksum block: only whole blocks can lack a checksum."""
     if not isinstance(source, FileSource):
         return source.read(start, start + size)
     if size > 2 * BLOCK:
         size -= (start + size) % BLOCK
     return source.next(start, size)
-
-
-def _index_source(source: Source, end: int, data: bytes, parsed: Sequence[Span] | None = None) -> None:
-    """Let the source record the bytes read; `parsed` are the parts that the parser read, if not all."""
-    if isinstance(source, FileSource):
-        source.index(end - len(data), data, parsed)
 
 
 def _choose(source: Source, format: str | None) -> Detection:
@@ -551,7 +483,7 @@ def open_document(
 
 def is_still(message: Message, frame: bytes, format: FormatTraits, options: ReadOptions | None) -> bool:
     """True if these bytes, now at the position of the message, are a message with the same header, kind, bounds and
-    verdict."""
+    visibility."""
     parser = Parser(format, options)
     events = [*parser.feed(frame), *parser.close()]
     found = [event.message for event in events if isinstance(event, Closed)]
@@ -573,7 +505,7 @@ def _is_same(found: Message, message: Message) -> bool:
 
 
 def _own_facts(header: Header) -> Header:
-    """The header without what earlier records add: the tool of a reply, and the number of a thread."""
+    """The header without what comes from earlier records: the tool of a reply, and the thread number."""
     return replace(header, name=None if header.role == "tool" else header.name, thread=min(header.thread, 1))
 
 

@@ -1,4 +1,4 @@
-"""Live document: a followed file read through a format, restarted when the file changes."""
+"""`LiveDocument`: a followed file, read in a format and restarted when the file changes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from viewer.cache import clear_caches
 from viewer.document.backend import BIG
-from viewer.document.document import CHECKED_AT_ONCE, MOST_IN_BINARY, Document, Finding, Quotes
+from viewer.document.document import CHECKED_AT_ONCE, Document, Finding, Quotes
 from viewer.errors import FileRewrittenError
 from viewer.formats import Detection, detect
 from viewer.formats.detect import HEAD
@@ -22,8 +22,9 @@ from viewer.reading.format import ReadOptions
 from viewer.rules.errors import E_TOOL_TIMEOUT
 from viewer.sources.changes import Change, Grew, Reason, Reset, SourceState
 from viewer.sources.files import CHUNK, Source
-from viewer.sources.follow import FollowSource
+from viewer.sources.follow import GrowingSource
 from viewer.sources.followed_file import Clock
+from viewer.sources.replay.source import ReplayedRevision
 from viewer.sources.revision import FileRevision
 
 _Kind = TypeVar("_Kind", Grew, Reset, SourceState)
@@ -33,13 +34,13 @@ class LiveChange(Struct, frozen=True):
     """The result of one step. If `restarted` is set, earlier projections are stale."""
 
     grew: bool = False
-    """True if rows grew, messages settled, or calls changed their state."""
+    """True if rows grew, messages settled, or calls changed state."""
     restarted: bool = False
-    """True if reading restarted, and numbers begin at 1 again."""
+    """True if reading restarted, so that numbers begin at 1 again."""
     reset: Reason | None = None
-    """The reason for the restart, if something had been read before."""
+    """The reason for the restart, if anything had been read before."""
     ended: bool = False
-    """True if the reading is over and everything is settled; later data begins another reading."""
+    """True if the reading is over and everything is settled. Later data begins a new reading."""
     state: SourceState | None = None
     """The condition of the file, if it changed."""
     more: bool = False
@@ -47,12 +48,12 @@ class LiveChange(Struct, frozen=True):
 
 
 class PendingChanges:
-    """The changes of a followed file that are not read yet, in order."""
+    """The changes of a followed file that have not been handled yet, in order."""
 
     def __init__(self) -> None:
         self._queue: deque[Change] = deque()
         self._taken = 0
-        """The number of bytes already read from the first change."""
+        """How many bytes of the first change have already been taken."""
 
     def __bool__(self) -> bool:
         return bool(self._queue)
@@ -71,7 +72,7 @@ class PendingChanges:
         self._taken = 0
 
     def take_states(self) -> SourceState | None:
-        """Pop all leading states and return the newest."""
+        """Remove all leading states and return the newest."""
         newest = None
         while state := self.first(SourceState):
             newest = state
@@ -79,7 +80,7 @@ class PendingChanges:
         return newest
 
     def take_bytes(self, size: int) -> bytes:
-        """Return the next `size` bytes of the first change, which grew; the rest stays."""
+        """Take up to `size` bytes from the first change, which is `Grew`. The rest stays."""
         change = self.first(Grew)
         assert change is not None
         data = change.data[self._taken : self._taken + size]
@@ -96,16 +97,16 @@ class PendingChanges:
 
 
 class FormatChoice:
-    """The format of a growing input, which may change until the head of the input is complete."""
+    """The format of a growing input. It may change until the head of the input is complete."""
 
     def __init__(self, *, is_fixed: bool) -> None:
         self.is_fixed = is_fixed
         """True if the operator named the format."""
         self.head = b""
-        """The beginning of the input."""
+        """The first bytes of the input."""
 
     def settle(self, before: bytes, data: bytes, known: Detection) -> Detection:
-        """Add the next bytes to those before, and detect the format."""
+        """Add the next bytes to the head, and detect the format."""
         self.head = before + data[: HEAD - len(before)]
         return self.detect(self.head, known)
 
@@ -115,25 +116,25 @@ class FormatChoice:
 
 
 class LiveDocument(Document):
-    """A document of the current content of a file; `step` continues reading. The source decides when to call it."""
+    """A document that follows a file. `step` reads on; the source signals when to call it."""
 
     def __init__(
         self,
-        source: FollowSource,
+        source: GrowingSource,
         format: str | None = None,
         options: ReadOptions | None = None,
         *,
         clock: Clock = time.monotonic,
         reads_first: bool = False,
     ) -> None:
-        """With `reads_first`, content far from the end is checked after everything was read."""
+        """With `reads_first`, content far from the end is checked only after everything has been read."""
         self.following = source
         self._reads_first = reads_first
         self._clock = clock
         self._format_choice = FormatChoice(is_fixed=format is not None)
         self._changes = PendingChanges()
         self._is_over = False
-        """True if the file has reached its final end, and another one follows."""
+        """True if this file has ended for good and another one follows."""
         self._grew_at = clock()
         super().__init__(source.generation, format, options)
 
@@ -144,21 +145,21 @@ class LiveDocument(Document):
         self._new_findings = NewFindings(self._analysis.findings, self._deadlines, self.quotes)
         self._is_over = False
         self.has_caught_up = False
-        """True if all available data was read once, though perhaps not checked."""
+        """True once all available data has been read, even if not yet checked."""
 
     @property
     def is_checked(self) -> bool:
-        """True if everything that the file holds now was checked."""
+        """True if everything in the file so far has been checked."""
         return self.is_complete or (self.has_caught_up and self._analysis.is_checked)
 
     @property
     def progress(self) -> float:
-        """The share of the available data that was read."""
-        return 1.0 if self.is_complete else min(1.0, self._read_to / max(1, self.following.length))
+        """The share of the available data that has been read."""
+        return 1.0 if self.is_complete else min(1.0, self._reading.read_to / max(1, self.following.length))
 
     @property
     def version(self) -> tuple[int, ...]:
-        """A version that changes on any change except growing text of an open message."""
+        """A version that changes with everything except the growing text of an open message."""
         analysis = self._analysis
         counts = len(analysis.index), len(analysis.unsettled), len(analysis.findings), len(analysis.strays)
         return *counts, len(self._deadlines.revised), int(analysis.is_checked)
@@ -174,7 +175,7 @@ class LiveDocument(Document):
         return self._clock() - self._grew_at
 
     def new_findings(self) -> list[Finding]:
-        """Return the diagnostics of this reading that were not returned yet, by position."""
+        """Return the diagnostics of this reading that have not been returned yet, sorted by position."""
         return self._new_findings.take()
 
     @property
@@ -183,7 +184,7 @@ class LiveDocument(Document):
         return self.quiet_for if self._analysis.unsettled else 0.0
 
     def load(self) -> LiveDocument:
-        """Read everything available now."""
+        """Read everything that is available now."""
         while self.step().more:
             pass
         return self
@@ -214,8 +215,8 @@ class LiveDocument(Document):
                 return LiveChange(more=True)
 
     def _drop_reading(self) -> None:
-        """Discard the rest of this reading after a check found the file rewritten. The source restarts in its next
-        turn, if it has not done so yet."""
+        """Discard the rest of this reading after a check found that the file was rewritten. The source restarts in its
+        next turn, unless it already has."""
         self._changes.skip_to_reset()
         self._is_over = True
 
@@ -236,7 +237,7 @@ class LiveDocument(Document):
         return LiveChange(grew=self._deadlines.expire(self._clock()), state=change.state)
 
     def _check_on(self) -> LiveChange:
-        """Check some of the bytes that are read but not checked yet, because there were many; other changes wait."""
+        """Check some of the bytes that were read but not checked because there were many. Other changes wait."""
         self.has_caught_up = True
         known = len(self._analysis.findings)
         self._analysis.check_some(CHECKED_AT_ONCE)
@@ -248,16 +249,16 @@ class LiveDocument(Document):
         reason, restarted = None, False
         if reset := self._changes.first(Reset):
             reason = reset.reason
-            if reason is Reason.REPLACED and self._read_to and not self._is_over:
-                self._finish()  # the reset stays in the queue
+            if reason is Reason.REPLACED and self._reading.read_to and not self._is_over:
+                self._finish()  # keeps the reset queued
                 return LiveChange(grew=True, ended=True, state=state, more=True)
             self._changes.drop_first()
-            reason, restarted = reason if self._read_to else None, True
+            reason, restarted = reason if self._reading.read_to else None, True
             self._begin(self.following.generation, self._format_choice.detect(b"", self.detection))
         if self._changes.first(Grew):
-            was_empty = not self._read_to
+            was_empty = not self._reading.read_to
             began = self._grow(self._changes.take_bytes(size))
-            if self._noise.is_heard and self._read_to >= HEAD:
+            if self._reading.is_noise and self._reading.read_to >= HEAD:
                 self.close()
                 return LiveChange(True, began or restarted, reason, ended=True, state=state)
             if began:
@@ -265,51 +266,46 @@ class LiveDocument(Document):
         return LiveChange(True, restarted, reason, state=state, more=True)
 
     def _grow(self, data: bytes) -> bool:
-        """Read on; True if the reading restarted, because it is the first or the format changed."""
-        before = self._format_choice.head if self._read_to else b""
+        """Read on. True if reading (re)started, because this is the first data or the format changed."""
+        before = self._format_choice.head if self._reading.read_to else b""
         began = self._settle(before, data)
-        self._analysis.unsettled.is_tentative = not self._format_choice.is_fixed and self._read_to + len(data) < HEAD
+        is_open = not self._format_choice.is_fixed and self._reading.read_to + len(data) < HEAD
+        self._analysis.unsettled.is_tentative = is_open
         self._take(before + data if began else data)
-        self._check_for_noise(data)
-        if self._read_to == self.following.size:
-            self._report_fault()
+        self._reading.hears_noise(data)
+        if self._reading.read_to == self.following.size:
+            self._reading.report_fault()
         self._deadlines.watch(self._clock(), live=self.has_caught_up)
         self._grew_at = self._clock()
         return began
 
-    def _check_for_noise(self, data: bytes) -> None:
-        """List few findings of binary input, but allow more again if it turns out to have another format."""
-        is_noise = self.unknown == "binary" and (self._noise.listen(data) or self._noise.is_heard)
-        self._analysis.findings.most_per_code = MOST_IN_BINARY if is_noise else self._most_per_code
-
     def _settle(self, before: bytes, data: bytes) -> bool:
-        """Detect the format from the available head of the input; True if the reading restarts."""
-        if self._read_to >= HEAD:
+        """Detect the format from the head of the input so far. True if reading restarts."""
+        if self._reading.read_to >= HEAD:
             return False
         detection = self._format_choice.settle(before, data, self.detection)
-        if not self._read_to or detection.format != self.detection.format:
+        if not self._reading.read_to or detection.format != self.detection.format:
             self._begin(self.following.generation, detection)
             return True
-        self.detection = detection
-        self._analysis.unknown = detection.unknown
+        self._reading.redetect(detection)
         return False
 
     def _take(self, data: bytes) -> None:
-        """Read and check at once, to report the state of calls immediately. Only scanned content far from the end is
-        checked later, because reading without checks is much faster."""
+        """Read and check at once, so that the state of calls is reported immediately. Only scanned content far from the
+        end is checked later, because reading without checks is much faster."""
         waits = not self._analysis.is_checked
         super()._take(data)
-        is_far = self.following.length - self._read_to >= BIG
-        if not self._reads_first or self._scanner is None or not (waits or is_far):
+        is_far = self.following.length - self._reading.read_to >= BIG
+        if not self._reads_first or self._reading.scanner is None or not (waits or is_far):
             self._analysis.check_all()
 
     def _finish(self) -> None:
-        """Finish this reading: open messages stay unfinished."""
-        assert isinstance(self._source, FileRevision)
+        """Finish this reading. Open messages stay unfinished."""
+        assert isinstance(self._source, FileRevision | ReplayedRevision)
         rest = self._source.add(b"", ends=True)
         if rest:
             self._take(rest)
-        self._end()
+        self._reading.end()
         self._analysis.check_all()
         clear_caches()
         self.is_complete = False
@@ -317,17 +313,17 @@ class LiveDocument(Document):
 
 
 class NewFindings:
-    """Returns each diagnostic once when it is found, and again when its reason changes."""
+    """Returns each diagnostic once when it is found and again when its reason changes."""
 
     def __init__(self, findings: Findings, deadlines: Deadlines, quotes: Quotes) -> None:
         self._findings = findings
         self._deadlines = deadlines
         self._quotes = quotes
         self._returned = self._revised = 0
-        """The number of diagnostics, and of changed reasons, that were returned."""
+        """How many diagnostics and how many changed reasons have been returned."""
 
     def take(self) -> list[Finding]:
-        """Return the diagnostics that were not returned yet, by position."""
+        """Return the diagnostics that have not been returned yet, sorted by position."""
         findings, revised = self._findings, self._deadlines.revised[self._revised :]
         again = [row for row in revised if row < self._returned]
         fresh = (row for row in range(self._returned, len(findings)) if not findings.is_spare(row))
@@ -345,7 +341,7 @@ class Overdue(Struct, frozen=True, gc=False):
 
 
 class Deadlines:
-    """Watch over the deadlines of calls. A deadline counts from the arrival of the call, because a transcript need not
+    """Watches the deadlines of calls. A deadline counts from the arrival of the call, because a transcript need not
     contain times."""
 
     def __init__(self, calls: CallLedger, findings: Findings) -> None:
@@ -358,11 +354,11 @@ class Deadlines:
         """Deadline of each pending call, by row."""
         self._overdue: dict[int, Overdue] = {}
         self.revised: list[int] = []
-        """Rows of the diagnostics whose reason changed, in order."""
+        """Rows of the diagnostics whose reasons changed, in order."""
         calls.answered = []
 
     def watch(self, now: float, *, live: bool) -> None:
-        """Record new calls and replies. With `live` they arrived just now, so their times can be observed."""
+        """Record new calls and replies. With `live`, they have just arrived, so their times can be observed."""
         calls = self._calls
         for row in range(self._watched_to, len(calls)):
             if calls.state(row) is not CallState.PENDING:

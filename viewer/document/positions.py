@@ -1,4 +1,4 @@
-"""Lines and columns of offsets: lines end at LF and count from 1, columns count code points from 1."""
+"""Map offsets to lines and columns. Lines end at LF and count from 1; columns count code points from 1."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ class Positions:
     def __init__(self, read: Callable[[int, int], bytes]) -> None:
         self._read = read
         self._lines = array("Q", [0])
-        """Line ends before each block."""
+        """The number of line ends before each block."""
         self._line_starts = array("Q", [0])
         """The start of the line in which each block begins."""
         self._ends = 0
-        """Line ends in the last block, which is not full yet."""
+        """The number of line ends in the last block, which is not full yet."""
         self._line_start = 0
         """The start of the current line."""
         self._length = 0
         self._cursor = (0, 0, 0)
-        """An offset, the line ends before it, and the start of its line."""
+        """An offset, the number of line ends before it, and the start of its line."""
         self._column_cursor = (0, 0, 0)
-        """A line start, an offset in the line, and the code points between."""
+        """A line start, an offset in the line, and the number of code points between them."""
 
     def feed(self, data: bytes, columns: Columns) -> None:
-        """Count the next bytes of the input; none is kept."""
+        """Count the lines in the next bytes of the input. No bytes are kept."""
         if not data:
             return
         cuts = [0, *range(BLOCK - self._length % BLOCK, len(data), BLOCK), len(data)]
@@ -54,7 +54,7 @@ class Positions:
         return self._before(offset)[0] + 1
 
     def line_and_column(self, offset: int) -> tuple[int, int]:
-        """Line and column of an offset."""
+        """The line and column of an offset."""
         lines, line_start, data, first = self._before(offset)
         return lines + 1, self._code_points(line_start, offset, data, first) + 1
 
@@ -63,7 +63,7 @@ class Positions:
         return self._before(offset)[1]
 
     def _before(self, offset: int) -> tuple[int, int, bytes, int]:
-        """The number of lines before an offset and the start of its line; the bytes read for that, and their offset."""
+        """The number of lines before an offset, the start of its line, the bytes read to find out, and their offset."""
         at, lines, line_start = self._cursor
         if not at <= offset < at + BLOCK:
             block = min(offset // BLOCK, len(self._lines) - 1)
@@ -76,7 +76,7 @@ class Positions:
         return lines, line_start, data, at
 
     def _code_points(self, line_start: int, offset: int, data: bytes, first: int) -> int:
-        """The number of code points between two offsets; `data` holds some of the bytes before the second."""
+        """The number of code points between two offsets. `data` holds some of the bytes before the second one."""
         start, at, count = self._column_cursor
         if start != line_start or at > offset:
             at, count = line_start, 0
@@ -95,7 +95,7 @@ class Positions:
 
 
 def _whole_characters(data: bytes) -> int:
-    """The number of bytes that decode without a partial character at the end."""
+    """The number of bytes before a partial character at the end."""
     for back in range(1, min(4, len(data)) + 1):
         byte = data[-back]
         if byte < 0x80:

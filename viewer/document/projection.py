@@ -1,4 +1,4 @@
-"""Projection: a read-only snapshot of a document for one audience, the only input of views, printing and export."""
+"""Projection: a read-only snapshot of a document for one audience, and the only input of views and exports."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ from viewer.model.visibility import Audience, Pane, Reveal, is_user_safe, messag
 from viewer.reading.header import safe_header, withheld_count, without_unlisted
 
 if TYPE_CHECKING:
-    from viewer.document.block_search import BlockSearcher
+    from viewer.document.search.block_search import BlockSearcher
 
 WORTH_SEARCHING_BLOCKS = 1024 * 1024
-"""Inputs from this size on are searched in many messages at once, which needs NumPy."""
+"""From this size on, many messages are searched at once, which needs NumPy."""
 
 TITLE_READ = 400
-"""Characters of a message read for a title of 60 columns: whitespace is collapsed."""
+"""Characters of a message that are read for a title of 60 columns. Whitespace is collapsed."""
 
 _ROLES = frozenset({"system", "developer", "user", "assistant", "tool"})
 """Any other role of a hidden message may be arbitrary text."""
@@ -65,7 +65,7 @@ _PLAIN_VALUE = re.compile(r"[A-Za-z0-9._:/-]{1,64}")
 
 
 class Projection(Struct, frozen=True):
-    """Rows with bodies, and rows that indicate hidden messages. No hidden content is reachable from here."""
+    """Rows with bodies, and rows that stand for hidden messages. No hidden content is reachable from here."""
 
     audience: Audience
     _analysis: Analysis
@@ -75,7 +75,7 @@ class Projection(Struct, frozen=True):
     """The messages that a filter selected; None for all."""
 
     def narrowed(self, messages: MessageSet) -> Projection:
-        """The projection of these messages only, for the same audience."""
+        """A projection of only these messages, for the same audience."""
         return replace(self, _only=messages)
 
     @property
@@ -84,27 +84,27 @@ class Projection(Struct, frozen=True):
         return self._only is not None and not len(self._only)
 
     def has_transcript(self, rows: Rows, label: int) -> bool:
-        """True if the transcript with this number has a selected message, or all messages are selected."""
+        """True if the transcript with this number has a selected message, or if no filter is set."""
         if self._only is None:
             return True
         first, last = self._analysis.index.numbers_of_transcript(rows.shown_transcripts[label - 1]) or (1, 0)
         return len(self._only.between(first, last)) > 0
 
     def selects(self, *numbers: int | None) -> bool:
-        """True if one of these messages is selected, or all are."""
+        """True if one of these messages is selected, or if no filter is set."""
         return self._only is None or any(number is not None and number in self._only for number in numbers)
 
     def is_of_same_reading(self, other: Projection) -> bool:
-        """True if both are from one reading of one input; a changed file is read again."""
+        """True if both come from the same reading of the same input. A changed file is read again."""
         return self._analysis is other._analysis
 
     @property
     def is_unknown(self) -> bool:
-        """True if no transcript was recognized so far."""
+        """True if no transcript has been recognized so far."""
         return self._analysis.unknown is not None and not len(self._analysis.index)
 
     def transcripts(self) -> list[ShownTranscript]:
-        """The transcripts of the input; the end user gets only harmless header values."""
+        """The transcripts of the input. The end user gets only harmless header values."""
         if not (self.audience.strict and self.audience.is_safe):
             known = None if self._only is None else {self._analysis.index.transcript(number) for number in self._only}
             found = [each for each in self._analysis.transcripts if known is None or each.number in known]
@@ -118,7 +118,7 @@ class Projection(Struct, frozen=True):
         return self._shown_transcript(transcript, rows.transcript_label(transcript.number))
 
     def transcript_number(self, number: int) -> int:
-        """The number of the transcript of a message in the input."""
+        """The number of a message's transcript in the input."""
         return self._analysis.index.transcript(number)
 
     def format_of(self, number: int) -> str:
@@ -126,8 +126,8 @@ class Projection(Struct, frozen=True):
         return self._analysis.transcripts[self._analysis.index.transcript(number) - 1].format
 
     def boundary(self, rows: Rows, label: int, *, grows: bool = False) -> Boundary:
-        """The boundary at the start of a transcript; `label` is its number for this audience. With `grows` it has no
-        count of transcripts and no title, because both may come later."""
+        """The boundary at the start of a transcript. `label` is its number for this audience. With `grows`, it has no
+        transcript count and no title, because both may change."""
         shown = rows.shown_transcripts
         transcript = self._analysis.transcripts[shown[label - 1] - 1]
         head = self._shown_transcript(transcript, label)
@@ -154,7 +154,7 @@ class Projection(Struct, frozen=True):
         folding: Folding | None = None,
         again: Sequence[Rows] = (),
     ) -> Rows:
-        """The rows read so far; `Rows.extend` adds more. A matching entry of `again` is reused."""
+        """The rows so far, to which `Rows.extend` adds more. A matching entry of `again` is reused."""
         wanted = Rows(self._analysis, self.audience, pane, self._only if only is None else only, folding)
         rows = next((each for each in again if each.is_like(wanted)), wanted)
         rows.extend()
@@ -176,7 +176,7 @@ class Projection(Struct, frozen=True):
                 yield replace(shown, source_text=self._vault.source_text_for(self.audience, message))
 
     def item(self, rows: Rows, row: int) -> Item:
-        """The content of a row, with its body; that of a folded row is `folded`."""
+        """The content of a row, with its body. For a folded row, use `folded`."""
         kind, value = rows.kind(row), rows.value(row)
         if kind is RowKind.STRAY:
             stray = self._analysis.strays[value]
@@ -193,7 +193,7 @@ class Projection(Struct, frozen=True):
         return self._shown(message, rows.label(row), rows.turn(row), transcript, reads=False)
 
     def folded(self, rows: Rows, row: int) -> FoldedBranch | FoldedAgent | None:
-        """What a row folds; None if it is of another kind."""
+        """What a folded row contains; None for any other row."""
         kind, index, last = rows.kind(row), self._analysis.index, rows.last_number(row)
         if kind not in FOLDED_KINDS:
             return None
@@ -212,21 +212,21 @@ class Projection(Struct, frozen=True):
         return ThreadLookup(self._analysis.index).messages(number) if is_shown else MessageSet()
 
     def thread_of(self, number: int) -> int:
-        """The number of the agent that wrote a message; 0 for the main one, and always for an end user."""
+        """The number of the agent that wrote a message; 0 for the main agent and always 0 for an end user."""
         return ThreadLookup(self._analysis.index).of(number) if self.audience.reveals(Reveal.SUBAGENT) else 0
 
     def branch_of(self, number: int) -> tuple[int, int] | None:
-        """The first and the last message of the branch that was left behind with this message."""
+        """The first and last message of the abandoned branch that holds this message."""
         return self._analysis.index.branch_of(number)
 
     @property
     def branches(self) -> Sequence[tuple[int, int]]:
-        """The first and the last message of each branch that was left behind."""
+        """The first and last message of each abandoned branch."""
         return self._analysis.index.branches
 
     @property
     def hidden_count(self) -> int:
-        """The number of messages hidden from this audience; 0 for a strict one, and with a filter."""
+        """The number of messages hidden from this audience; 0 for a strict audience and with a filter."""
         if self.audience.strict or self._only is not None:
             return 0
         cache = VisibilityCache(self._analysis.index, self.audience.sees)
@@ -235,7 +235,7 @@ class Projection(Struct, frozen=True):
 
     @property
     def withheld_count(self) -> int:
-        """The number of fields left out of messages that this audience sees."""
+        """How many fields are left out of the messages that this audience sees."""
         if self.audience.sees_unlisted:
             return 0
         index, cache = self._analysis.index, VisibilityCache(self._analysis.index, self.audience.sees)
@@ -252,8 +252,8 @@ class Projection(Struct, frozen=True):
         return total
 
     def usage(self) -> Usage | None:
-        """The tokens of all replies; None if none are stated, or for an audience that sees none. A transcript that
-        states its sum counts with it."""
+        """The token usage of all replies; None if none is stated or if the audience sees none. A transcript that states
+        its total counts with that."""
         if not self.audience.sees_usage:
             return None
         index = self._analysis.index
@@ -325,7 +325,7 @@ class Projection(Struct, frozen=True):
         return ShownStray(transcript, stray.after, stray.span, body)
 
     def message(self, number: int) -> ShownMessage | None:
-        """One message, if this audience sees it; its number is that of the input."""
+        """The message with this number in the input, if the audience sees it."""
         message = self._analysis.index[number]
         if not self.audience.sees(message):
             return None
@@ -333,11 +333,11 @@ class Projection(Struct, frozen=True):
 
     @property
     def message_count(self) -> int:
-        """The number of messages read, for an audience that may know it."""
+        """The number of messages so far, for an audience that may know it."""
         return len(self._analysis.index)
 
     def turn_starts(self, after: int) -> TurnStarts:
-        """The starts of turns after this many messages, shown or hidden; only for a developer."""
+        """The starts of turns after this many messages, shown or hidden. Only for a developer."""
         index, first = self._analysis.index, after + 1
         last = 0 if self.audience.is_safe else len(index)
         borders = index.transcripts(first, last) if first <= last else []
@@ -370,24 +370,24 @@ class Projection(Struct, frozen=True):
         )
 
     def visibility(self) -> VisibilityCache:
-        """The messages that the safe view shows; only for a developer."""
+        """The visibility of messages in the safe view. Only for a developer."""
         return VisibilityCache(
             self._analysis.index, lambda message: not self.audience.is_safe and is_user_safe(message)
         )
 
     def is_superseded(self, number: int) -> bool:
-        """True if a message is on a branch that the user left behind."""
+        """True if a message is on an abandoned branch."""
         return self._analysis.index.is_superseded(number)
 
     def beginning(self, number: int, length: int) -> str:
-        """The first `length` characters or fewer of a body, if this audience sees it."""
+        """Up to `length` characters from the start of a body, if this audience sees it."""
         message = self._analysis.index[number]
         if not self.audience.sees(message):
             return ""
         return self._vault.body_for(self.audience, _shortened(message, length))[:length]
 
     def body_blocks(self, rows: Rows, row: int) -> Iterator[str]:
-        """The text of a row in blocks of about a megabyte; an empty block only signals progress."""
+        """The text of a row in blocks of about a megabyte. An empty block only signals progress."""
         kind, value = rows.kind(row), rows.value(row)
         if kind is RowKind.HIDDEN or kind in FOLDED_KINDS:
             return iter(())
@@ -396,26 +396,26 @@ class Projection(Struct, frozen=True):
         return self._vault.blocks_for(self.audience, self._analysis.index[value])
 
     def block_searcher(self, rows: Rows, text: str, ignores_case: bool, *, is_all: bool = True) -> BlockSearcher | None:
-        """A searcher for a text in many of these rows at once, or, if it is a part of the query, for the rows with it;
-        None if each row must be searched as text."""
+        """A searcher for a text in many of these rows at once; None if each row must be searched as text. If the text
+        is only part of the query (`is_all` false), it finds the rows that contain it."""
         index = self._analysis.index
         is_small = not len(index) or index.span(len(index))[1] < WORTH_SEARCHING_BLOCKS
         if is_small or forced_backend() is PLAIN:
             return None
-        from viewer.document.byte_pattern import byte_pattern
+        from viewer.document.search.byte_pattern import byte_pattern
 
         pattern = byte_pattern(text, ignores_case, is_all=is_all)
         return self._vault.searcher_for(self.audience, index, rows, pattern) if pattern else None
 
     def message_at_byte(self, offset: int) -> int | None:
-        """The number of the message at a byte of the input; only for a developer."""
+        """The number of the message at this byte of the input. Only for a developer."""
         index = self._analysis.index
         if self.audience.is_safe or not len(index):
             return None
         return max(1, bisect_right(range(1, len(index) + 1), offset, key=lambda number: index[number].span[0]))
 
     def message_at_line(self, line: int) -> int | None:
-        """The number of the message at a line of the input; only for a developer."""
+        """The number of the message at this line of the input. Only for a developer."""
         index = self._analysis.index
         if self.audience.is_safe or not len(index):
             return None
@@ -423,13 +423,13 @@ class Projection(Struct, frozen=True):
         return self.message_at_byte(bisect_left(range(end), line, key=self._places.line))
 
     def heads(self, transcript: int) -> Heads:
-        """The headers of a transcript as columns; only for an audience that sees everything."""
+        """The headers of a transcript as columns. Only for an audience that sees everything."""
         if not self.audience.reveals(Reveal.ALL):
             raise HiddenError
         return Heads(self._analysis, transcript)
 
     def layout(self) -> Iterator[Placed]:
-        """Where each message is, with its header; only for an audience that sees everything."""
+        """Where each message is, with its header. Only for an audience that sees everything."""
         if not self.audience.reveals(Reveal.ALL):
             raise HiddenError
         index = self._analysis.index
@@ -446,7 +446,7 @@ class Projection(Struct, frozen=True):
             yield Placed(number, (start, end), (body_start, body_end), *known[kind])
 
     def problem_codes(self) -> set[tuple[str, str | None]]:
-        """The codes of all diagnostics so far, with their reasons; only for an audience that sees everything."""
+        """The codes of all diagnostics so far, with their reasons. Only for an audience that sees everything."""
         if not self.audience.reveals(Reveal.ALL):
             raise HiddenError
         return {(found.code, found.reason) for found in self._analysis.findings.by_position()}
@@ -456,12 +456,12 @@ class Projection(Struct, frozen=True):
         return self._vault.blocks_for(self.audience, self._analysis.index[number])
 
     def raw(self, number: int) -> bytes:
-        """The source bytes of a message; only for a developer who sees it."""
+        """The source bytes of a message. Only for a developer who sees it."""
         message = self._analysis.index[number]
         return self._vault.raw_for(self.audience, message)
 
     def fault_places(self, number: int, found: Sequence[ShownDiagnostic]) -> list[tuple[Span, str]]:
-        """The spans of diagnostics in the text of a message body, with severity; only for a developer."""
+        """The spans of diagnostics in the text of a body, with their severities. Only for a developer."""
         spans = [diagnostic.span for diagnostic in found if diagnostic.span]
         if self.audience.is_safe or not spans:
             return []
@@ -469,11 +469,11 @@ class Projection(Struct, frozen=True):
         return [(place, one.severity) for place, one in zip(places, (d for d in found if d.span), strict=True) if place]
 
     def input_spans(self, number: int, spans: Sequence[Span]) -> list[Span | None]:
-        """The positions in the input of characters of a body; None if it has several pieces. Only for a developer."""
+        """The input positions of these characters of a body; None if it has several pieces. Only for a developer."""
         return self._vault.sources_for(self.audience, self._analysis.index[number], spans)
 
     def why(self, number: int) -> str:
-        """The rule that shows or hides a message, as fixed text; only for a developer."""
+        """The rule that shows or hides a message, as fixed text. Only for a developer."""
         return "" if self.audience.is_safe else reason_of(self._analysis.index[number])
 
     def diagnostics_of(self, number: int) -> list[ShownDiagnostic]:
@@ -481,12 +481,12 @@ class Projection(Struct, frozen=True):
         return [found for found in self.diagnostics() if found.message == number]
 
     def diagnostics(self) -> list[ShownDiagnostic]:
-        """The diagnostics, by position if the audience may know positions, otherwise by message."""
+        """The diagnostics, sorted by position if the audience may know positions, otherwise by message."""
         found = self._disclosure.all()
         return found if self._only is None else [each for each in found if self._has_label(each.message)]
 
     def _has_label(self, label: int | None) -> bool:
-        """True if a selected message has this number for the audience."""
+        """True if a selected message has this number in the view."""
         if label is None or self._only is None:
             return False
         if not (self.audience.strict and self.audience.is_safe):
@@ -495,13 +495,13 @@ class Projection(Struct, frozen=True):
         return any(rows.kind(row) is RowKind.MESSAGE and rows.label(row) == label for row in range(len(rows)))
 
     def problems(self, rows: Rows) -> DiagnosticView:
-        """The same for a growing view, without notes for the end user; `rows` are all rows of this projection."""
+        """The diagnostics of a growing view, without notes for the end user. `rows` are all rows of the projection."""
         disclosure, analysis = self._disclosure, self._analysis
         show = disclosure.show(rows)
         return DiagnosticView(analysis.findings, show, analysis.ahead, by_place=disclosure.discloses_places)
 
     def new_diagnostics(self, rows: Rows) -> NewDiagnostics:
-        """The same incrementally, for following."""
+        """The diagnostics, returned incrementally, for following."""
         disclosure = self._disclosure
         return NewDiagnostics(self._analysis.findings, disclosure.show(rows), by_place=disclosure.discloses_places)
 
@@ -510,7 +510,7 @@ class Projection(Struct, frozen=True):
         return Disclosure(self.audience, self._analysis, self._places, self._vault)
 
     def call_watch(self) -> CallWatch:
-        """Calls and their changes of state, for following."""
+        """The calls and their changes of state, for following."""
         cache = VisibilityCache(self._analysis.index, self.audience.sees)
 
         def show(link: CallLink) -> ShownCall | None:
@@ -521,7 +521,7 @@ class Projection(Struct, frozen=True):
         return CallWatch(self._analysis.calls.links, show, self._analysis.calls.relinked)
 
     def calls(self) -> CallView:
-        """Calls and their replies, for an audience that sees tools or commentary."""
+        """The calls and their replies, for an audience that sees tools or commentary."""
         if self.audience.is_safe:
             return no_calls()
         cache = VisibilityCache(self._analysis.index, self.audience.sees)
@@ -529,7 +529,7 @@ class Projection(Struct, frozen=True):
 
 
 def _shortened(message: Message, length: int) -> Message:
-    """The message with only as much of its body as the beginning needs; a body with leading thoughts stays whole."""
+    """The message with only the part of its body that the beginning needs. One with leading thoughts stays whole."""
     if is_user_safe(message) or len(message.pieces) != 1 or message.body_span is None:
         return message
     piece = message.pieces[0]
@@ -537,14 +537,14 @@ def _shortened(message: Message, length: int) -> Message:
 
 
 def _withheld_by_kind(message: Message) -> tuple[int, bool]:
-    """The number of fields left out of such messages, without the call id; True if the end user sees them."""
+    """How many fields, not counting the call id, are left out of such messages, and whether the end user sees them."""
     if is_user_safe(message):
         return withheld_count(message.header.with_call_id(None)), True
     return len(message.header.extra), False
 
 
 def _says_more(transcript: Transcript) -> bool:
-    """True if a header contains more than the version and model that everybody sees."""
+    """True if a header contains more than the version and model, which everybody sees."""
     given = {"version": transcript.version, "model": transcript.model}
     return any(
         value is not None and (key not in given or value != given[key] or _harmless(given[key]) is None)

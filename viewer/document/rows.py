@@ -1,4 +1,4 @@
-"""Rows of a projection: shown messages, stray text, folded branches and sub-agents, and runs of hidden messages."""
+"""Rows of a projection: shown messages, stray text, folded branches and agents, and runs of hidden messages."""
 
 from __future__ import annotations
 
@@ -20,34 +20,34 @@ from viewer.model.visibility import Audience, Pane, Reveal, pane_of
 
 
 class RowKind(Enum):
-    """Kind of a row."""
+    """The kind of a row."""
 
     MESSAGE = 0
     HIDDEN = 1
     STRAY = 2
     BRANCH = 3
-    """A folded branch that the user left behind."""
+    """An abandoned branch, folded."""
     AGENT = 4
-    """Adjacent messages of one other agent, folded."""
+    """Adjacent messages of another agent, folded."""
 
 
 FOLDED_KINDS = frozenset({RowKind.BRANCH, RowKind.AGENT})
 _RUNS = frozenset({RowKind.HIDDEN.value, RowKind.BRANCH.value, RowKind.AGENT.value})
-"""Kinds of rows of several messages; their value is the number of messages."""
+"""Kinds of rows that represent several messages. Their value is the number of messages."""
 
 
 class Folding(Struct, frozen=True):
-    """What rows fold: branches that the user left behind, and messages of other agents."""
+    """What rows fold: abandoned branches, and messages of other agents."""
 
     unfolded: frozenset[int] = frozenset()
-    """Messages whose branches are not folded."""
+    """Messages whose branches are shown unfolded."""
 
 
 _KINDS = tuple(RowKind)
 
 
 class MessageSet:
-    """The messages that pass a filter: numbers in order, four bytes each."""
+    """The messages that pass a filter, as sorted numbers of four bytes each."""
 
     def __init__(self, numbers: Iterable[int] = ()) -> None:
         self._numbers = numbers if isinstance(numbers, array) else array("I", numbers)
@@ -68,20 +68,20 @@ class MessageSet:
     __hash__ = None  # type: ignore[assignment]
 
     def between(self, first: int, last: int) -> Column:
-        """The messages of the set that are among these."""
+        """The messages of the set from `first` to `last`."""
         start = bisect_left(self._numbers, first)
         return self._numbers[start : bisect_right(self._numbers, last, start)]
 
 
 class Border(Struct, frozen=True, gc=False):
-    """The start of a transcript among messages."""
+    """The start of a transcript in a list of messages."""
 
     place: int
     transcript: int
 
 
 class TurnStarts(Struct, frozen=True):
-    """One entry per turn."""
+    """The starts of turns as columns, one entry per turn."""
 
     places: Column
     turns: Column
@@ -91,8 +91,8 @@ class TurnStarts(Struct, frozen=True):
 def turn_starts(
     columns: Columns, turns: Column, borders: Sequence[Border], turn: int = 0, transcript: int = 0, *, base: int = 0
 ) -> TurnStarts:
-    """The places where the turn changes. A turn of 0 is that of the message before; at the start of a transcript it is
-    the first turn. Places count from `base`."""
+    """The places where the turn changes, counted from `base`. A turn of 0 repeats that of the previous message, or
+    means the first turn at the start of a transcript."""
     borders = [border for border in borders if border.place < len(turns)]
     if not borders:
         return TurnStarts(array("I"), array("I"), array("I"))
@@ -107,7 +107,7 @@ def turn_starts(
 
 
 class ThreadLookup:
-    """The threads of messages; a thread is a fact of the kind of a message."""
+    """Finds the threads of messages. The kind of a message determines its thread."""
 
     def __init__(self, index: MessageIndex) -> None:
         self._index = index
@@ -123,8 +123,8 @@ class ThreadLookup:
         return self._threads[kind]
 
     def runs(self, first: int, last: int) -> list[tuple[int, int]]:
-        """The runs of adjacent messages of one other agent among these messages; none in a transcript
-        without messages of the main agent."""
+        """The runs of adjacent messages of another agent among these messages; none in a transcript without messages of
+        the main agent."""
         if 1 not in self._others.mask(first, last):
             return []
         found: list[tuple[int, int]] = []
@@ -144,14 +144,14 @@ class ThreadLookup:
         return found
 
     def messages(self, number: int) -> MessageSet:
-        """The messages of the same thread and transcript."""
+        """The messages in the same thread and transcript."""
         thread = self.of(number)
         first, last = self._index.numbers_of_transcript(self._index.transcript(number)) or (1, 0)
         return MessageSet(each for each in range(first, last + 1) if self.of(each) == thread)
 
 
 class _Run(Struct, frozen=True, gc=False):
-    """Adjacent messages that are folded into a row."""
+    """Adjacent messages that are folded into one row."""
 
     kind: RowKind
     first: int
@@ -159,7 +159,7 @@ class _Run(Struct, frozen=True, gc=False):
 
 
 class _Mark(Struct):
-    """The end of the settled rows: rows after it are rebuilt when more was read."""
+    """The end of the settled rows. Rows after it are rebuilt when more is read."""
 
     length: int = 0
     last_value: int = 0
@@ -171,7 +171,7 @@ class _Mark(Struct):
 
 
 class Rows:
-    """The rows that one audience sees, in input order; about 20 bytes each, no bodies."""
+    """The rows that one audience sees, in input order: about 20 bytes each, without bodies."""
 
     def __init__(
         self,
@@ -185,7 +185,7 @@ class Rows:
         self._analysis = analysis
         self._folding = folding if pane is None and only is None and not audience.strict else None
         self._branches: list[tuple[int, int]] = []
-        """The branches that were left behind when the rows were made."""
+        """The abandoned branches at the time when the rows were made."""
         self._threads = ThreadLookup(analysis.index)
         self._audience = audience
         self._seen = VisibilityCache(analysis.index, audience.sees)
@@ -197,7 +197,7 @@ class Rows:
         self._numbers = array("I")
         """The number of the last message up to this row, shown or hidden."""
         self._labels = array("I")
-        """The number of a shown message in this view, if it differs."""
+        """The numbers of shown messages in this view, if they differ from those of the input."""
         self._turns = array("I")
         """The turns in the view, if they differ from those of the index."""
         self._transcripts = array("I")
@@ -206,7 +206,7 @@ class Rows:
         self._now = _Mark()
         self._settled = _Mark()
         self.settled = 0
-        """The number of rows that are final, except the last one: a run of hidden messages may get longer."""
+        """The number of final rows. The last of them may still be a run of hidden messages that grows."""
         self.settled_number = 0
         """All messages up to this number are settled."""
 
@@ -218,7 +218,7 @@ class Rows:
         return _KINDS[self._kinds[row]]
 
     def value(self, row: int) -> int:
-        """The number of the message, the count of hidden or folded messages, or the position of the stray text."""
+        """The number of the message, the count of hidden or folded messages, or the index of the stray text."""
         return self._values[row]
 
     @property
@@ -231,13 +231,13 @@ class Rows:
         return self._kinds[first:last], self._values[first:last]
 
     def messages_in(self, rows: Column) -> MessageSet:
-        """The shown messages of these rows."""
+        """The shown messages in these rows."""
         columns = self.columns
         chosen = columns.where(columns.take(self._kinds, rows), {RowKind.MESSAGE.value}, 0, len(rows))
         return MessageSet(columns.take(self._values, columns.take(rows, chosen)))
 
     def label(self, row: int) -> int:
-        """The number of the message of a row in this view."""
+        """The number in this view of the message in a row."""
         if self._audience.strict:
             return self._labels[row]
         return self._values[row] if self._kinds[row] == RowKind.MESSAGE.value else 0
@@ -265,7 +265,7 @@ class Rows:
 
     @property
     def shown_transcripts(self) -> Sequence[int]:
-        """The transcripts that this audience knows of, in order; for a strict one only those with shown messages."""
+        """The transcripts that this audience may know of, in order: for a strict one, those with shown messages."""
         if not self._counts_shown:
             return range(1, len(self._analysis.transcripts) + 1)
         state = len(self), self._now.taken
@@ -287,7 +287,7 @@ class Rows:
 
     @property
     def _counts_shown(self) -> bool:
-        """True for an audience that must not know of transcripts without shown messages; all its rows are messages."""
+        """True for an audience that must not know of transcripts without shown messages. All its rows are messages."""
         return self._audience.strict and self._audience.is_safe
 
     def transcript_label(self, transcript: int) -> int:
@@ -295,7 +295,7 @@ class Rows:
         return bisect_left(self.shown_transcripts, transcript) + 1 if self._counts_shown else transcript
 
     def turn(self, row: int) -> int:
-        """The turn of the message of a row; for the end user, turns count only shown messages."""
+        """The turn of the message in a row. For the end user, turns count only shown messages."""
         if self._audience.is_safe:
             return self._turns[row]
         is_message = self._kinds[row] == RowKind.MESSAGE.value
@@ -313,8 +313,8 @@ class Rows:
         return None
 
     def turn_starts(self, first: int, turn: int, transcript: int) -> TurnStarts:
-        """The rows from `first` on that begin a turn, for the end user; `turn` and `transcript` are those of the row
-        before."""
+        """The rows from `first` on that begin a turn, for the end user. `turn` and `transcript` are those of the
+        previous row."""
         index = self._analysis.index
         if first >= len(self):
             return turn_starts(self.columns, array("I"), ())
@@ -333,11 +333,11 @@ class Rows:
 
     @property
     def is_whole(self) -> bool:
-        """True if the rows cover all messages: no pane, no filter."""
+        """True if the rows cover all messages, without a pane or filter."""
         return self._in_pane is None and self._only is None
 
     def is_only(self, messages: MessageSet) -> bool:
-        """True if the rows cover these messages only."""
+        """True if the rows cover exactly these messages."""
         return self._only == messages
 
     def is_like(self, other: Rows) -> bool:
@@ -381,15 +381,15 @@ class Rows:
         return self._values[row] if self._kinds[row] == RowKind.STRAY.value else -1
 
     def extend(self) -> int:
-        """Add newly read rows; return the first row that may have changed."""
-        if self._branches != self._analysis.index.branches:  # messages that are known were left behind
+        """Add the rows that were read since, and return the first row that may have changed."""
+        if self._branches != self._analysis.index.branches:  # known messages became an abandoned branch
             self._branches, self._settled = [*self._analysis.index.branches], _Mark()
         self._go_back()
         changed = max(0, len(self) - 1)
         last = len(self._analysis.index)
         self.settled_number = min(self._analysis.unsettled, default=last + 1) - 1
         if self._analysis.is_partial and not self._audience.sees_thoughts:
-            last = self.settled_number  # it may turn out to be a thought
+            last = self.settled_number  # an open message may turn out to be a thought
         self._take(self.settled_number)
         self._remember()
         self._take(last)
@@ -418,7 +418,7 @@ class Rows:
         self._settled.last_number = self._numbers[-1] if self._numbers else 0
 
     def _take(self, last: int) -> None:
-        """Add the messages up to this number, and the stray text before the last of them."""
+        """Add the messages up to this number, and the stray text before the last one."""
         now = self._now
         while now.taken < last:
             self._add_strays(now.taken + 1)
@@ -446,7 +446,7 @@ class Rows:
                     folded.kinds[row] = run.kind.value
         every = shown if self._only is None else columns.select(self._seen.mask(first, last), first)
         labels = columns.sequence(now.shown + 1, now.shown + 1 + len(every)) if is_strict else array("I")
-        if is_strict and len(every) > len(shown):  # a filter changes no numbers
+        if is_strict and len(every) > len(shown):  # a filter does not change numbers
             labels = columns.take(labels, columns.lookup(every, shown))
         turns = self._turns_of(every, transcripts, folded) if self._audience.is_safe else array("I")
         now.shown += len(every)
@@ -469,7 +469,7 @@ class Rows:
         self._turns.extend(turns)
 
     def _wanted(self, first: int, last: int) -> tuple[Column, bytearray]:
-        """Those of these messages that belong to the pane and pass the filter, and a mask of the seen ones."""
+        """The messages in this range that belong to the pane and pass the filter, and a mask of the visible ones."""
         columns = self.columns
         if self._only is not None:
             numbers = self._only.between(first, last)
@@ -482,14 +482,14 @@ class Rows:
         return numbers, self._seen.mask_at(numbers)
 
     def _places(self, numbers: Column, edges: list[int]) -> Column:
-        """Where the first number from each edge on is, without edges after the last number."""
+        """For each edge, the place of the first number at or after it. Edges after the last number are dropped."""
         places = self.columns.lookup(numbers, array("I", edges))
         while places and places[-1] == len(numbers):
             places.pop()
         return places
 
     def _folded_runs(self, first: int, last: int) -> list[_Run]:
-        """The runs among these messages that are folded. A branch of which nothing is seen is hidden."""
+        """The folded runs among these messages. A branch without visible messages is hidden instead."""
         assert self._folding is not None
         runs = [
             _Run(RowKind.BRANCH, max(first, branch[0]), min(last, branch[1]))
@@ -508,7 +508,7 @@ class Rows:
         return runs
 
     def _turns_of(self, shown: Column, transcripts: list[tuple[int, int]], folded: Folded) -> Column:
-        """The turns of rows, counting only shown messages; those that are folded or filtered out count as well."""
+        """The turns of rows, counting only shown messages, including those that are folded or filtered out."""
         columns, kinds = self.columns, folded.kinds
         if not shown:
             return array("I", bytes(array("I").itemsize * len(kinds)))
@@ -524,7 +524,7 @@ class Rows:
         return columns.put(turns, messages, len(kinds))
 
     def _join(self, folded: Folded, transcript: int) -> bool:
-        """Let the first row join the last known one if both are parts of one run of messages; True if so."""
+        """Merge the first new row into the last row if both belong to the same run of messages. True if so."""
         if not len(self) or not folded.kinds or self._kinds[-1] != folded.kinds[0] or self._kinds[-1] not in _RUNS:
             return False
         is_next = self._numbers[-1] == folded.lasts[0] - folded.values[0]
@@ -539,14 +539,14 @@ class Rows:
         return True
 
     def _are_of_one_fold(self, kind: RowKind, one: int, other: int) -> bool:
-        """True if the runs of this kind that end with these messages are parts of one."""
+        """True if the runs of this kind that end with these messages are parts of the same run."""
         index = self._analysis.index
         if kind is RowKind.BRANCH:
             return index.branch_of(one) == index.branch_of(other)
         return kind is not RowKind.AGENT or self._threads.of(one) == self._threads.of(other)
 
     def _strays_between(self, first: int, last: int) -> list[int]:
-        """The numbers of the messages before the next runs of stray text, if these are between these messages."""
+        """For each of the next runs of stray text between these messages, the number of the message before it."""
         now, found = self._now, []
         strays = self._analysis.strays if self._audience.sees_stray else []
         while now.strays < len(strays) and first <= strays[now.strays].after < last:

@@ -1,4 +1,4 @@
-"""Scanner: batches of regular messages go to the index, everything else to `Parser`, with the same result."""
+"""Scanner: sends batches of regular messages to the index and everything else to `Parser`, with the same result."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from viewer.reading.text_reader import TextReader
 from viewer.scan.batches import BatchMaker, BlockFrames, KnownFrames
 
 SHORTEST_RUN = 4
-"""Shorter runs are faster in the parser."""
+"""Shorter runs of messages are faster in the parser."""
 LONGEST_STEP = 64
 
 
 class Scanner:
-    """Reader for a parser and its analysis. Chunk boundaries and the use of a scanner do not change the result."""
+    """Reads for a parser and its analysis. The scanner and chunk boundaries do not change the result."""
 
     def __init__(self, parser: Parser, analysis: Analysis, *, shortest_run: int = SHORTEST_RUN) -> None:
         self._parser = parser
@@ -23,9 +23,9 @@ class Scanner:
         self._shortest_run = shortest_run
         self._makers: dict[TextGrammar, BatchMaker] = {}
         self.taken = 0
-        """The number of messages read without the parser."""
+        """How many messages were read without the parser."""
         self.parsed: list[Span] = []
-        """The spans of the last piece that the parser read."""
+        """The spans of the last piece that went through the parser."""
 
     def feed(self, data: bytes) -> None:
         """Scan the next bytes of the input."""

@@ -1,4 +1,4 @@
-"""Entry of a session in a list: its title, its turns, and when it began. Only the head of the file is read."""
+"""Facts about a session for a list, read from the head of its file: its title, its turns, and when it began."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from viewer.sources.sessions import HEAD, Session
 
 LONGEST_TITLE = 60
 SMALL = 8 * 1024
-"""A session of at most this size is read whole for a list."""
+"""For a list, a session up to this size is read completely."""
 _READ_FIRST = 16 * 1024
-"""Bytes in which most sessions have their first prompt; if not, the rest of the head follows."""
+"""The bytes in which most sessions have their first prompt. If one does not, the rest of the head is read."""
 _PIECE = 2 * 1024
-"""Bytes that are read at once where no line holds a record; each time twice as many follow."""
+"""Bytes read at once if no line holds a record. The next read is twice as large each time."""
 _SETTLED_AFTER = 16
-"""Messages after which a later record seldom shows an earlier one."""
+"""After this many messages, a later record rarely makes an earlier message visible."""
 _LONGEST_READ = 2000
 _MOST_MESSAGES = 200
 
 
 class SessionHead(Struct, frozen=True):
-    """The facts of one row."""
+    """The facts in one row of the list."""
 
     title: str = ""
-    """The first message of the user, as the safe view shows it; one line, not yet safe for a terminal."""
+    """The first user message that the safe view shows, on one line. Not yet safe for a terminal."""
     turns: int | None = None
     """None if only the head was read."""
     started: str | None = None
@@ -37,8 +37,8 @@ class SessionHead(Struct, frozen=True):
 
 
 def read_head(session: Session, *, least: int = 0) -> SessionHead:
-    """Read the head of a session through the safe view, up to its first prompt, or all of a session of at most `least`
-    bytes. A session in a known place is read in the format of its agent; if that gives no title, its format is
+    """Read the head of a session in the safe view, up to its first prompt, or a session of at most `least` bytes
+    completely. A session in a known place is read in the format of its agent. If that yields no title, the format is
     detected."""
     try:
         head = _read_known(session, session.format, least) if session.format else None
@@ -48,7 +48,7 @@ def read_head(session: Session, *, least: int = 0) -> SessionHead:
 
 
 def _read_known(session: Session, format: str, least: int) -> SessionHead | None:
-    """Read a file of records in the format of its agent; None if it gives no title."""
+    """Read a file of records in the format of its agent; None if that yields no title."""
     for size in (_READ_FIRST, HEAD):
         source = record_head(session.path, max(size, least))
         if source is None:

@@ -1,4 +1,4 @@
-"""Counts of a document for one audience: messages, bytes, tokens, and calls by role, channel, and tool; no bodies."""
+"""Count what one audience sees: messages, bytes and tokens by role and channel, and calls by tool. Reads no bodies."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from viewer.document.filter.tree import Filter
 
 AT_ONCE = 64 * 1024
-"""Messages whose columns are looked at together."""
+"""How many messages are processed at once, as columns."""
 FAILURES = frozenset(state.value for state in (CallState.FAILED, CallState.TIMEOUT, CallState.CANCELLED))
 UNANSWERED = frozenset(state.value for state in (CallState.PENDING, CallState.UNANSWERED))
 
 
 class Sum(Struct, gc=False):
-    """Messages of one role on one channel."""
+    """The messages of one role in one channel."""
 
     role: str
     channel: str | None
@@ -35,7 +35,7 @@ class Sum(Struct, gc=False):
 
 
 class ToolSum(Struct, gc=False):
-    """Calls of one tool."""
+    """The calls of one tool."""
 
     tool: str
     calls: int = 0
@@ -45,7 +45,7 @@ class ToolSum(Struct, gc=False):
 
 
 class Stats(Struct, frozen=True):
-    """Counts of a document."""
+    """The counts of a document."""
 
     messages: list[Sum]
     tools: list[ToolSum]
@@ -53,12 +53,12 @@ class Stats(Struct, frozen=True):
     hidden: int | None
     """The number of hidden messages; None for a strict audience."""
     usage: Usage | None = None
-    """The tokens that the input states; None for an audience that sees no usage."""
+    """The token usage that the input states; None for an audience that sees none."""
 
 
 def count(document: Document, audience: Audience, where: Filter | None = None) -> Stats:
-    """Count the content that this audience sees; hidden messages have a single count. With a filter, only its matches
-    count, and nothing is hidden from it that it could match."""
+    """Count the content that this audience sees. Hidden messages have a single count. With a filter, only its matches
+    count."""
     projection = document.project(audience, where=where)
     calls = [call for call in projection.calls() if projection.selects(call.call, call.reply)]
     sums, hidden = _count_messages(document, projection, {call.call for call in calls})
@@ -69,7 +69,7 @@ def count(document: Document, audience: Audience, where: Filter | None = None) -
 def _count_messages(
     document: Document, projection: Projection, calling: Container[int | None]
 ) -> tuple[Iterable[Sum], int]:
-    """The sums of what the audience of the projection sees, and the number of hidden messages."""
+    """The sums for the messages that the audience of the projection sees, and the number of hidden messages."""
     index, audience = document.index, projection.audience
     shown_sizes = {} if audience.sees_thoughts else _sizes_without_thoughts(document)
     sums: dict[tuple[str, str | None], Sum] = {}
@@ -108,8 +108,8 @@ def _row(sums: dict[tuple[str, str | None], Sum], message: Message) -> Sum:
 
 
 def _size(projection: Projection, message: Message) -> int:
-    """The bytes of the body in the input; those of its text if it labels an attachment, because that part holds more
-    than is shown."""
+    """The size of the body in the input, in bytes. If it labels an attachment, the size of the label, because the part
+    holds more than is shown."""
     if any(piece.coding is Coding.LABEL for piece in message.pieces):
         shown = projection.message(message.number)
         return len(shown.body.encode("utf-8", "replace")) if shown else 0
@@ -117,7 +117,7 @@ def _size(projection: Projection, message: Message) -> int:
 
 
 def _sizes_without_thoughts(document: Document) -> dict[int, int]:
-    """The sizes of shown messages without cut thoughts; the index has only their full sizes."""
+    """The sizes of shown messages without their cut thoughts. The index has only full sizes."""
     projection = document.project(END_USER)
     shown = ((number, projection.message(number)) for number in document.cut_messages())
     return {number: len(message.body.encode("utf-8", "replace")) for number, message in shown if message}

@@ -1,4 +1,4 @@
-"""Tail of a growing projection: returns each row once, when it is final."""
+"""Tail of a growing projection: yields each row once, when it is final."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from viewer.document.values import Item, ShownDiagnostic, ShownMessage
 
 
 class Tail:
-    """Iterator over the rows of one reading; a returned row and all rows before it are settled."""
+    """Iterates over the rows of one reading. A returned row and all rows before it are settled."""
 
-    def __init__(self, projection: Projection) -> None:
+    def __init__(self, projection: Projection, last: int | None = None) -> None:
+        """With `last`, only this many rows at the end are returned."""
         self.projection = projection
         self._rows = projection.rows()
         self._diagnostics = projection.new_diagnostics(self._rows)
-        self._next = 0
+        self._next = 0 if last is None else max(0, len(self._rows) - last)
         self._number = 0
         """The number of the last returned message, shown or hidden."""
 
@@ -35,7 +36,7 @@ class Tail:
             yield self.projection.item(self._rows, row)
 
     def open_message(self) -> ShownMessage | None:
-        """The next message, as far as received, if it is open and shown."""
+        """The next message, as far as it has arrived, if it is open and shown."""
         rows, row = self._rows, self._next
         if row >= len(rows) or rows.kind(row) is not RowKind.MESSAGE or rows.value(row) != rows.settled_number + 1:
             return None
@@ -44,7 +45,7 @@ class Tail:
         return item if isinstance(item, ShownMessage) else None
 
     def found(self) -> list[ShownDiagnostic]:
-        """The new diagnostics of the returned rows and of everything before the open message."""
+        """The new diagnostics of the returned rows and everything else before the open message."""
         return self._diagnostics.through(self._number)
 
     def found_last(self) -> list[ShownDiagnostic]:

@@ -1,4 +1,4 @@
-"""Values for views, made for one audience; no hidden content is reachable from them."""
+"""Values for views, made for one audience. No hidden content is reachable from them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LATE_BY = "The reply arrived {seconds:.1f} s after the deadline."
 
 
 class ShownTranscript(Struct, frozen=True):
-    """One transcript of the input; `header` is None unless something is revealed."""
+    """One transcript of the input. `header` is None unless something is revealed."""
 
     number: int
     format: str
@@ -22,17 +22,17 @@ class ShownTranscript(Struct, frozen=True):
 
 
 class Boundary(Struct, frozen=True):
-    """The text that an audience reads at the start of a transcript."""
+    """The boundary at the start of a transcript, as an audience sees it."""
 
     transcript: ShownTranscript
     count: int = 0
-    """The number of transcripts; 0 if more may come."""
+    """The number of transcripts; 0 if there may be more."""
     title: str = ""
     """The beginning of the first shown user message, on one line. Not yet safe for a terminal."""
 
 
 class ShownMessage(Struct, frozen=True):
-    """A message that the audience may see; positions are None for the end user."""
+    """A message that the audience may see. For the end user, positions are None."""
 
     transcript: int
     number: int
@@ -48,7 +48,7 @@ class ShownMessage(Struct, frozen=True):
     constrained: bool
     ending: str
     body: str
-    """The decoded body without the spans cut for the end user. Not yet safe for a terminal."""
+    """The decoded body without the spans that are cut for this audience. Not yet safe for a terminal."""
     span: Span | None
     body_span: Span | None
     line: int | None
@@ -62,29 +62,29 @@ class ShownMessage(Struct, frozen=True):
     is_value: bool = False
     """True if the body is the source text of JSON values that are not strings."""
     thread: int = 0
-    """The number of the thread of another agent; 0 for the main agent."""
+    """The thread number of another agent; 0 for the main agent."""
     is_superseded: bool = False
-    """True if it is on a branch that the user left behind."""
+    """True if it is on an abandoned branch."""
     usage: Usage | None = None
-    """The tokens of the reply that the message is a part of, as the input states them."""
+    """The token usage of the reply to which the message belongs, as the input states it."""
     source_text: str | None = None
     """The body with its escapes and literal blocks, in OpenChatML 2.2."""
 
 
 class Placed(Struct, frozen=True):
-    """Where a message is, with its header; only for an audience that sees everything."""
+    """Where a message is, with its header. Only for an audience that sees everything."""
 
     number: int
     span: Span
     body: Span
-    """From the first byte of the body to the last one."""
+    """From the first to the last byte of the body."""
     header: Header
     is_shown: bool
     """True if the safe view shows it."""
 
 
 class ShownStray(Struct, frozen=True, gc=False):
-    """Text outside any message; only for an audience that revealed it."""
+    """Text outside any message. Only for an audience that revealed it."""
 
     transcript: int
     after: int
@@ -93,14 +93,14 @@ class ShownStray(Struct, frozen=True, gc=False):
 
 
 class HiddenRun(Struct, frozen=True, gc=False):
-    """A run of hidden messages; never made for a strict audience."""
+    """A run of hidden messages. Never made for a strict audience."""
 
     transcript: int
     count: int
 
 
 class FoldedBranch(Struct, frozen=True, gc=False):
-    """A branch that the user left behind."""
+    """An abandoned branch."""
 
     transcript: int
     messages: int
@@ -108,7 +108,7 @@ class FoldedBranch(Struct, frozen=True, gc=False):
 
 
 class FoldedAgent(Struct, frozen=True, gc=False):
-    """Adjacent messages of another agent; never made for an end user."""
+    """Adjacent messages of another agent. Never made for an end user."""
 
     transcript: int
     thread: int
@@ -117,7 +117,7 @@ class FoldedAgent(Struct, frozen=True, gc=False):
     last: int
     calls: int
     tokens: int | None
-    """None if the input states none, or for an audience that sees none."""
+    """The number of tokens; None if the input states none or if the audience sees none."""
 
     @property
     def messages(self) -> int:
@@ -126,7 +126,7 @@ class FoldedAgent(Struct, frozen=True, gc=False):
 
 
 class ShownDiagnostic(Struct, frozen=True, gc=False):
-    """A diagnostic; for a hidden message the end user gets only code, severity and number."""
+    """A diagnostic. For a hidden message, the end user gets only its code, severity and number."""
 
     code: str
     reason: str | None
@@ -139,18 +139,18 @@ class ShownDiagnostic(Struct, frozen=True, gc=False):
     column: int | None
     count: int | None
     value: str | None = None
-    """The offending value; only if everything is revealed. Not yet safe for a terminal."""
+    """The offending value, only if everything is revealed. Not yet safe for a terminal."""
     delay_ms: int | None = None
     """The time from the deadline to the reply."""
 
     @property
     def sentence(self) -> str:
-        """The text without the offending value; for an end user the safe sentence."""
+        """The text without the offending value; for an end user, the safe sentence."""
         return fill_in(self.template)
 
     @property
     def template(self) -> str:
-        """The text as in the table."""
+        """The text as in the table of rules."""
         rule = RULES[self.code]
         if self.hidden or self.span is None:
             return rule.safe
@@ -160,7 +160,7 @@ class ShownDiagnostic(Struct, frozen=True, gc=False):
 
 
 class ShownCall(Struct, frozen=True, gc=False):
-    """A call and its reply; only for an audience that sees tools."""
+    """A call and its reply. Only for an audience that sees tools."""
 
     transcript: int
     call_id: str | None
@@ -172,9 +172,9 @@ class ShownCall(Struct, frozen=True, gc=False):
     latency_ms: int | None
     deadline_ms: int | None
     observed_ms: int | None = None
-    """The time from call to reply, observed while following; not in machine output."""
+    """The time from call to reply, observed while following. Not in machine output."""
     relinked: bool = False
-    """True if it was reported with another reply before, while following."""
+    """True if it was reported with another reply earlier, while following."""
 
 
 Item = ShownMessage | ShownStray | HiddenRun
@@ -186,7 +186,7 @@ class Headline(Struct, frozen=True, gc=False):
     number: int
     turn: int
     seen: bool
-    """True if this audience sees the message; of others a developer gets only the role, an end user nothing."""
+    """True if this audience sees the message. Otherwise, a developer gets only its role, an end user nothing."""
     role: str
     name: str | None = None
     recipient: str | None = None

@@ -1,4 +1,4 @@
-"""The vault: the only reader of bodies. It returns to each audience only what that audience may see."""
+"""The vault: the only reader of bodies. Each audience gets only what it may see."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ from viewer.sources.file_source import FileSource
 from viewer.sources.files import Source
 
 if TYPE_CHECKING:
-    from viewer.document.block_search import BlockSearcher
-    from viewer.document.byte_pattern import BytePattern
+    from viewer.document.search.block_search import BlockSearcher
+    from viewer.document.search.byte_pattern import BytePattern
 
 
 class HiddenError(Exception):
-    """A request for a body that its audience may not see: a bug."""
+    """A request for a body that its audience may not see. This is a bug."""
 
 
 BLOCK = 1024 * 1024
 """A larger body is returned in blocks of this size."""
 WHOLE_SPAN = 64 * 1024
-"""A message of up to this many bytes is read with its header and its stop."""
+"""A message of up to this many bytes is read together with its header and stop token."""
 
 Judge = Callable[[Message, bytes], bool]
 Read = Callable[[int, int], bytes]
@@ -48,10 +48,10 @@ _LONGEST_MARK = 32
 
 
 class Vault:
-    """Reader of bodies from a source for an audience; of growing messages it returns only the part that is certain.
+    """Reads bodies from a source for an audience. Of a growing message, it returns only the part that is certain.
 
     If the source no longer holds the indexed bytes, no body is returned. For the screen, `on_rewritten` is then called
-    and the text is empty; without it FileRewrittenError is raised."""
+    and the text is empty; without it, FileRewrittenError is raised."""
 
     def __init__(
         self,
@@ -91,7 +91,7 @@ class Vault:
         return text_so_far(body) if grows else body.text
 
     def source_text_for(self, audience: Audience, message: Message) -> str | None:
-        """The same text with its escapes and literal blocks, if the format has them."""
+        """The text of `body_for` with its escapes and literal blocks, if the format has them."""
         if not audience.sees(message):
             raise HiddenError
         is_escaped = len(message.pieces) == 1 and message.pieces[0].coding is Coding.ESCAPED
@@ -106,7 +106,7 @@ class Vault:
             return None
 
     def blocks_for(self, audience: Audience, message: Message) -> Iterator[str]:
-        """The same text in blocks of about a megabyte; see `body_blocks`."""
+        """The text of `body_for` in blocks of about a megabyte; see `body_blocks`."""
         if not audience.sees(message):
             raise HiddenError
         if size_of(message) <= BLOCK or message.number in self._unsettled or not self._is_proven(message):
@@ -121,7 +121,7 @@ class Vault:
             self._withhold()
 
     def _is_proven(self, message: Message) -> bool:
-        """False if only parsing again can show that the source still holds this message."""
+        """False if only parsing again can prove that the source still holds this message."""
         start, end = message.span
         try:
             self._source.read(start, start + 1)
@@ -133,14 +133,14 @@ class Vault:
         return True
 
     def _withhold(self) -> None:
-        """Report withheld content; call this only while handling FileRewrittenError."""
+        """Report withheld content. Call this only while handling FileRewrittenError."""
         if self._on_rewritten is None:
             raise
         self._on_rewritten()
 
     def searcher_for(self, audience: Audience, index: MessageIndex, rows: Rows, pattern: BytePattern) -> BlockSearcher:
         """A searcher for a text in many of these rows at once, limited to what this audience sees."""
-        from viewer.document.block_search import BlockSearcher, SearchScope
+        from viewer.document.search.block_search import BlockSearcher, SearchScope
 
         cuts = VisibilityCache(index, lambda message: bool(_cut_kinds(audience, message)))
         return BlockSearcher(
@@ -148,7 +148,7 @@ class Vault:
         )
 
     def _read_proven(self, start: int, end: int) -> bytes:
-        """The bytes between two offsets; none if each message must be parsed again."""
+        """The bytes between two offsets; none if each message must be parsed again first."""
         try:
             return self._source.read(start, end)
         except FileRewrittenError:
@@ -167,8 +167,8 @@ class Vault:
             return [None] * len(spans)
 
     def sources_for(self, audience: Audience, message: Message, spans: Sequence[Span]) -> list[Span | None]:
-        """The positions in the input of these characters of the whole body, for a developer who sees all of it; None
-        if the body has several pieces."""
+        """The input positions of these characters of the whole body, for a developer who sees all of it; None if the
+        body has several pieces."""
         if audience.is_safe or not audience.sees(message):
             raise HiddenError
         if len(message.pieces) != 1 or _cut_kinds(audience, message):
@@ -223,7 +223,7 @@ class Vault:
         is_one = all(start <= piece.start and piece.end <= end for piece in pieces)
         try:
             if not is_one or end - start > WHOLE_SPAN:
-                self._again(start, min(end, start + WHOLE_SPAN))  # verify that the header is still there, too
+                self._again(start, min(end, start + WHOLE_SPAN))  # also verify that the header is still there
                 return read_body(pieces, self._again, body_of_ids)
             frame = self._again(start, end)
         except UnprovenError:
@@ -232,11 +232,11 @@ class Vault:
 
     @property
     def _again(self) -> Callable[[int, int], bytes]:
-        """The read function. The screen trusts no stamp, because it reads little."""
+        """The read function. The screen reads little, so it does not rely on the stamp."""
         return self._source.read if self._on_rewritten is None else self._source.read_again
 
     def _judged(self, message: Message) -> bytes:
-        """The bytes of a message that was parsed again."""
+        """The bytes of a message, after parsing it again to verify it."""
         if self._judge is None or not isinstance(self._source, FileSource):
             raise FileRewrittenError(self._source.name)
         frame = self._source.read_unproven(*message.span)
@@ -260,7 +260,7 @@ _REVEALED_BY = {
 
 
 def _cut_kinds(audience: Audience, message: Message) -> frozenset[BlockKind]:
-    """The kinds of blocks cut from a body for this audience: from answers, and from hidden messages of the same
+    """The kinds of blocks to cut from a body for this audience, if it is an answer or a hidden message of the same
     kind."""
     if not is_user_safe(message) and (message_kind(message) != Kind.SAID.value or audience.reveals(Reveal.ALL)):
         return frozenset()
@@ -273,12 +273,12 @@ def _kinds_of(audience: Audience) -> frozenset[BlockKind]:
 
 
 def size_of(message: Message) -> int:
-    """The number of bytes of the body in the input."""
+    """The size of the body in the input, in bytes."""
     return sum(piece.end - piece.start for piece in message.pieces)
 
 
 def body_blocks(message: Message, read: Read, whole: Callable[[], str], cuts: bool) -> Iterator[str]:
-    """The text of a body in order; an empty block only signals progress.
+    """The text of a body in blocks, in order. An empty block only signals progress.
 
     `whole` returns the whole body, for the rare one with parts that may be cut."""
     if cuts:
@@ -304,7 +304,7 @@ def _texts(message: Message, read: Read) -> Iterator[str]:
             strings.append(piece)
             size += piece.end - piece.start
             if size < BLOCK or read_body(tuple(strings[-1:]), read).pending:
-                continue  # a character may begin in one string and end in the next
+                continue  # a character may span two strings
         if strings:
             yield decoder.decode(read_body(tuple(strings), read).data)
             strings, size = [], 0
@@ -317,7 +317,7 @@ def _texts(message: Message, read: Read) -> Iterator[str]:
 
 
 def _data(piece: Piece, read: Read) -> Iterator[bytes]:
-    """The decoded bytes of a piece; one with escapes or JSON comes as one block."""
+    """The decoded bytes of a piece. A piece with escapes or JSON comes as one block."""
     plain = piece.coding in VERBATIM
     if piece.end - piece.start > BLOCK and piece.coding is Coding.ESCAPED:
         plain = True

@@ -1,4 +1,4 @@
-"""Visibility of messages for an audience, and their headers, cached by kind of message."""
+"""Cache of the visibility of messages for an audience, and of their headers, by kind of message."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from viewer.model.messages import Ending, Header, Message
 from viewer.reading.format import Channels
 
 AT_ONCE = 64 * 1024
-"""The number of messages processed at once: their columns fit into a processor cache."""
+"""How many messages are processed at once, so that their columns fit into a processor cache."""
 _UNKNOWN = 2
 
 
@@ -22,21 +22,21 @@ Rule = Callable[[Message], bool]
 
 
 class VisibilityCache:
-    """Cache that evaluates a rule once per kind of message; the rule may depend only on header and ending, not on the
-    call id."""
+    """Evaluates a rule once per kind of message. The rule may depend only on the header, without its call id, and the
+    ending."""
 
     def __init__(self, index: MessageIndex, rule: Rule) -> None:
         self._index = index
         self._rule = rule
         self._verdicts = bytearray(b"\1")
-        """By kind: 1 if such messages are visible, otherwise 0. Kind 0 means no message and hides nothing."""
+        """By kind: 1 if such messages are visible, otherwise 0. Kind 0 belongs to no message and hides nothing."""
 
     def sees(self, number: int) -> bool:
         """True if the audience sees the message with this number; False until its header is known."""
         return number <= len(self._index) and self.sees_kind(self._index.kinds[number])
 
     def sees_kind(self, kind: int) -> bool:
-        """The same for all messages of a kind."""
+        """True if the audience sees messages of this kind."""
         if kind >= len(self._verdicts):
             self._cover_all_kinds()
         verdict = self._verdicts[kind]
@@ -45,12 +45,12 @@ class VisibilityCache:
         return verdict == 1
 
     def count(self, first: int, last: int) -> int:
-        """The number of these messages that are seen."""
+        """How many of these messages are visible."""
         starts = range(first, last + 1, AT_ONCE)
         return sum(self.mask(start, min(last, start + AT_ONCE - 1)).count(1) for start in starts)
 
     def first(self, first: int, last: int) -> int | None:
-        """The first of these messages that is seen; None if there is none."""
+        """The first of these messages that is visible; None if there is none."""
         for start in range(first, last + 1, AT_ONCE):
             place = self.mask(start, min(last, start + AT_ONCE - 1)).find(1)
             if place >= 0:
@@ -58,11 +58,11 @@ class VisibilityCache:
         return None
 
     def mask(self, first: int, last: int) -> bytearray:
-        """A mask of the seen messages among these."""
+        """A mask of those messages in this range that are visible."""
         return self._mask(self._index.kinds, first, last + 1)
 
     def mask_at(self, numbers: Column) -> bytearray:
-        """The same for messages that need not be adjacent."""
+        """A mask of those of these messages that are visible. They need not be adjacent."""
         return self._mask(self._index.columns.take(self._index.kinds, numbers), 0, len(numbers))
 
     def _mask(self, kinds: array[int], first: int, last: int) -> bytearray:
@@ -80,7 +80,7 @@ class VisibilityCache:
 
 
 class Heads:
-    """Headers and endings of one transcript, for an audience that sees everything."""
+    """The headers and endings of one transcript, for an audience that sees everything."""
 
     def __init__(self, analysis: Analysis, transcript: int) -> None:
         self._index = analysis.index
@@ -94,12 +94,12 @@ class Heads:
 
     @property
     def channels(self) -> Channels:
-        """How the format names channels. An empty input has none that could be missing."""
+        """How the format names channels. An empty input has no channels that could be missing."""
         return FORMATS[self._format].channels if self._format else Channels.WRITTEN
 
     @property
     def branches(self) -> Iterator[tuple[int, int]]:
-        """The first and the last message of each branch that the user left behind."""
+        """The first and last message of each abandoned branch."""
         return (each for each in self._index.branches if self.first <= each[0] <= self.last)
 
     def header(self, number: int) -> Header:
@@ -111,13 +111,13 @@ class Heads:
         return self._index.example(self._index.header_key(number)).ending
 
     def mask(self, rule: Rule) -> bytearray:
-        """A mask of the messages that a rule selects, in order; the rule runs once per distinct header."""
+        """A mask of the messages that a rule selects, in order. The rule runs once per distinct header."""
         return VisibilityCache(self._index, rule).mask(self.first, self.last) if self.last else bytearray()
 
     def keys(self, numbers: Column) -> Column:
-        """The header keys of messages: those with equal keys have equal headers."""
+        """The header keys of these messages. Messages with equal keys have equal headers."""
         return self._index.columns.take(self._index.kinds, numbers)
 
     def rows(self, mask: bytearray) -> Column:
-        """The numbers of the messages in a mask."""
+        """The numbers of the messages that a mask selects."""
         return self._index.columns.select(mask, self.first)

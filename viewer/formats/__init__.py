@@ -86,7 +86,7 @@ def record_formats() -> list[RecordFormat]:
 
 
 def _traits(value: Any) -> FormatTraits:
-    """The traits of a format, also of one that is a table."""
+    """The traits of a format, even if it is a table."""
     if isinstance(value, FormatTraits):
         return value
     from viewer.formats.opening import traits  # lazy: most inputs need no table

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 HEAD = 64 * 1024
 LEAST_SCORE = 80
-"""The lowest score of a record format that decides."""
+"""The lowest score with which a record format is chosen."""
 
 _OLD = rb"<\|im_start\|>|\[BOS\]|<\|fim_(?:prefix|middle|suffix)\|>|<\|file_separator\|>"
 _NEW = rb"<\|(?:start|channel|message)\|>"
@@ -34,7 +34,7 @@ _HEADER_2_2 = lazy_regex(
     rb"[ \t](?:call_id|name|intent|content_type)=)"
 )
 _ASSISTANT = lazy_regex(rb"<\|start\|>[ \t\r\n]*assistant[^<]{0,512}<\|message\|>")
-"""An assistant message; an open prompt does not count."""
+"""An assistant message. An open prompt does not count."""
 _CHANNELLED = lazy_regex(
     rb"<\|(?:channel|constrain|call|return)\|>|Valid channels:|<\|start\|>[ \t\r\n]*(?:tool|functions\.)"
 )
@@ -43,7 +43,7 @@ _SSE = lazy_regex(rb"(?:event|data|id|retry):|:[ \t]?[a-z]", re.IGNORECASE)
 _DATA_LINE = lazy_regex(rb"^data:[ \t]*(\{[^\r\n]*)", re.MULTILINE)
 _LINES_OF_INTEGERS = lazy_regex(rb"(?:[ \t]*\d+[ \t]*(?:\r?\n\s*|$))+")
 _LISTS_OF_INTEGERS = lazy_regex(rb"(?:\[\s*\d+(?:\s*,\s*\d+)*\s*,?\s*\]\s*)*(?:\[\s*(?:\d+\s*,\s*)*\d*\s*)?")
-"""Whole arrays, and the beginning of an array that the end of the head cuts off."""
+"""Whole arrays, and the start of an array that is cut off at the end of the head."""
 _CONTROLS = lazy_regex(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]+")
 _MAY_BE_LOG = lazy_regex(
     rb"Received request [^\n]{1,200}: prompt: |Request [^\n]{1,200} details: prompt: "
@@ -64,13 +64,13 @@ _EVENT_TYPE = lazy_regex(r"response\..*|tool\.cancel|conversation\.item\..*|sess
 
 
 class Detection(Struct, frozen=True):
-    """The choice of a format."""
+    """The chosen format, with a reason."""
 
     format: str
     reason: str
     confidence: float
     unknown: str | None = None
-    """If no format was recognized, the kind of input: `json`, `text`, or `binary`."""
+    """The kind of input if no format was recognized: `json`, `text`, or `binary`."""
     keys: tuple[str, ...] = ()
     """The top-level keys of unknown JSON."""
 
@@ -94,7 +94,7 @@ def _aider() -> Detection:
 
 
 def _structured(bare: bytes) -> Detection | None:
-    """Detect JSON or a stream of events, unless markers of a text format begin a line."""
+    """Detect JSON or an event stream, unless a line begins with a marker of a text format."""
     if bare.startswith((b"{", b"[")) and not bare.startswith(b"[BOS]"):
         marker = _LINE_MARKER.search(bare)
         if marker and not bare.startswith(b"["):
@@ -131,7 +131,7 @@ def _by_table(values: list[JsonNode]) -> Detection | None:
 
 
 def _by_plugin(values: list[JsonNode]) -> Detection | None:
-    """Detect a format of a plug-in, after all others."""
+    """Detect a plug-in format, after all others."""
     return _decisive(_tables(values, PLUGGED.tables()))
 
 
@@ -147,7 +147,7 @@ def _tables(values: list[JsonNode], formats: list[RecordFormat]) -> list[Detecti
 
 
 def ranking(head: bytes) -> list[Detection]:
-    """All formats that an input may have: the chosen one, then those that fit less well."""
+    """All formats that an input may have: the chosen one, then those that fit less well, in order."""
     chosen = detect(head)
     bare = head[:HEAD].removeprefix(BYTE_ORDER_MARK).lstrip(b" \t\r\n")
     from viewer.formats import record_formats
@@ -165,7 +165,7 @@ def _event_values(bare: bytes) -> list[JsonNode]:
 
 
 def _first_values(bare: bytes) -> tuple[list[JsonNode], list[JsonNode]]:
-    """The first values of the input, from lines or else the document, and the lines in the document."""
+    """The first values of the input, from its lines or else the document, and the lines in the document."""
     values: list[JsonNode] = []
     readings: list[JsonReading] = []
     if bare.startswith(b"{"):
@@ -199,7 +199,7 @@ def _by_value(value: JsonNode) -> Detection | None:
 
 
 def _is_failed(value: JsonNode) -> bool:
-    """True for the line of a batch, or the body of a response, that holds only an error."""
+    """True for a batch line or a response body that holds only an error."""
     if not any(value.get(key) for key in ("error", "response", "body")):
         return False
     from viewer.formats.json.api_errors import find_error
@@ -274,13 +274,13 @@ def _marked(text: bytes) -> Detection | None:
 
 
 def _names_version(header: bytes) -> bool:
-    """True if a header without a message names a version of OpenChatML; other files have versions, too."""
+    """True if a header without a message names a version of OpenChatML. Other files also have versions."""
     version = _version_of(header)
     return version is not None and _OPENCHATML_VERSION.fullmatch(version) is not None
 
 
 def _version_of(header: bytes) -> str | None:
-    """The version in a header. Long YAML is not parsed for it repeatedly while the input grows."""
+    """The version in a header. Long YAML is not parsed again and again while the input grows."""
     line = _VERSION_LINE.search(header) if len(header) > LONGEST_REMEMBERED else None
     if line:
         return line[1].decode()

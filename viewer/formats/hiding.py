@@ -1,4 +1,4 @@
-"""Flags that hide a text in some format: every reader of records applies all of them."""
+"""Flags that hide text in any format. Every reader of records applies all of them."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ FLAGS = frozenset(
         *("is_visually_hidden_from_conversation", "is_user_system_message"),
     }
 )
-"""Hidden, unless the value is false or null."""
+"""They hide text unless the value is false or null."""
 WORDS = frozenset({"thought", "synthetic", "ignored", "hidden", "redacted", "summary"})
-"""Hidden by true or by a number. Any other value is not a flag: some formats have texts under these names."""
+"""They hide text if the value is true or a number. Some formats have texts under these names."""
 SHOWN = frozenset({"userVisible", "user_visible"})
-"""Hidden, unless the value is true or null."""
+"""They hide text unless the value is true or null."""
 
 STARTERS = frozenset({"parent_tool_use_id", "parentToolUseId", "parentToolUseID", "parentToolCallId"})
-"""Hidden by any text: the call that started another agent, from which the object comes."""
+"""They hide text if the value is any text: the call that started another agent, from which the object comes."""
 KINDS = frozenset({"kind", "part_kind"})
-"""Hidden by a word for a thought, a call, or a reply: other names of a `type`."""
+"""Other names for `type`. They hide text if the value is a word for a thought, a call, or a reply."""
 _HIDDEN_KINDS = ("think", "thought", "reason", "redacted", "tool", "builtin", "function", "system")
 """The beginnings of these words."""
 _HOLDERS = frozenset({"metadata", "annotations"})
@@ -60,7 +60,7 @@ def _hides(name: str, value: JsonNode) -> bool:
 
 
 def _holds_flag(holder: JsonNode) -> bool:
-    """True if a flag is set inside, or if the user is not among those that it is for."""
+    """True if the object has a flag that is set, or an audience without the user."""
     audience = holder.get("audience")
     if audience is not None and audience.items and all(item.text != "user" for item in audience.items):
         return True

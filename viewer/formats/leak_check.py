@@ -1,4 +1,4 @@
-"""Leak check: re-read converted text and compare its safe view with that of the source."""
+"""Leak check: re-read a converted text, and compare its safe view with that of the source."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def count_leaks(
 ) -> int:
     """Count the messages that an end user sees in the written text, but not in its source.
 
-    A reader may detect another format than the written one; the worse count of the two applies."""
+    A reader may detect a format other than the written one. Of the two counts, the larger applies."""
     data = text.encode("utf-8", "replace")
     in_json = {each.number for each in transcripts if FORMATS[each.format].json_content}
     known = [_known(message, message.transcript in in_json) for message in messages]
@@ -39,7 +39,7 @@ def count_leaks(
 
 
 def _shown_texts(data: bytes, format: str) -> list[tuple[str, str | None]]:
-    """The role of every message, and the text that an end user sees of it; None for a hidden one."""
+    """The role of every message and the text that an end user sees of it, which is None if it is hidden."""
     parser = Parser(FORMATS[format])
     events = [*parser.feed(data), *parser.close()]
     in_json = FORMATS[format].json_content
@@ -67,7 +67,7 @@ def _count(shown: list[tuple[str, str | None]], messages: Sequence[Writable], kn
 
 
 def _known(message: Writable, in_json: bool) -> str | None:
-    """The minimal text that an end user sees of the source: every mark counts that counts in its format."""
+    """The least text that an end user sees of the source, where every mark counts that counts in its format."""
     if not message.visible:
         return None
     if message.source_text is not None:
@@ -76,7 +76,7 @@ def _known(message: Writable, in_json: bool) -> str | None:
 
 
 def _shows_more(text: str | None, before: str | None) -> bool:
-    """True if more text is shown. Control tokens do not count: they hide nothing, so a target may show them as text."""
+    """True if more text is shown than before. Control tokens do not count, because the target may show them as text."""
     if text is None or before is None:
         return text is not None
     shown, known = _without_tokens(text), _without_tokens(before)
@@ -84,7 +84,7 @@ def _shows_more(text: str | None, before: str | None) -> bool:
 
 
 def _is_cut_from(shown: bytes, known: bytes) -> bool:
-    """True if the text is the other one with parts left out."""
+    """True if the shown text is the known one with parts left out."""
     at = 0
     for byte in shown:
         at = known.find(byte, at) + 1

@@ -1,4 +1,4 @@
-"""Open the reader of a record format: what its records are read into, and the containers that hold them."""
+"""Open the reader for a record format: choose what reads its records and the containers that hold them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from viewer.reading.recorder import Recorder
 
 
 def traits(format: RecordFormat) -> FormatTraits:
-    """The entry of a table in the list of formats."""
+    """The traits of a record format, for the list of formats."""
 
     def open_reader(record: Recorder, options: ReadOptions) -> Reader:
         if format.messages is not None:
@@ -49,7 +49,7 @@ def _open_events(record: Recorder, table: EventTable, options: ReadOptions) -> R
 
 
 def _open_records(record: Recorder, format: RecordFormat, options: ReadOptions) -> Reader:
-    """A document format may come as one document per line."""
+    """Open the reader. A format with documents may also have one document per line."""
     from viewer.formats.engine.reader import DocumentReader, Records  # lazy: only formats with rules need it
 
     records = Records(record, format, options)

@@ -1,4 +1,4 @@
-"""`PLACES`, the table of where known agents keep their sessions."""
+"""`PLACES`, the table of the folders where known agents keep their sessions."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from msgspec import Struct
 
 
 class Place(Struct, frozen=True):
-    """The files of one agent. Of the folders, the first that exists counts; `~` is the home folder, and `$NAME` an
-    environment variable, without which the folder does not count."""
+    """Where one agent keeps its files. Of the folders, the first that exists counts. `~` is the home folder, and
+    `$NAME` an environment variable, without which the folder does not count."""
 
     agent: str
     folders: tuple[str, ...]
     patterns: tuple[str, ...]
     """Relative to the folder; `*` is one name, `**` any number of folders."""
     archived: tuple[str, ...] = ()
-    """The same for sessions that are listed only on request."""
+    """Patterns for sessions that are listed only on request."""
     names_folder: bool = False
-    """True if the first folder of the path is the working directory with dashes in place of other characters."""
+    """True if the first folder of the path is the working directory with dashes instead of other characters."""
     here: bool = False
-    """True if the folder is looked for in the current directory."""
+    """True if the folder is searched in the current directory."""
     stored_twice: bool = False
-    """True if a session in a database may also be in a file of the same name, which an earlier version wrote."""
+    """True if a session in a database may also be in a file of the same name from an earlier version."""
     ancestors: bool = False
-    """True if also the folders above count, up to the root of the repository."""
+    """True if parent folders also count, up to the root of the repository."""
 
 
 _VS_CODE = (

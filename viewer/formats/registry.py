@@ -23,13 +23,13 @@ class Entry(Struct, frozen=True, gc=False):
     title: str = ""
     """The title for users."""
     detected_by: str = ""
-    """What identifies the format; empty for a table, whose signatures say it."""
+    """What identifies the format; empty for a table, which has signatures."""
     ending: str = ""
     """The suffix of written files."""
 
 
 class LazyRegistry(Mapping[str, Value], Generic[Value]):
-    """Values by name, each loaded on first use; names and titles are available without loading."""
+    """Values by name, each loaded on first use. Names and titles are available without loading."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class LazyRegistry(Mapping[str, Value], Generic[Value]):
         convert: Callable[[Any], Value] = lambda value: value,
         more: Callable[[str], Any] = lambda name: None,
     ) -> None:
-        """`convert` makes a value of what a module holds; `more` finds what has no row, or returns None."""
+        """`convert` turns a module's attribute into a value. `more` finds values without a row, or returns None."""
         self._rows = {row.name: row for row in rows}
         self._convert = convert
         self._more = more

@@ -9,7 +9,7 @@ from viewer.model.messages import Span, Usage
 
 
 class Writable(Protocol):
-    """A message as a view has it; no hidden content is reachable from it."""
+    """A message as a view has it. No hidden content is reachable from it."""
 
     @property
     def transcript(self) -> int:
@@ -17,7 +17,7 @@ class Writable(Protocol):
 
     @property
     def number(self) -> int:
-        """The number of the message, through the whole input."""
+        """The number of the message across the whole input."""
 
     @property
     def span(self) -> Span | None:
@@ -25,7 +25,7 @@ class Writable(Protocol):
 
     @property
     def role(self) -> str:
-        """As given."""
+        """The role as given."""
 
     @property
     def name(self) -> str | None:
@@ -41,7 +41,7 @@ class Writable(Protocol):
 
     @property
     def channel_given(self) -> str | None:
-        """As written; None if not given."""
+        """The channel as written; None if not given."""
 
     @property
     def intent(self) -> str | None:
@@ -57,11 +57,11 @@ class Writable(Protocol):
 
     @property
     def constrained(self) -> bool:
-        """True if the type was required and not only hinted at."""
+        """True if the type was required rather than a hint."""
 
     @property
     def usage(self) -> Usage | None:
-        """The tokens of the reply, as the input states them."""
+        """The token usage of the reply, as the input states it."""
 
     @property
     def ending(self) -> str:
@@ -85,7 +85,7 @@ class Writable(Protocol):
 
     @property
     def thread(self) -> int:
-        """The number of the thread of another agent; 0 for the main agent."""
+        """The thread number of another agent; 0 for the main agent."""
 
     @property
     def extra(self) -> Mapping[str, str]:
@@ -106,11 +106,11 @@ class WritableTranscript(Protocol):
 
     @property
     def number(self) -> int:
-        """Counts from 1 through the whole input."""
+        """The number of the transcript, counted from 1 across the whole input."""
 
     @property
     def format(self) -> str:
-        """The format in which it was read."""
+        """The format of the transcript."""
 
     @property
     def version(self) -> str | None:
@@ -126,11 +126,11 @@ class WritableTranscript(Protocol):
 
 
 Writer = Callable[[Sequence[WritableTranscript], Iterable[Writable]], tuple[str, list[str]]]
-"""A function that returns the text, and a sentence for each loss."""
+"""Returns the text, and a sentence for each loss."""
 
 
 def without_headers(write: Callable[[Iterable[Writable]], tuple[str, list[str]]]) -> Writer:
-    """Make a writer for a format without document headers."""
+    """Wrap the writer of a format without document headers."""
 
     def write_all(transcripts: Sequence[WritableTranscript], messages: Iterable[Writable]) -> tuple[str, list[str]]:
         text, losses = write(messages)

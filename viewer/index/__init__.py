@@ -1,1 +1,1 @@
-"""Index of an input as columns: messages, calls, call ids and diagnostics; no bodies."""
+"""The index of an input as columns: messages, calls, call ids and diagnostics, but no bodies."""

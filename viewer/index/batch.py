@@ -1,4 +1,4 @@
-"""Batches of regular messages from the scanner: each has one plain body."""
+"""`MessageBatch`: regular messages from the scanner as columns. Each has one plain body."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ class MessageBatch(Struct, frozen=True):
     starts: Column
     ends: Column
     leads: Column
-    """From the start of each message to its body."""
+    """The distance from the start of each message to its body."""
     tails: Column
-    """The length of each stop."""
+    """The length of each stop token."""
     kinds: Column
     """Kinds from `MessageIndex.kind_for`."""
     users: bytearray
-    """A mask of the messages of the user."""
+    """A mask of the user messages."""
     id_rows: Column
-    """The positions in the batch that have a call id."""
+    """The positions in the batch of the messages with a call id."""
     id_ends: Column
     """The end of each call id in the text."""
     id_text: bytes
     noted: Column
-    """The positions of messages with something to report about the header or stop."""
+    """The positions of messages whose header or stop token has something to report."""
     escaped: Column
-    """The positions of messages whose text is not the bytes of the body."""
+    """The positions of messages whose text differs from the bytes of the body."""
 
     def __len__(self) -> int:
         return len(self.starts)

@@ -43,7 +43,7 @@ class CallIds:
         return ids
 
     def put(self, row: int, call_id: str) -> None:
-        """Set the call id of a row, which may already have one."""
+        """Set or replace the call id of a row."""
         if not self._rows or row > self._rows[-1]:
             self._text += call_id.encode("utf-8", "surrogatepass")
             self._rows.append(row)
@@ -59,7 +59,7 @@ class CallIds:
 
 
 class CallTable:
-    """The newest row of each call id: a hash table with 12 to 24 bytes per entry. It does not store the ids."""
+    """Hash table from a call id to its newest row, with 12 to 24 bytes per entry. It does not store the ids."""
 
     def __init__(self, id_of: Callable[[int], str | None]) -> None:
         self._id_of = id_of
@@ -78,7 +78,7 @@ class CallTable:
         return entry - 1 if entry else None
 
     def has(self, call_id: str) -> bool:
-        """True if a row has this id: `get` for many ids that are usually new."""
+        """True if a row has this id. Faster than `get` for many ids that are usually new."""
         entries, mask = self._entries, self._mask
         short = hash(call_id) & 0xFFFF_FFFF
         slot = short & mask
@@ -99,7 +99,7 @@ class CallTable:
             self._grow()
 
     def put_new(self, call_ids: Sequence[str | None], row: int) -> None:
-        """Map ids that are not known to consecutive rows. A row may lack an id."""
+        """Map unknown ids to consecutive rows. A row may lack an id."""
         for place, call_id in enumerate(call_ids, row + 1):
             if call_id is None:
                 continue

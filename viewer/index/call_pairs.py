@@ -1,4 +1,4 @@
-"""Pairs of calls and replies that answer each other, gathered so that the call ledger takes them over together."""
+"""Pairs of calls and their replies, gathered so that the call ledger can add them all at once."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ if TYPE_CHECKING:
 
 
 class CallPairs:
-    """Consecutive calls and replies. Each reply answers one of the calls, by its id or, if both have none, by its tool.
+    """Consecutive calls and replies. Each reply answers one of the calls, by id or, if both lack an id, by tool.
 
-    Nothing else that the ledger knows concerns such a pair: the id is new, and no earlier call without an id waits for
-    a reply of this tool. A call or reply that does not fit is refused and changes nothing."""
+    Such a pair involves no other entry of the ledger: the id is new, and no earlier call without an id awaits a reply
+    of this tool. A call or reply that does not fit is refused and changes nothing."""
 
     def __init__(self, ledger: CallLedger, *, in_turn: bool) -> None:
-        """`in_turn` is true if the first of them belongs to the current turn of the ledger."""
+        """`in_turn` is true if the first pair belongs to the current turn of the ledger."""
         self._ledger = ledger
         self._in_turn = in_turn
         self.calls: list[int] = []
         self.replies: list[int] = []
         self.tools: list[str] = []
         self.ids: list[str | None] = []
-        """Call, reply, tool and call id of each pair; the reply is 0 if it did not come yet."""
+        """Call, reply, tool and call id of each pair. The reply is 0 until it arrives."""
         self.order: list[int] = []
-        """The pairs in the order of their replies."""
+        """The pairs, in the order of their replies."""
         self.are_noted = False
         """True if replies without an id are reported."""
         self._open: dict[str, int] = {}
@@ -32,7 +32,7 @@ class CallPairs:
         self._seen: set[str] = set()
 
     def begin_turn(self) -> None:
-        """Begin another turn."""
+        """Begin a new turn."""
         self._in_turn = False
 
     @property
@@ -41,7 +41,7 @@ class CallPairs:
         return not self._open and not self._open_by_tool
 
     def add_call(self, number: int, tool: str, bare_tool: str, call_id: str | None) -> bool:
-        """Add a call; False if it is refused. `bare_tool` is the name that linking compares."""
+        """Add a call, or return False to refuse it. `bare_tool` is the name that linking compares."""
         if call_id is None:
             if bare_tool in self._open_by_tool or (self._in_turn and self._ledger.awaits_reply(bare_tool)):
                 return False
@@ -58,7 +58,7 @@ class CallPairs:
         return True
 
     def add_reply(self, number: int, bare_tool: str, call_id: str | None) -> bool:
-        """Add a reply; False if it is refused."""
+        """Add a reply, or return False to refuse it."""
         if call_id is None:
             pair = self._open_by_tool.pop(bare_tool, None) if bare_tool else None
         else:
@@ -70,5 +70,5 @@ class CallPairs:
         return True
 
     def cut(self, calls: int) -> None:
-        """Forget all but the first of these calls, which all have their replies, and no other call has one."""
+        """Keep only the first `calls` calls. These all have replies, and the others have none."""
         del self.calls[calls:], self.replies[calls:], self.tools[calls:], self.ids[calls:], self.order[calls:]

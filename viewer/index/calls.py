@@ -25,11 +25,11 @@ UNNAMED = "tool"
 """The tool of a call or reply without a tool name."""
 Report = Callable[[Rule, str | None, int, int, int | None], None]
 Place = Callable[[], Span]
-"""A function that returns the span of a call id, or where it should be. Called only for a report there."""
+"""A function that returns the span of a call id, or where it should be. Called only to report a problem there."""
 
 
 class CallState(Enum):
-    """State of a call."""
+    """The state of a call."""
 
     PENDING = "pending"
     OK = "ok"
@@ -87,7 +87,7 @@ def bare_tool_name(name: str) -> str:
 
 
 class OpenCalls:
-    """Rows of calls without a reply, in order. Calls without an id are inferred first."""
+    """Rows of calls without a reply, in order. A reply is linked to calls without an id first."""
 
     def __init__(self) -> None:
         self.without_id: deque[int] = deque()
@@ -95,7 +95,7 @@ class OpenCalls:
 
 
 class CallLedger:
-    """Ledger that links the calls and replies of an input in the order in which they close.
+    """Links the calls and replies of an input, in the order in which they close.
 
     Calls and replies are columns, about 13 bytes each. Facts about their messages stay in the index."""
 
@@ -114,15 +114,15 @@ class CallLedger:
         self._observed: dict[int, int] = {}
         """Milliseconds from call to reply, observed while following."""
         self._delays: dict[int, int] = {}
-        """Milliseconds from deadline to reply, by the message of the diagnostic."""
+        """Milliseconds from the deadline to the reply, by the message of the diagnostic."""
         self.relinked = array("I")
         """Rows whose reply was replaced, once per replacement."""
         self.answered: list[int] | None = None
         """If set, collects the row of each call that gets a reply."""
         self.overdue: set[int] = set()
-        """Rows of calls whose deadline passed without a reply, and that were reported."""
+        """Rows of calls that were reported because their deadline passed without a reply."""
         self._passed = 0
-        """Calls below this row were followed by a message that is not a call or a reply."""
+        """Calls before this row were followed by something other than a call or reply."""
         self._turn_first = 0
         """The first row of the current turn."""
         self._begin_transcript()
@@ -181,11 +181,11 @@ class CallLedger:
         return self._calls[:], self._replies[:]
 
     def set_state(self, row: int, state: CallState) -> None:
-        """Set the state of a call as known so far."""
+        """Set the current state of a call."""
         self._states[row] = self._states[row] & _INFERRED | _STATE_OF[state]
 
     def set_inferred(self, row: int, inferred: bool) -> None:
-        """Record if the reply was linked by tool and order."""
+        """Record whether the reply was linked by tool and order."""
         self._states[row] = self._states[row] & ~_INFERRED | (_INFERRED if inferred else 0)
 
     def call(self, row: int) -> int:
@@ -201,7 +201,7 @@ class CallLedger:
         return self._delays.get(message)
 
     def deadline_ms(self, row: int) -> int | None:
-        """The deadline that a call gave its tool."""
+        """The deadline that the call set for its tool."""
         return self._deadlines.get(row)
 
     @property
@@ -214,9 +214,9 @@ class CallLedger:
         self._known_ids = CallTable(self.call_id)
         self._open_by_id: dict[str, deque[int]] = {}
         self._inferred_by_id: dict[str, deque[int]] = {}
-        """Calls with an id whose reply had none. A later reply with the id takes the link over."""
+        """Calls with an id that were linked to a reply without one. A later reply with the id takes over the link."""
         self._reply_places: dict[int, Span] = {}
-        """The position of the missing id of each such reply, by row."""
+        """Where the id is missing in each such reply, by row."""
         self._cancelled: set[int] = set()
         self._late: set[int] = set()
         self._begin_turn(0)
@@ -229,7 +229,7 @@ class CallLedger:
         self._open_without_tool: deque[int] = deque()
 
     def start_transcript(self) -> None:
-        """Start another transcript. Nothing links across."""
+        """Start a new transcript. No link crosses the border."""
         self.end_transcript()
         self._begin_transcript()
 
@@ -240,13 +240,13 @@ class CallLedger:
             self._begin_turn(turn)
 
     def skip_messages(self) -> None:
-        """Note a message that is not a call or a reply."""
+        """Record that a message other than a call or reply came."""
         self._passed = len(self)
 
     def add_call(self, number: int, header: Header, call_id: str | None, place: Place, needs_id: bool) -> int:
         """Add a call and return its row. A call without a tool links to the next reply that no other call claims.
 
-        The header may lack the call id."""
+        `call_id` counts, even if the header has none."""
         tool = full_tool_name(header.recipient) if header.recipient else UNNAMED
         row = self._add(number, 0, tool, CallState.PENDING, call_id)
         if call_id is not None:
@@ -271,16 +271,16 @@ class CallLedger:
         return self._known_ids.has(call_id)
 
     def awaits_reply(self, bare_tool: str) -> bool:
-        """True if a call to this tool in the current turn, which has no id, waits for its reply."""
+        """True if a call to this tool in the current turn has no id and still awaits its reply."""
         calls = self._open_by_tool.get(bare_tool)
         if calls:
             self._forget_answered(calls.without_id)
         return bool(calls and calls.without_id)
 
     def add_pairs(self, pairs: CallPairs, place: Callable[[int], Span], *, is_passed: bool) -> None:
-        """Add calls with their replies, which nothing that is open concerns. `place` returns where an id is missing.
+        """Add calls with their replies; no open call is involved. `place` returns where an id is missing.
 
-        `is_passed` is true if other messages are between them."""
+        `is_passed` is true if there are other messages between them."""
         first = len(self)
         if is_passed:
             self._passed = first
@@ -297,15 +297,15 @@ class CallLedger:
                 self._report(I_CALL_INFERRED, None, *place(reply), reply)
 
     def set_deadline(self, row: int, milliseconds: int) -> None:
-        """Set the deadline that a call gave its tool."""
+        """Set the deadline that the call set for its tool."""
         self._deadlines[row] = milliseconds
 
     def add_reply(
         self, number: int, header: Header, call_id: str | None, place: Place, *, needs_id: bool, notes_inferred: bool
     ) -> int:
-        """Add a reply and return the row of its call, still in the state of a plain answer.
+        """Add a reply and return the row of its call, whose state is that of a plain answer so far.
 
-        The header may lack the call id."""
+        `call_id` counts, even if the header has none."""
         if call_id is None and needs_id:
             self._report(W_CALL_ID_MISSING, "reply", *place(), number)
         row = self._call_with(call_id) if call_id is not None else None
@@ -335,7 +335,7 @@ class CallLedger:
         self.set_state(row, CallState.TIMEOUT)
 
     def _call_with(self, call_id: str) -> int | None:
-        """The first open call with this id, or else the first with an inferred reply, which it loses."""
+        """The first open call with this id, or else the first one with an inferred reply, which it loses."""
         queue = self._open_by_id.get(call_id)
         row = self._first_open(queue)
         if queue is not None and not queue:
@@ -384,7 +384,7 @@ class CallLedger:
         return CallState.CANCELLED if state is CallState.OK and row in self._cancelled else state
 
     def _infer(self, name: str | None, reply: int, *, with_ids: bool) -> int | None:
-        """The first open call before the reply to this tool, or to any tool if the reply names none."""
+        """The first open call of this tool before the reply, or of any tool if the reply names none."""
         calls = self._open_by_tool.get(bare_tool_name(name)) if name else self._open_in_order
         row = self._first_open(calls.without_id, reply) if calls else None
         if row is None and calls and with_ids:
@@ -396,7 +396,7 @@ class CallLedger:
         return row
 
     def _first_open(self, queue: deque[int] | None, reply: int | None = None) -> int | None:
-        """Pop the first of these calls without a reply, and drop answered ones."""
+        """Pop the first of these calls that has no reply, and drop answered ones."""
         if queue:
             self._forget_answered(queue)
         if not queue or (reply is not None and self._calls[queue[0]] > reply):
@@ -440,7 +440,7 @@ class CallLedger:
                 self._leave_unanswered(row)
 
     def end_transcript(self) -> None:
-        """End the transcript: calls that another message followed become unanswered."""
+        """End the transcript: open calls that were followed by another message become unanswered."""
         for row in range(self._turn_first, min(self._passed, len(self))):
             self._leave_unanswered(row)
 
@@ -472,7 +472,7 @@ class CallLedger:
 
 
 class CallLinks(Sequence[CallLink]):
-    """All calls and replies as a sequence that builds its values on access."""
+    """All calls and replies, as a sequence that builds its values on access."""
 
     def __init__(self, ledger: CallLedger) -> None:
         self._ledger = ledger

@@ -1,4 +1,4 @@
-"""Diagnostics of an input as columns, made into values on access. Equal neighbors share a count."""
+"""Diagnostics of an input as columns, with a cap per code. Equal neighbors are merged and counted."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from viewer.model.diagnostic import Diagnostic, Rule
 from viewer.rules import RULES
 
 MOST_PER_CODE = 1_000
-"""Diagnostics kept per code; others are only counted."""
+"""Diagnostics kept per code; the rest is only counted."""
 
 _KINDS = [(code, reason) for code, rule in RULES.items() for reason in (None, *rule.reasons)]
 _KIND_OF = {kind: number for number, kind in enumerate(_KINDS)}
@@ -18,10 +18,10 @@ _BLANK_BLOCK = 4096
 
 
 class Findings:
-    """A growing list of diagnostics, about 30 bytes each. `read` returns bytes of the input.
+    """A growing list of diagnostics, about 30 bytes each, made into values on access. `read` returns input bytes.
 
-    At most `most_per_code` of a code are listed. The same number is kept for messages that the end user sees, so that
-    hidden messages do not change what the end user sees. Those over the cap are *spare* and only for safe audiences."""
+    At most `most_per_code` of a code are listed. As many again are kept for messages that the end user sees, so that
+    hidden messages do not change that list. Those over the cap are *spare*: only safe audiences get them."""
 
     def __init__(
         self,
@@ -30,12 +30,12 @@ class Findings:
         is_shown: Callable[[int], bool] | None = None,
     ) -> None:
         self.most_per_code = most_per_code
-        """How many diagnostics of one code are listed; 0 for all."""
+        """How many diagnostics of a code are listed; 0 for all."""
         self.more: dict[str, int] = {}
-        """How many diagnostics of each code are not listed."""
+        """How many diagnostics of each code are left out."""
         self._read = read
         self._is_shown = is_shown
-        """True if the end user sees the message of this number."""
+        """True if the end user sees the message with this number."""
         self._kept: dict[str, int] = {}
         self._kept_shown: dict[str, int] = {}
         """For each code over the cap, how many diagnostics of shown messages are kept."""
@@ -46,7 +46,7 @@ class Findings:
         self._ends = array("Q")
         self._counts = array("I")
         self._newest: dict[int, int] = {}
-        """The newest row of each kind; the next one may join it."""
+        """The newest row of each kind, which an equal diagnostic may join."""
         self._totals = {"error": 0, "warning": 0, "info": 0}
 
     def __len__(self) -> int:
@@ -116,7 +116,7 @@ class Findings:
 
     def _is_blank(self, start: int, end: int) -> bool:
         """True if there is only whitespace between these offsets."""
-        size = 1  # usually the first byte decides
+        size = 1  # the first byte usually decides
         while start < end:
             if not self._read(start, min(end, start + size)).isspace():
                 return False
@@ -124,7 +124,7 @@ class Findings:
         return True
 
     def set_reason(self, row: int, reason: str) -> bool:
-        """Change the reason of a diagnostic within its code; True if it was different."""
+        """Change the reason of a diagnostic, but not its code; True if the reason was different."""
         code, before = _KINDS[self._kinds[row]]
         if before == reason:
             return False
@@ -134,11 +134,11 @@ class Findings:
         return True
 
     def total(self, severity: str) -> int:
-        """How many diagnostics of a severity there are, including their counts and those not kept."""
+        """How many diagnostics have this severity, including merged ones and those not kept."""
         return self._totals[severity]
 
     def count(self, code: str) -> int:
-        """How many diagnostics with a code there are, including their counts and those not kept."""
+        """How many diagnostics have this code, including merged ones and those not kept."""
         kept = (row for row in range(len(self)) if not self._spare[row] and self.code(row) == code)
         return sum(self._counts[row] for row in kept) + self.more.get(code, 0)
 

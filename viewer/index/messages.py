@@ -1,4 +1,4 @@
-"""Message index: positions and headers of all messages as columns; no bodies."""
+"""`MessageIndex`: positions and headers of all messages as columns, without bodies."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ENDING_OF = {ending: number for number, ending in enumerate(_ENDINGS)}
 _ESCAPED, _IRREGULAR, _HAS_STOP, _BROKE_OUT, _CANCELLED = 8, 16, 32, 64, 128
 """An irregular body is not one plain run of bytes."""
 WORTH_A_BACKEND = 32
-"""A smaller batch takes less time without the backend."""
+"""Smaller batches are faster without the backend."""
 _PLAIN = PlainColumns()
 _FAR_LEAD, _FAR_TAIL = 0xFFFF_FFFF, 0xFF
 
@@ -27,12 +27,12 @@ _FAR_LEAD, _FAR_TAIL = 0xFFFF_FFFF, 0xFF
 class MessageIndex:
     """Messages by number, at most 64 bytes each, plus the kinds that many of them share.
 
-    Messages with equal headers (except call ids) and endings have the same *kind*: whatever depends on nothing else,
+    Messages with the same header (except for the call id) and ending have the same *kind*. What depends only on those,
     such as visibility, is computed once per kind."""
 
     def __init__(self) -> None:
         self.spans = SpanColumns()
-        """Their positions by row: the number minus one."""
+        """Their positions. The row is the number minus one."""
         self.columns: Columns = PlainColumns()
         """The backend for operations on the columns of this document."""
         self.kinds = array("I", [0])
@@ -41,7 +41,7 @@ class MessageIndex:
         self._kind_flags = bytearray(1)
         self._kind_of: dict[int, int] = {}
         self.regular_kinds = bytearray(1)
-        """A flag for each kind: 1 if the body of its messages is one plain run of bytes."""
+        """A flag for each kind: 1 if the bodies of its messages are single plain runs of bytes."""
         self._transcripts: list[tuple[int, int]] = []
         """The first row of each transcript, and its number."""
         self._turn = array("I")
@@ -54,20 +54,20 @@ class MessageIndex:
         self._times: dict[int, int] = {}
         self._turns = TurnCounter()
         self._superseded: list[tuple[int, int]] = []
-        """The first and the last message of each branch that was left behind, in order and apart."""
+        """The first and last message of each abandoned branch, in order and without overlaps."""
         self.usages: dict[int, Usage] = {}
-        """The tokens of messages that state them."""
+        """The token usage of messages that state it."""
         self.total_usages: dict[int, Usage] = {}
-        """The tokens of whole transcripts, by number."""
+        """The token usage of whole transcripts, by number."""
 
     def use(self, transcript: int, number: int, usage: Usage) -> None:
-        """Add to the tokens of a message, or of a transcript if the number is 0."""
+        """Add to the token usage of a message, or of a transcript if the number is 0."""
         usages, key = (self.usages, number) if number else (self.total_usages, transcript)
         known = usages.get(key)
         usages[key] = known.plus(usage) if known else usage
 
     def supersede(self, first: int, last: int) -> None:
-        """Mark the messages of a branch that was left behind."""
+        """Mark these messages as an abandoned branch."""
         touched = [branch for branch in self._superseded if branch[0] <= last and first <= branch[1]]
         for branch in touched:
             self._superseded.remove(branch)
@@ -76,21 +76,21 @@ class MessageIndex:
         )
 
     def is_superseded(self, number: int) -> bool:
-        """True if a message is on a branch that was left behind."""
+        """True if a message is on an abandoned branch."""
         return self.branch_of(number) is not None
 
     def branch_of(self, number: int) -> tuple[int, int] | None:
-        """The first and the last message of the branch that was left behind with this message."""
+        """The first and last message of the abandoned branch that holds this message."""
         place = bisect_left(self._superseded, (number + 1, 0)) - 1
         return self._superseded[place] if place >= 0 and number <= self._superseded[place][1] else None
 
     @property
     def branches(self) -> Sequence[tuple[int, int]]:
-        """The first and the last message of each branch that was left behind, in order."""
+        """The first and last message of each abandoned branch, in order."""
         return self._superseded
 
     def use_columns(self, columns: Columns) -> None:
-        """Use another backend from now on; the columns stay."""
+        """Switch to another backend; the columns stay."""
         self.columns = columns
 
     def __len__(self) -> int:
@@ -125,7 +125,7 @@ class MessageIndex:
         return (Piece(self.spans.body_start(row), self.spans.body_end(row), coding),)
 
     def header_key(self, number: int) -> int:
-        """The kind of a message, as a key for facts that depend only on its header and ending."""
+        """The kind of a message: a key for facts that depend only on its header and ending."""
         return self.kinds[number]
 
     @property
@@ -148,7 +148,7 @@ class MessageIndex:
         )
 
     def kind_for(self, header: Header, ending: Ending, *, escaped: bool) -> int:
-        """The kind of complete messages with one run of bytes, for a batch."""
+        """The kind of complete messages whose body is one run of bytes, for a batch."""
         return self._kind(self._header_number(header), _ENDING_OF[ending] | _HAS_STOP | (_ESCAPED if escaped else 0))
 
     def _kind(self, header: int, flags: int) -> int:
@@ -170,14 +170,14 @@ class MessageIndex:
         return self._turn[first - 1 : last]
 
     def transcripts(self, first: int, last: int) -> list[tuple[int, int]]:
-        """The transcripts of these messages, each with its first message here."""
+        """The transcripts of these messages, each with its first message among them."""
         place = self._transcript_place(first)
         after = bisect_left(self._transcripts, (last,), place)
         rest = [(row + 1, number) for row, number in self._transcripts[place + 1 : after]]
         return [(first, self._transcripts[place][1]), *rest]
 
     def numbers_of_transcript(self, transcript: int) -> tuple[int, int] | None:
-        """The first and the last message of a transcript; None if it has none."""
+        """The first and last message of a transcript; None if it has none."""
         place = bisect_left(self._transcripts, transcript, key=lambda entry: entry[1])
         if place == len(self._transcripts) or self._transcripts[place][1] != transcript:
             return None
@@ -221,7 +221,7 @@ class MessageIndex:
             self._times[row] = message.time_ms
 
     def grow(self, number: int, pieces: tuple[Piece, ...], first: int) -> None:
-        """Grow an open message: these pieces replace the known ones from index `first` on."""
+        """Extend an open message: these pieces replace the known ones from index `first` on."""
         row, kind = number - 1, self.kinds[number]
         flags = self._kind_flags[kind]
         known = self._pieces.get(row)
@@ -249,7 +249,7 @@ class MessageIndex:
         return self._call_ids.get(number - 1)
 
     def call_ids(self, first: int, last: int) -> list[str | None]:
-        """The call ids of the messages of these numbers."""
+        """The call ids of the messages with these numbers."""
         return self._call_ids.between(first - 1, last)
 
     def time_ms(self, number: int) -> int | None:
@@ -261,15 +261,15 @@ class MessageIndex:
         return self.spans.span(number - 1)
 
     def bounds(self, first: int, last: int) -> tuple[Column, Column]:
-        """Where the messages of these numbers begin and end."""
+        """Where the messages with these numbers begin and end."""
         return self.spans.spans(first - 1, last)
 
     def bodies(self, first: int, last: int) -> tuple[Column, Column]:
-        """Where the bodies of the messages of these numbers begin and end."""
+        """Where the bodies of the messages with these numbers begin and end."""
         return self.spans.bodies(self.columns, first - 1, last)
 
     def verbatim(self, first: int, last: int) -> bytearray:
-        """A mask of the messages of these numbers that came in a batch, and whose text is the bytes of the body."""
+        """A mask of those among these messages that came in a batch and whose text is the bytes of the body."""
         return self.spans.verbatim(first - 1, last)
 
     def _append(self, message: Message) -> None:
@@ -283,7 +283,7 @@ class MessageIndex:
             self._transcripts.append((row, number))
 
     def _header_number(self, header: Header) -> int:
-        """The number of a header in this index, without its call id."""
+        """The number of a header, ignoring its call id, in this index."""
         if header is self._last_header[0]:
             return self._last_header[1]
         shared = header.with_call_id(None) if header.call_id is not None else header
@@ -295,7 +295,7 @@ class MessageIndex:
         return known
 
     def _place_body(self, row: int, message: Message) -> int:
-        """Store the body in the columns, or as pieces if it is not one plain run; return the flags for that."""
+        """Store the body in the columns, or as pieces if it is not one plain run; return the matching flags."""
         flags = self._place_pieces(row, message.pieces)
         if flags & _IRREGULAR:
             self.spans.set_body_end(row, message.stop[0] if message.stop else message.span[1])
@@ -319,20 +319,20 @@ def _marks(message: Message) -> int:
 
 
 class SpanColumns:
-    """Spans of messages and their bodies by row, 21 bytes each. A body start or end is a distance, or a separate offset
-    if it is too far."""
+    """Spans of messages and their bodies by row, 21 bytes each. A body start or end is a distance from the message
+    border, or a separate offset if it is too far away."""
 
     def __init__(self) -> None:
         self._start = array("Q")
         self._end = array("Q")
         self._lead = array("I")
-        """From the start of a message to its body."""
+        """The distance from the start of a message to its body."""
         self._tail = array("B")
-        """From the end of the body, or the start of the stop, to the end of the message."""
+        """The distance from the end of the body, where the stop token starts, to the end of the message."""
         self._far_starts: dict[int, int] = {}
         self._far_ends: dict[int, int] = {}
         self._verbatim_firsts, self._verbatim_ends = array("Q"), array("Q")
-        """The rows of batches whose text is the bytes of the body: the first row and the end of each run of them."""
+        """The first row and the end of each run of rows from batches whose text is the bytes of the body."""
 
     def __len__(self) -> int:
         return len(self._start)
@@ -390,11 +390,11 @@ class SpanColumns:
         return mask
 
     def set_span(self, row: int, span: Span) -> None:
-        """Set the span of a message; the caller must set the body again."""
+        """Set the span of a message. The caller must set the body again."""
         self._start[row], self._end[row] = span
 
     def reach(self, row: int, end: int) -> None:
-        """Extend a message at least to this offset; the caller must set the body again."""
+        """Extend a message at least to this offset. The caller must set the body again."""
         self._end[row] = max(self._end[row], end)
 
     def body_start(self, row: int) -> int:
@@ -403,7 +403,7 @@ class SpanColumns:
         return self._start[row] + lead if lead != _FAR_LEAD else self._far_starts[row]
 
     def body_end(self, row: int) -> int:
-        """Where the body ends and the stop begins."""
+        """Where the body ends and the stop token begins."""
         tail = self._tail[row]
         return self._end[row] - tail if tail != _FAR_TAIL else self._far_ends[row]
 

@@ -1,4 +1,4 @@
-"""Selection of one transcript of an input: its events alone, numbered from 1, at their places in the input."""
+"""Selection of one transcript of an input: only its events, renumbered from 1, with their positions in the input."""
 
 from __future__ import annotations
 
@@ -23,35 +23,35 @@ from viewer.model.events import (
 from viewer.model.messages import Message
 
 LARGEST_NUMBER = 9
-"""Digits."""
+"""In digits."""
 
 
 def item_number(item: str) -> int:
-    """The number of a transcript, counted from 1, that an item is; 0 if it is none."""
+    """The transcript number, counted from 1, that an item states; 0 if it is not a number."""
     return int(item) if item.isascii() and item.isdigit() and len(item) <= LARGEST_NUMBER else 0
 
 
 class OneTranscript:
-    """Filter of the events of a parser. The messages of a transcript have consecutive numbers."""
+    """Filters the events of a parser. The messages of a transcript have consecutive numbers."""
 
     def __init__(self, item: str) -> None:
-        """`item` is the number of the transcript, or else the id of its session."""
+        """`item` is the number of the transcript or the id of its session."""
         self.item = item
         self.number = item_number(item)
-        """0 as long as no transcript has the id."""
+        """0 until a transcript has the id."""
         self.count = 0
-        """The number of transcripts that began so far."""
+        """How many transcripts have begun so far."""
         self._first = 0
-        """The number of the first message of the transcript; 0 before it."""
+        """The number of the first message of the transcript; 0 until it arrives."""
         self._last = 0
 
     @property
     def is_found(self) -> bool:
-        """True if the transcript was among the events."""
+        """True if the events so far include the transcript."""
         return 0 < self.number <= self.count
 
     def events(self, events: Iterable[Event]) -> list[Event]:
-        """The events of the transcript."""
+        """Those of these events that belong to the transcript."""
         return [chosen for event in events if (chosen := self._chosen(event)) is not None]
 
     def _chosen(self, event: Event) -> Event | None:

@@ -1,1 +1,1 @@
-"""Answers to questions about transcripts, as values made from projections."""
+"""Analyses of transcripts: comparison, leaks, readings, and next prompts, computed as values from projections."""

@@ -1,4 +1,4 @@
-"""Align the messages of two transcripts: anchors, runs, the most similar pairs in between, and replies by call."""
+"""Align the messages of two transcripts: by anchors and runs, by similarity in between, and replies by their calls."""
 
 from __future__ import annotations
 
@@ -12,25 +12,26 @@ from viewer.insight.words import plain_words
 
 LEAST_SIMILAR = 0.4
 _SAME_TOOL = 0.35
-"""The weight of the recipient; the rest is that of the words."""
+"""The weight of an equal recipient; the words have the rest."""
 MOST_WORDS = 20_000
-"""Words of a body that are compared."""
+"""How many words of a body to compare."""
 
 Work = Callable[[], None]
 Pairs = list[tuple[int, int]]
 
 
 class Row(Struct, frozen=True, gc=False):
-    """A pair of messages, or a message of one side; the position is -1 on the side without one."""
+    """A pair of messages, or a message of one side. The position is -1 on the side without one."""
 
     a: int
     b: int
     moved: bool = False
-    """True if the pair is not in the order of the others."""
+    """True if the pair is out of order."""
 
 
 def align(a: Side, b: Side, work: Work = lambda: None) -> list[Row]:
-    """The rows of a comparison, in the order of both sides. `work` is called now and then, and may raise to stop."""
+    """Return the rows of a comparison, in the order of both sides. `work` is called regularly, and may raise to
+    stop."""
     rows: list[Row] = []
     for first, second in _pair_parts(a.parts, b.parts):
         pairs = _align_parts(a, b, first, second, work)
@@ -39,7 +40,7 @@ def align(a: Side, b: Side, work: Work = lambda: None) -> list[Row]:
 
 
 def _pair_parts(a: Sequence[Part], b: Sequence[Part]) -> Iterator[tuple[Part, Part]]:
-    """Transcripts with the same id in their headers, then the others in order."""
+    """Pair transcripts: first those with the same id in their headers, then the others in order."""
     by_id = {name: part for part in b if (name := _id_of(part))}
     used = set[int]()
     partners: list[Part | None] = []
@@ -66,7 +67,7 @@ def _id_of(part: Part) -> str:
 
 
 def _align_parts(a: Side, b: Side, first: Part, second: Part, work: Work) -> Pairs:
-    """The pairs of two transcripts. A reply with a call pairs through its call."""
+    """Align two transcripts. A reply is paired through its call, if it has one."""
     in_a = [position for position in range(first.first, first.end) if position not in a.replies]
     in_b = [position for position in range(second.first, second.end) if position not in b.replies]
     runs, gaps = match([a.key[position] for position in in_a], [b.key[position] for position in in_b])
@@ -79,7 +80,7 @@ def _align_parts(a: Side, b: Side, first: Part, second: Part, work: Work) -> Pai
 
 
 def _moved_calls(a: Side, b: Side, first: Part, second: Part, pairs: Pairs) -> Iterator[tuple[int, int]]:
-    """Calls that are left, with the same tool and id, or the same in everything, in another order."""
+    """Pair the remaining calls that are out of order: those with the same tool and id, or identical ones."""
     paired_a, paired_b = {i for i, _ in pairs}, {j for _, j in pairs}
     left_a = [i for i in range(first.first, first.end) if i in a.calls and i not in paired_a]
     left_b = [j for j in range(second.first, second.end) if j in b.calls and j not in paired_b]
@@ -110,7 +111,7 @@ def _by_key(side: Side, position: int) -> object:
 
 
 def _replies(a: Side, b: Side, first: Part, second: Part, pairs: dict[int, int]) -> Iterator[tuple[int, int]]:
-    """The replies to paired calls; a call may have several."""
+    """Pair the replies of paired calls; a call may have several."""
     of_call: dict[int, list[int]] = {}
     for j in range(second.end - 1, second.first - 1, -1):
         if j in b.replies:
@@ -123,7 +124,7 @@ def _replies(a: Side, b: Side, first: Part, second: Part, pairs: dict[int, int])
 
 
 def _similar(a: Side, b: Side, in_a: Sequence[int], in_b: Sequence[int], work: Work) -> Pairs:
-    """The pairs of a gap, in order, whose similarities have the largest sum."""
+    """Return the ordered pairs of a gap with the largest sum of similarities."""
     pairs: Pairs = []
     for gap in _small((0, len(in_a), 0, len(in_b))):
         work()
@@ -132,7 +133,7 @@ def _similar(a: Side, b: Side, in_a: Sequence[int], in_b: Sequence[int], work: W
 
 
 def _small(gap: Gap) -> Iterator[Gap]:
-    """The gap, or its halves if it is too large."""
+    """Return the gap, or its halves if it is too large."""
     waiting = [gap]
     while waiting:
         i, i_end, j, j_end = waiting.pop()
@@ -144,7 +145,7 @@ def _small(gap: Gap) -> Iterator[Gap]:
 
 
 def _most_similar(a: Side, b: Side, in_a: Sequence[int], in_b: Sequence[int]) -> Pairs:
-    """Needleman–Wunsch without a penalty for gaps; only pairs of one group that are similar enough count."""
+    """Find the best pairs by Needleman–Wunsch without gap penalty. Only similar pairs of one group count."""
     bags = _Bags()
     second = [(b.group[j], b.tool[j], *bags.of(_words(b, j))) for j in in_b]
     by_group: dict[int, list[int]] = {}
@@ -171,7 +172,7 @@ def _most_similar(a: Side, b: Side, in_a: Sequence[int], in_b: Sequence[int]) ->
 
 
 def _next_sums(above: list[float], found: dict[int, float], width: int) -> list[float]:
-    """The best sums that include one more message."""
+    """Return the best sums that include one more message."""
     if not found:
         return above
     row, best = [0.0], 0.0
@@ -200,14 +201,14 @@ def _traced(in_a: Sequence[int], in_b: Sequence[int], sums: list[list[float]], c
 
 
 class _Bags:
-    """Multisets of words as bits, so that an intersection is one operation: a bit for the first occurrence of each
+    """Multisets of words as bits, so that an intersection is one operation: one bit for the first occurrence of each
     word, one for the second, and so on."""
 
     def __init__(self) -> None:
         self._bits: dict[tuple[str, int], int] = {}
 
     def of(self, words: Sequence[str]) -> tuple[int, int]:
-        """The bits of a multiset, and how many there are."""
+        """Return the bits of a multiset and their number."""
         counts: dict[str, int] = {}
         bits = bytearray((len(self._bits) + len(words)) // 8 + 1)
         for word in words:
@@ -222,7 +223,7 @@ def _words(side: Side, position: int) -> Sequence[str]:
 
 
 def _in_order(pairs: Pairs, first: Part, second: Part) -> Iterator[Row]:
-    """All messages: what is only in A comes before what is only in B."""
+    """Merge all messages in order. Messages only in A come before messages only in B."""
     by_a = dict(pairs)
     in_order = set(increasing(sorted(pairs)))
     used = {j for _, j in pairs}

@@ -1,4 +1,4 @@
-"""Chat messages made from a history, and the chat templates of servers that turn them into a prompt again."""
+"""Chat templates: turn a history into chat messages, and render them as servers do."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MARKS = ("<|channel|>analysis<|message|>", "<|channel|>final<|message|>")
 
 
 class Refusal(Exception):  # noqa: N818
-    """A template raises an exception instead of a prompt."""
+    """Raised if a template refuses a history."""
 
     def __init__(self, number: int, reason: str) -> None:
         self.number = number
@@ -27,19 +27,19 @@ class Refusal(Exception):  # noqa: N818
 
 
 class Change(Struct, frozen=True, gc=False):
-    """What a prompt does to a message."""
+    """What happens to a message in a prompt."""
 
     number: int
     what: str
 
 
 class Text(Struct, frozen=True, gc=False):
-    """The body of one message, as a part of a chat message."""
+    """The body of one message, as part of a chat message."""
 
     number: int
     text: str
     is_final: bool = True
-    """True unless the message has another channel."""
+    """True if the message is on the final channel or has none."""
 
 
 class ChatCall(Struct, frozen=True):
@@ -51,16 +51,16 @@ class ChatCall(Struct, frozen=True):
     tool: str
     """The recipient as written."""
     arguments: object
-    """A JSON object, or the text if it is none."""
+    """The arguments as a JSON object, or as text if they are not one."""
 
     @property
     def as_json(self) -> str:
-        """The arguments as templates write them; a string is encoded a second time."""
+        """Return the arguments as templates write them. A string is encoded a second time."""
         return _json(self.arguments)
 
 
 class ChatMessage(Struct, frozen=True):
-    """A message as a chat client keeps it. A run of assistant messages is one of these."""
+    """A chat message as a client stores it. A run of assistant messages becomes one of these."""
 
     role: str
     number: int
@@ -73,12 +73,12 @@ class ChatMessage(Struct, frozen=True):
 
 
 Yielded = Part | Change
-"""What a renderer yields: text of the prompt, and what it does to messages on the way."""
+"""The output of a renderer: text of the prompt, and what happens to messages."""
 Renderer = Callable[[History], Iterator[Yielded]]
 
 
 def chat_messages(history: History) -> Iterator[ChatMessage]:
-    """The chat messages of a history after its instructions at the beginning, which stay as they are written."""
+    """Convert a history to chat messages, after the instructions at its beginning, which stay as written."""
     run: list[int] = []
     tools: list[str] = []
     leading = len(instructions(history))
@@ -103,7 +103,7 @@ def chat_messages(history: History) -> Iterator[ChatMessage]:
 
 
 def instructions(history: History) -> list[int]:
-    """The system and developer messages at the beginning."""
+    """Return the system and developer messages at the beginning."""
     numbers = history.numbers()
     found = next(
         (place for place, each in enumerate(numbers) if not is_instruction(history.header(each))), len(numbers)
@@ -133,7 +133,7 @@ def _is_last_word(header: Header) -> bool:
 
 
 def _arguments(body: str) -> object:
-    """The arguments as an object; the text if they are no JSON object."""
+    """Return the arguments as an object, or as text if they are not a JSON object."""
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):
@@ -142,7 +142,7 @@ def _arguments(body: str) -> object:
 
 
 def _caller(history: History, number: int, tools: list[str]) -> str:
-    """The tool of a reply; without a name, that of the oldest open call."""
+    """Return the tool of a reply; if unnamed, that of the oldest open call."""
     tool = history.tool(number)
     if tool in tools:
         tools.remove(tool)
@@ -159,7 +159,7 @@ def _joined(texts: tuple[Text, ...]) -> str:
 
 
 def _parts(texts: tuple[Text, ...], number: int, before: str, after: str) -> Iterator[Part]:
-    """Texts with line breaks between them, and the marks around them."""
+    """Yield texts with line breaks between them and marks around them."""
     yield Part(texts[0].number if texts else number, before)
     for place, text in enumerate(texts):
         yield Part(text.number, f"\n{text.text}" if place else text.text)
@@ -167,13 +167,13 @@ def _parts(texts: tuple[Text, ...], number: int, before: str, after: str) -> Ite
 
 
 def hf_template(history: History) -> Iterator[Yielded]:
-    """The prompt of the chat template of gpt-oss."""
+    """Render the prompt with the chat template of gpt-oss."""
     yield from prompt_parts(history, instructions(history))
     yield from _by_template(history, lambda message: message)
 
 
 def llama_cpp(history: History) -> Iterator[Yielded]:
-    """The same in llama.cpp: a message with calls and thinking loses its content first."""
+    """Render the prompt as llama.cpp does: a message with calls and thinking loses its content first."""
     yield from prompt_parts(history, instructions(history))
     yield from _by_template(history, lambda each: replace(each, content=None) if each.calls and each.thinking else each)
 
@@ -199,8 +199,7 @@ def _by_template(history: History, prepare: Callable[[ChatMessage], ChatMessage]
 
 
 def _last_answer(history: History, *, has_text: bool = False) -> int:
-    """The number of the last message of the last run without a call, or of the last such run with a text; 0 if there
-    is none."""
+    """Return the last message of the last run without a call, or with a text; 0 if there is none."""
     runs: list[list[int]] = []
     is_running = False
     for number in history.numbers():
@@ -267,7 +266,8 @@ def _answer(message: ChatMessage) -> Iterator[Yielded]:
 
 
 def vllm_chat(history: History) -> Iterator[Yielded]:
-    """The prompt of the chat server of vLLM: messages as Harmony again, without analysis before the last final."""
+    """Render the prompt as vLLM's chat server does: messages as Harmony again, without analysis before the last
+    final."""
     yield from prompt_parts(history, instructions(history))
     answered = _last_answer(history, has_text=True)
     for message in chat_messages(history):

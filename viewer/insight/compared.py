@@ -19,29 +19,29 @@ OTHER_CHANNEL = "other"
 """The channel of a message whose channel no specification defines."""
 CHANNELS = ("final", "analysis", "commentary", OTHER_CHANNEL)
 _SAME_ENDINGS = {"return": "end", "call": "end", "implied": "end"}
-"""Endings that only spell the end of a message in another way."""
+"""Endings that differ only in spelling."""
 _USUAL_RECIPIENTS = (None, "user", "assistant")
 
 
 class Spelling(Struct, frozen=True, gc=False):
-    """Which spellings are equal."""
+    """Which differences of spelling count."""
 
     strict: bool = False
-    """True if no other spelling of a header is equal."""
+    """True if every difference in the spelling of a header counts."""
     strict_json: bool = False
     """True if the order of keys and the spelling of numbers in JSON count."""
     other_fields: bool = True
-    """True if fields that no rule lists count: they have a meaning in one format only."""
+    """True if unlisted fields count. They have a meaning in one format only."""
 
 
 class Numbers:
-    """Numbers for values that both sides share: equal values have equal numbers."""
+    """Interns values of both sides: equal values get equal numbers."""
 
     def __init__(self) -> None:
         self._known: dict[Hashable, int] = {}
 
     def of(self, value: Hashable) -> int:
-        """The number of a value."""
+        """Return the number of a value."""
         return self._known.setdefault(value, len(self._known))
 
 
@@ -54,7 +54,7 @@ class Part(Struct, frozen=True):
 
 
 class _Kind(Struct, frozen=True):
-    """What all messages with one header share."""
+    """The values that all messages with the same header share."""
 
     name: tuple[str, ...]
     group: int
@@ -64,7 +64,7 @@ class _Kind(Struct, frozen=True):
 
 
 class Side:
-    """The messages of one projection that are compared, by their position: columns, and bodies on request."""
+    """The messages of one projection to compare, by position: columns, and bodies on request."""
 
     def __init__(
         self,
@@ -74,14 +74,14 @@ class Side:
         channels: frozenset[str] = frozenset(),
         work: Callable[[], None] = lambda: None,
     ) -> None:
-        """Without a projection, there are no messages. `work` is called now and then, and may raise to stop."""
+        """Without a projection, there are no messages. `work` is called regularly, and may raise to stop."""
         self._projection = projection
         self._rows = projection.rows() if projection else None
         self._row = array("I")
         self.number = array("I")
-        """The number that the audience knows."""
+        """The message number that the audience knows."""
         self.group = array("I")
-        """Only messages of the same group are ever paired."""
+        """The group: only messages of the same group are ever paired."""
         self.tool = array("I")
         """The recipient of a call, or the tool of a reply; the same number for all other messages."""
         self.key = array("I")
@@ -158,7 +158,7 @@ class Side:
         self.key.append(numbers.of((kind.group, kind.tool, _hash(_comparable(item.body, spelling)))))
 
     def _kind(self, item: ShownMessage, numbers: Numbers, spelling: Spelling) -> _Kind:
-        """The numbers for a header. Few headers differ, so that they are cached."""
+        """Return the values of a header, cached because few headers differ."""
         key = (
             *(item.role, item.name, item.recipient, item.channel, item.channel_given, item.intent),
             *(item.content_type, item.constrained, item.ending, item.cancelled, item.message_kind, item.transcript),
@@ -188,14 +188,14 @@ class Side:
                 self.replies.setdefault(ended, begun)
 
     def item(self, position: int) -> ShownMessage | ShownStray:
-        """A message, read again."""
+        """Read a message again."""
         assert self._projection is not None and self._rows is not None
         found = self._projection.item(self._rows, self._row[position])
         assert not isinstance(found, HiddenRun)
         return found
 
     def channel(self, position: int) -> str:
-        """The channel by which a message is selected."""
+        """Return the channel by which a message is selected."""
         return CHANNELS[self._channel[position]]
 
     def is_linked(self, position: int) -> bool:
@@ -203,7 +203,7 @@ class Side:
         return bool(self._is_linked[position])
 
     def fields(self, message: ShownMessage, spelling: Spelling) -> dict[str, str | bool | None]:
-        """The fields of a header that are compared; if spelling counts, with the header as written."""
+        """Return the fields of a header to compare; if spelling counts, with the header as written."""
         fields = header_fields(message, spelling)
         if spelling.strict and spelling.other_fields and message.span and message.body_span:
             assert self._projection is not None
@@ -214,7 +214,7 @@ class Side:
 
 
 def channel_of(item: ShownMessage | ShownStray) -> str:
-    """The channel by which a message is selected; calls and replies that state none are commentary."""
+    """Return the channel by which a message is selected. Calls and replies that state none count as commentary."""
     if isinstance(item, ShownStray):
         return OTHER_CHANNEL
     if group_of(item)[0] in (CALL, REPLY):
@@ -223,7 +223,7 @@ def channel_of(item: ShownMessage | ShownStray) -> str:
 
 
 def group_of(item: ShownMessage | ShownStray) -> tuple[str, ...]:
-    """What must be the same for two messages to be paired: role and channel, or that both are calls or replies."""
+    """Return what two messages must share to be paired: role and channel, or being calls, or replies."""
     if isinstance(item, ShownStray):
         return (STRAY,)
     if item.message_kind in (CALL, REPLY):
@@ -232,7 +232,7 @@ def group_of(item: ShownMessage | ShownStray) -> tuple[str, ...]:
 
 
 def tool_of(item: ShownMessage | ShownStray) -> str:
-    """The tool of a call or a reply, without a namespace for functions; otherwise empty."""
+    """Return the tool of a call or reply, without the namespace of functions; empty for other messages."""
     if isinstance(item, ShownStray) or item.message_kind not in (CALL, REPLY):
         return ""
     name = item.recipient if item.message_kind == CALL else item.name
@@ -240,8 +240,9 @@ def tool_of(item: ShownMessage | ShownStray) -> str:
 
 
 def header_fields(message: ShownMessage, spelling: Spelling) -> dict[str, str | bool | None]:
-    """The fields of a header that are compared, without the call id. Unless spelling counts, they leave out every
-    difference that is only one of spelling."""
+    """Return the fields of a header to compare, without the call id.
+
+    Unless spelling counts, they omit every difference that is only one of spelling."""
     is_linked = message.message_kind in (CALL, REPLY)
     type_given = message.content_type
     fields: dict[str, str | bool | None] = {"role": message.role, "intent": message.intent}
@@ -269,7 +270,7 @@ def header_fields(message: ShownMessage, spelling: Spelling) -> dict[str, str | 
 
 
 def _comparable(body: str, spelling: Spelling) -> str:
-    """The body, or one text for all spellings of its JSON."""
+    """Return the body, or one text for all spellings of its JSON."""
     value = None if spelling.strict_json else json_container(body)
     return body if value is None else canonical(value)
 

@@ -1,4 +1,4 @@
-"""Comparison of two transcripts: rows, the changes of each, call ids that were renamed, and totals."""
+"""Comparison of two transcripts: rows, their changes, renamed call ids, and totals."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Item = ShownMessage | ShownStray
 
 
 class RowKind(Enum):
-    """What a row of a comparison is."""
+    """The kind of a row."""
 
     SAME = "same"
     CHANGED = "changed"
@@ -28,7 +28,7 @@ class RowKind(Enum):
 
 
 class FieldChange(Struct, frozen=True, gc=False):
-    """A field of a header with another value."""
+    """A header field with a different value."""
 
     name: str
     old: str | None
@@ -36,13 +36,13 @@ class FieldChange(Struct, frozen=True, gc=False):
 
 
 class Change(Struct, frozen=True):
-    """How a message differs from its pair. What is empty is equal."""
+    """How a message differs from its counterpart. Empty parts are equal."""
 
     moved: bool = False
     fields: Sequence[FieldChange] = ()
     text: TextChange | None = None
     paths: Sequence[PathChange] = ()
-    """If both bodies are JSON."""
+    """The changes by path, if both bodies are JSON."""
 
     @property
     def kinds(self) -> list[str]:
@@ -52,7 +52,7 @@ class Change(Struct, frozen=True):
 
 
 class Totals(Struct, frozen=True):
-    """The rows of a comparison, counted."""
+    """Counts of the rows of a comparison."""
 
     same: int
     changed: int
@@ -68,7 +68,7 @@ class Totals(Struct, frozen=True):
 
 
 class Comparison:
-    """The aligned messages of two projections. The alignment sees nothing but what both audiences see."""
+    """The aligned messages of two projections. The alignment uses only what both audiences see."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class Comparison:
         channels: frozenset[str] = frozenset(),
         work: Work = lambda: None,
     ) -> None:
-        """A side without a projection has no messages. `work` is called now and then, and may raise to stop."""
+        """A side without a projection has no messages. `work` is called regularly, and may raise to stop."""
         formats = [{each.format for each in side.transcripts()} if side else set() for side in (a, b)]
         self.spelling = spelling = replace(spelling, other_fields=formats[0] == formats[1])
         numbers = Numbers()
@@ -87,7 +87,7 @@ class Comparison:
         self._renamed, self._conflicts = self._match_ids()
 
     def kind(self, row: Row) -> RowKind:
-        """What a row is, without reading its messages."""
+        """Return the kind of a row without reading its messages."""
         if row.b < 0:
             return RowKind.ONLY_A
         if row.a < 0:
@@ -97,24 +97,24 @@ class Comparison:
         return RowKind.SAME if is_same and not row.moved and row.a not in self._conflicts else RowKind.CHANGED
 
     def items(self, row: Row) -> tuple[Item | None, Item | None]:
-        """The messages of a row, read again."""
+        """Read the messages of a row again."""
         a, b = self.sides
         return a.item(row.a) if row.a >= 0 else None, b.item(row.b) if row.b >= 0 else None
 
     def item(self, row: Row) -> Item:
-        """The message of A, or of B if only B has one."""
+        """Return the message of A, or of B if only B has one."""
         a, b = self.sides
         return a.item(row.a) if row.a >= 0 else b.item(row.b)
 
     def numbers(self, row: Row) -> tuple[int | None, int | None]:
-        """The numbers that the audience knows."""
+        """Return the message numbers that the audience knows."""
         a, b = self.sides
         return a.number[row.a] if row.a >= 0 else None, b.number[row.b] if row.b >= 0 else None
 
     def change(
         self, row: Row, items: tuple[Item | None, Item | None] | None = None, *, by_lines: bool = False
     ) -> Change:
-        """How the messages of a pair differ; `items` are its messages, if they were read already."""
+        """Compare the messages of a pair. `items` are its messages, if they were already read."""
         first, second = items or self.items(row)
         assert first is not None and second is not None
         fields = [*self._fields(row, first, second)]
@@ -133,12 +133,12 @@ class Comparison:
 
     @property
     def renamed_ids(self) -> Mapping[str, str]:
-        """The call ids of A that have other names in B."""
+        """The call ids of A that are different in B."""
         return {old: new for old, new in self._renamed.items() if old != new}
 
     @property
     def transcript_changes(self) -> list[tuple[int, int, list[FieldChange]]]:
-        """The document headers that differ, with the numbers of their transcripts; only if spelling counts."""
+        """Return the document headers that differ, with the numbers of their transcripts; only if spelling counts."""
         if not self.spelling.strict:
             return []
         found = []
@@ -171,12 +171,12 @@ class Comparison:
         return Totals(same, changed, only_a, only_b, first)
 
     def channel(self, row: Row) -> str:
-        """The channel of a row: of A, or of B if only B has the message."""
+        """Return the channel of a row: of A, or of B if only B has the message."""
         side, position = (self.sides[0], row.a) if row.a >= 0 else (self.sides[1], row.b)
         return side.channel(position)
 
     def is_call(self, row: Row) -> bool:
-        """True if a row is about a call or a reply."""
+        """True if the row is a call or a reply."""
         side, position = (self.sides[0], row.a) if row.a >= 0 else (self.sides[1], row.b)
         return side.is_linked(position)
 
@@ -191,7 +191,7 @@ class Comparison:
                 yield FieldChange("tool", *names)
 
     def _match_ids(self) -> tuple[dict[str, str], set[int]]:
-        """The id in B of each call id in A, and the positions in A whose ids do not fit that."""
+        """Map each call id of A to that of B, and find the positions in A whose ids do not fit."""
         forward: dict[str, str] = {}
         back: dict[str, str] = {}
         conflicts = set[int]()

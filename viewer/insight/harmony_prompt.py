@@ -1,4 +1,4 @@
-"""Messages as Harmony text: as a prompt holds them, and as a model samples them."""
+"""Render messages as Harmony text: as they appear in a prompt, and as a model samples them."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ _UNNAMED = "tool"
 
 
 class Part(Struct, frozen=True, gc=False):
-    """Text of a prompt, and the number of the message that it comes from; 0 for the end of the prompt."""
+    """Part of a prompt and the number of its message; 0 for the end of the prompt."""
 
     number: int
     text: str
 
 
 def prompt_head(header: Header) -> str:
-    """The text before a body in a prompt (openai-harmony 0.0.8, `src/encoding.rs:814-905`)."""
+    """Return the text before a body in a prompt (openai-harmony 0.0.8, `src/encoding.rs:814-905`)."""
     return f"<|start|>{_author(header)}{_to(header)}{_channel(header)}{_type(header)}<|message|>"
 
 
 def prompt_stop(header: Header) -> str:
-    """The text after a body in a prompt. `<|return|>` is never part of one."""
+    """Return the text after a body in a prompt. `<|return|>` is never part of a prompt."""
     return "<|call|>" if is_assistant(header) and header.recipient is not None else "<|end|>"
 
 
 def sampled_head(header: Header) -> str:
-    """The text before a body as a model samples it: the recipient follows the channel."""
+    """Return the text before a body as a model samples it: the recipient follows the channel."""
     return f"<|start|>{_author(header)}{_channel(header)}{_to(header)}{_type(header)}<|message|>"
 
 
 def prompt_parts(history: History, numbers: Iterable[int]) -> Iterator[Part]:
-    """These messages in a prompt, with their bodies in blocks."""
+    """Yield these messages as a prompt holds them, with their bodies in blocks."""
     for number in numbers:
         header = history.header(number)
         yield Part(number, prompt_head(header))
@@ -48,7 +48,7 @@ def prompt_parts(history: History, numbers: Iterable[int]) -> Iterator[Part]:
 
 
 def sampled_parts(history: History, numbers: list[int], *, is_whole: bool) -> Iterator[Part]:
-    """Messages of one run as a model samples them. If the run is whole, its last answer ends the turn."""
+    """Yield the messages of one run as a model samples them. If the run is complete, its last answer ends the turn."""
     finals = [number for number in numbers if is_assistant_final(history.header(number))]
     returned = finals[-1] if is_whole and finals else 0
     for number in numbers:
@@ -59,7 +59,7 @@ def sampled_parts(history: History, numbers: list[int], *, is_whole: bool) -> It
 
 
 def changes(history: History, number: int) -> Iterator[str]:
-    """What a prompt changes in a message as it was written."""
+    """Return what a prompt changes in a message."""
     header = history.header(number)
     if is_assistant(header) and header.recipient is not None and history.has_late_recipient(number):
         yield "recipient-moved"

@@ -1,4 +1,4 @@
-"""The history of a transcript as Harmony messages: what a server has when it builds the next prompt."""
+"""History of a transcript as Harmony messages: what a server has when it builds the next prompt."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from viewer.reading.format import Channels
 from viewer.reading.header import full_tool_name
 
 Test = Callable[[Header], bool]
-"""A test of a message by its header as Harmony writes it."""
+"""A predicate for a message, given its header as Harmony writes it."""
 
 _NOT_SENT = frozenset({Kind.NOTICE, Kind.UNKNOWN})
-"""Kinds of records that a program keeps for itself."""
+"""Kinds of records that a program does not send to the model."""
 
 
 def is_assistant(header: Header) -> bool:
@@ -26,7 +26,7 @@ def is_assistant(header: Header) -> bool:
 
 
 def is_user(header: Header) -> bool:
-    """True if a user wrote the message, also one with a name."""
+    """True if a user wrote the message, even a named one."""
     return _speaker(header) == "user"
 
 
@@ -71,7 +71,7 @@ def _speaker(header: Header) -> str:
 
 
 def as_harmony(header: Header, channels: Channels) -> Header:
-    """The header as Harmony writes it: the kind of a message gives its channel where the format names none."""
+    """Return the header as Harmony writes it. Where the format names no channel, the kind of the message gives it."""
     if channels is Channels.WRITTEN:
         return header
     if is_reply(header):
@@ -84,7 +84,7 @@ def as_harmony(header: Header, channels: Channels) -> Header:
 
 
 class History:
-    """The messages of one transcript up to some point, without those that no model receives."""
+    """The messages of one transcript up to a point, except those that no model receives."""
 
     def __init__(self, projection: Projection, transcript: int, last: int | None = None) -> None:
         """`last` is the number of the last message; None for all of them."""
@@ -96,14 +96,14 @@ class History:
         self.first = self._heads.first
         """The number of the first message of the transcript."""
         self.last = self._heads.last if last is None else last
-        """The number of the last message that may be part of the history."""
+        """The maximum number of a message in the history."""
         self._mask = self._masked(lambda header: True)
         self.count = self._mask.count(1)
         """The number of messages."""
         self._others = self._masked(lambda header: not is_assistant(header))
 
     def until(self, number: int) -> History:
-        """The history before a message."""
+        """Return the history before a message."""
         return History(self.projection, self.transcript, number - 1)
 
     def numbers(self) -> Column:
@@ -111,15 +111,15 @@ class History:
         return self._heads.rows(self._mask)
 
     def all_of(self, test: Test) -> Column:
-        """The numbers of the messages that pass a test."""
+        """Return the numbers of the messages that pass a test."""
         return self._heads.rows(self._masked(test))
 
     def first_of(self, test: Test) -> int:
-        """The number of the first message that passes a test; 0 if none does."""
+        """Return the number of the first message that passes a test; 0 if there is none."""
         return self._number(self._masked(test).find(1))
 
     def last_of(self, test: Test) -> int:
-        """The number of the last message that passes a test; 0 if none does."""
+        """Return the number of the last message that passes a test; 0 if there is none."""
         return self._number(self._masked(test).rfind(1))
 
     def holds(self, number: int) -> bool:
@@ -127,11 +127,11 @@ class History:
         return self.first <= number <= self.last and self._mask[number - self.first] == 1
 
     def header(self, number: int) -> Header:
-        """The header of a message as Harmony writes it."""
+        """Return the header of a message as Harmony writes it."""
         return as_harmony(self._heads.header(number), self.channels)
 
     def ending(self, number: int) -> Ending:
-        """How a message ended."""
+        """Return the ending of a message."""
         return self._heads.ending(number)
 
     def has_break_out(self) -> bool:
@@ -139,17 +139,18 @@ class History:
         return any(self._heads.mask(lambda message: message.broke_out)[: self.last - self.first + 1])
 
     def run_before(self, number: int) -> list[int]:
-        """The assistant messages directly before a message, in order."""
+        """Return the assistant messages directly before a message, in order."""
         first = self._others.rfind(1, 0, number - self.first) + self.first + 1
         return [each for each in range(first, number) if self.holds(each)]
 
     def last_run(self) -> list[int]:
-        """The last sequence of assistant messages; empty if there is none."""
+        """Return the last run of assistant messages; empty if there is none."""
         last = self.last_of(is_assistant)
         return [*self.run_before(last), last] if last else []
 
     def unanswered(self) -> list[int]:
-        """The calls without a reply. A reply answers the oldest open call of its tool (OpenChatML 2.2, section 7)."""
+        """Return the calls without a reply. A reply answers the oldest open call of its tool (OpenChatML 2.2,
+        section 7)."""
         numbers = self.all_of(lambda header: is_call(header) or is_reply(header))
         waiting: dict[str, deque[int]] = {}
         known: dict[int, tuple[bool, deque[int]]] = {}
@@ -164,15 +165,15 @@ class History:
         return sorted(number for calls in waiting.values() for number in calls)
 
     def blocks(self, number: int) -> Iterator[str]:
-        """The body of a message, in blocks."""
+        """Yield the body of a message in blocks."""
         return self.projection.blocks(number)
 
     def body(self, number: int) -> str:
-        """The body of a message."""
+        """Return the body of a message."""
         return "".join(self.blocks(number))
 
     def tool(self, number: int) -> str:
-        """The full name of the tool that a call names or a reply comes from; empty if it has none."""
+        """Return the full tool name of a call or reply; empty if there is none."""
         header = self._heads.header(number)
         return full_tool_name((header.name if is_reply(header) else header.recipient) or "")
 

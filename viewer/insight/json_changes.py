@@ -1,4 +1,4 @@
-"""Changes between two JSON values, by path: added, removed, changed, another type, another spelling or order."""
+"""Diff two JSON values by path: added, removed, and changed values, types, spellings, and orders."""
 
 from __future__ import annotations
 
@@ -16,37 +16,37 @@ from viewer.syntax.json_text import is_too_deep
 from viewer.syntax.json_tree import number_value
 
 LONGEST_VALUE = 16 * 1024 * 1024
-"""A longer body is compared as text."""
+"""The length beyond which a body is compared as text."""
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _CONTAINERS = ("{", "[")
 
 
 class PathChange(Struct, frozen=True):
-    """A change at one place of a JSON value."""
+    """A change at one path of a JSON value."""
 
     path: str
-    """Such as `.items[2].name`; empty for the whole value."""
+    """A path such as `.items[2].name`; empty for the whole value."""
     change: str
     """`added`, `removed`, `changed`, `type`, `spelling` or `order`."""
     old: object
-    """The value before; None too if there is none. Not yet safe for a terminal."""
+    """The old value, or None if there is none. Not sanitized."""
     new: object
 
     @property
     def texts(self) -> tuple[str | None, str | None]:
-        """Both values as text: strings as they are, and all others as JSON; None if nothing is there."""
+        """Return both values as text: strings as they are, others as JSON; None if there is no value."""
         old = None if self.change == "added" else _text(self.old)
         return old, None if self.change == "removed" else _text(self.new)
 
 
 class Number(str):
-    """The source text of a number; two are equal if their values are."""
+    """A number as written. Two are equal if their values are equal."""
 
     __slots__ = ()
 
     @property
     def canonical(self) -> str:
-        """One text for all spellings of a value."""
+        """Return one text for all spellings of a value."""
         sign, digits = ("-", self[1:]) if self.startswith("-") else ("", str(self))
         power = 0
         if not digits.isdigit():
@@ -70,7 +70,7 @@ class Number(str):
 
 
 class _IrregularError(ValueError):
-    """JSON that has no plain value: a key twice, or a constant of JavaScript."""
+    """JSON without a plain value: a repeated key, or a constant of JavaScript."""
 
 
 def _refuse(_constant: str) -> NoReturn:
@@ -88,7 +88,7 @@ _DECODER = json.JSONDecoder(parse_int=Number, parse_float=Number, parse_constant
 
 
 def json_container(text: str) -> object:
-    """The object or array that a text is; None for anything else. Numbers keep their spelling."""
+    """Parse a text as a JSON object or array; None for anything else. Numbers keep their spelling."""
     if not text.lstrip(" \t\r\n").startswith(_CONTAINERS) or len(text) > LONGEST_VALUE:
         return None
     data = text.encode("utf-8", "surrogatepass")
@@ -101,7 +101,8 @@ def json_container(text: str) -> object:
 
 
 def canonical(value: object, *, strict: bool = False) -> str:
-    """One text for all spellings of a value; with `strict`, the order of keys and the spelling of numbers count."""
+    """Return one text for all spellings of a value. With `strict`, the order of keys and the spelling of numbers
+    count."""
     if isinstance(value, dict):
         items = value.items() if strict else sorted(value.items())
         members = ",".join(f"{json.dumps(key)}:{canonical(item, strict=strict)}" for key, item in items)
@@ -114,7 +115,7 @@ def canonical(value: object, *, strict: bool = False) -> str:
 
 
 def spelled(value: object) -> str:
-    """The JSON text of a value, with its numbers as written."""
+    """Return the JSON text of a value, with its numbers as written."""
     if isinstance(value, dict):
         return f"{{{', '.join(f'{_quoted(key)}: {spelled(item)}' for key, item in value.items())}}}"
     if isinstance(value, list):
@@ -123,7 +124,7 @@ def spelled(value: object) -> str:
 
 
 def plain_value(value: object) -> object:
-    """The value with numbers as Python has them; one beyond them is its text, as JSON has no infinity."""
+    """Return the value with Python's numbers. A number beyond their range becomes its text, as JSON has no infinity."""
     if isinstance(value, dict):
         return {key: plain_value(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -143,7 +144,7 @@ def _quoted(value: object) -> str:
 
 
 def json_changes(old: object, new: object, *, strict: bool = False) -> list[PathChange]:
-    """The changes from one value to another, in the order of the new one."""
+    """Return the changes from one value to another, in the order of the new one."""
     return [*_changes("", old, new, strict)]
 
 
@@ -175,7 +176,7 @@ def _object_changes(path: str, old: dict[str, object], new: dict[str, object], s
 
 
 def _array_changes(path: str, old: Sequence[object], new: Sequence[object], strict: bool) -> Iterator[PathChange]:
-    """Items by a longest common subsequence; between equal ones, by place."""
+    """Compare arrays by a longest common subsequence of items, and by index between equal items."""
     texts = [[canonical(item, strict=strict) for item in items] for items in (old, new)]
     i = j = 0
     for first, second, length in (*equal_runs(*texts), (len(old), len(new), 0)):

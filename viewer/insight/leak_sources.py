@@ -1,4 +1,5 @@
-"""Hidden text of a transcript as a dictionary of word sequences, and the passages of a shown text found in it."""
+"""Index of hidden text for leak detection: word sequences of a transcript, and the passages of a shown text found in
+it."""
 
 from __future__ import annotations
 
@@ -13,20 +14,20 @@ from viewer.insight.words import Words, is_unspaced, words_of
 from viewer.model.messages import Span
 
 LEAST_MARKED = 6.0
-"""Words of a passage that must be in the source."""
+"""The minimum number of words of a passage that must be in the source."""
 _LEAST_DENSE = 0.6
-"""The least share of marked words."""
+"""The minimum share of words of a passage that are in the source."""
 _LEAST_CONTENT = 3
 _SEED = 3
-"""Words, or characters of a script without spaces, of a sequence that is looked up."""
+"""The length of a sequence to look up, in words, or in characters of a script without spaces."""
 _MOST_PLACES = 8
-"""Places kept for one sequence."""
+"""The maximum number of places to keep for one sequence."""
 _GAP = 4
-"""Words that may lie between two sequences of a passage."""
+"""The maximum number of words between two sequences of a passage."""
 _SLIP = 3
-"""Words by which a passage may be longer or shorter than its source."""
+"""The maximum difference in words between a passage and its source."""
 _APART = 16
-"""Words between two sources, so that no passage spans both."""
+"""The distance in words between two sources, so that no passage spans both."""
 
 _STOP_WORDS = """
 a about after all also an and any are as at be been but by can could did do does for from had has have he her his how
@@ -39,7 +40,7 @@ pour qu que qui sa se ses son sur un une vous al como con de del el ella en es e
 pero por que se sin su sus un una y
 """
 STOP_WORDS = frozenset(_STOP_WORDS.split())
-"""Words that say nothing about a source: a sequence of them alone is not looked up."""
+"""Words that identify no source: a sequence of only these is not looked up."""
 _EMPTY_CHARACTERS = frozenset("的了是在和也就不都而及与着或我你他她它们这那有个一之")
 _QUOTES = lazy_regex(
     r'```.*?(?:```|\Z)|"[^"\n]{2,2000}"|“[^”]{2,2000}”|«[^»]{2,2000}»|„[^“”]{2,2000}[“”]|「[^」]{2,2000}」|『[^』]{2,2000}』',
@@ -51,7 +52,7 @@ _DRAFT = lazy_regex(
     r"(?:answer|draft|reply|response|antwort|entwurf|réponse|brouillon|respuesta|borrador|回答|回复|草稿|答案|返信|下書き|返答|답변|초안)"
     r"[ \t*_]*[:：]"
 )
-"""Words after which an analysis writes what it will say."""
+"""Words that announce the wording of an answer in an analysis."""
 
 
 class Source(Struct, frozen=True):
@@ -62,7 +63,7 @@ class Source(Struct, frozen=True):
     """`analysis`, `system`, `developer`, `arguments` or `tool`."""
     text: str
     drafts: Sequence[Span]
-    """Where the text is quoted, or announced as an answer."""
+    """The spans that are quoted, or announced as an answer."""
 
     def is_draft(self, start: int, end: int) -> bool:
         """True if most of these characters were meant to be shown."""
@@ -71,7 +72,7 @@ class Source(Struct, frozen=True):
 
 
 def source_of(message: int, kind: str, text: str) -> Source:
-    """A source with its drafts, which only an analysis has."""
+    """Make a source with its drafts, which only an analysis has."""
     drafts: list[Span] = []
     if kind == "analysis":
         drafts = [found.span() for found in _QUOTES.finditer(text)]
@@ -83,20 +84,20 @@ def source_of(message: int, kind: str, text: str) -> Source:
 
 
 class Passage(Struct, frozen=True):
-    """A passage of a shown text that is in a source; the spans are of characters."""
+    """A passage of a shown text that is in a source. Spans count characters."""
 
     first: int
-    """The first word in the shown text."""
+    """The index of the first word in the shown text."""
     end: int
     words: float
-    """The words that are in the source; a character of a script without spaces is half a word."""
+    """The number of words in the source; a character of a script without spaces is half a word."""
     shown: Span
     source: Source
     source_span: Span
 
 
 class Grams:
-    """Short sequences of the words of hidden texts, with their places."""
+    """Short word sequences of hidden texts, with their places."""
 
     def __init__(self) -> None:
         self._places: dict[int, list[int]] = {}
@@ -120,7 +121,7 @@ class Grams:
         self._end += len(words) + _APART
 
     def passages(self, text: Words, covered: bytearray) -> list[Passage]:
-        """The passages of a shown text, the longest first; they do not overlap, and have no covered words."""
+        """Return the passages of a shown text, longest first. They do not overlap and contain no covered words."""
         if not self._places:
             return []
         chains = self._chains(text.words, covered)
@@ -135,7 +136,7 @@ class Grams:
         return kept
 
     def _chains(self, words: Sequence[str], covered: bytearray) -> list[_Chain]:
-        """Sequences joined along a diagonal."""
+        """Join sequences along a diagonal."""
         by_diagonal: dict[int, _Chain] = {}
         chains: list[_Chain] = []
         for at, gram in seeds(words):
@@ -200,7 +201,7 @@ _SLIPS = (0, -1, 1, -2, 2, -3, 3)
 
 
 class _Chain:
-    """Sequences of words that follow one another in the shown text and in a source."""
+    """Sequences of words in the same order in the shown text and in a source."""
 
     def __init__(self, at: int, place: int) -> None:
         self.first, self.end = at, at + _SEED
@@ -216,7 +217,7 @@ class _Chain:
 
 
 def seeds(words: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """The sequences that are looked up: place and hash."""
+    """Yield the sequences to look up: place and hash."""
     contents = [is_content(word) for word in words]
     for place in range(len(words) - _SEED + 1):
         end = place + _SEED
@@ -225,7 +226,7 @@ def seeds(words: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 
 def fourgrams(words: Sequence[str]) -> Iterator[tuple[int, int, int]]:
-    """The sequences that show where text comes from: four words, or twice as many characters."""
+    """Yield the sequences that identify the origin of a text: four words, or twice as many characters."""
     for place in range(len(words) - _SEED):
         length = 8 if len(words[place]) == 1 and is_unspaced(words[place]) else 4
         if place + length <= len(words):
@@ -233,19 +234,19 @@ def fourgrams(words: Sequence[str]) -> Iterator[tuple[int, int, int]]:
 
 
 def cover(words: Sequence[str], known: set[int], covered: bytearray) -> None:
-    """Mark the words that are in a known sequence."""
+    """Mark the words in known sequences."""
     for place, gram, length in fourgrams(words):
         if gram in known:
             covered[place : place + length] = b"\1" * length
 
 
 def weight_of(word: str) -> float:
-    """How much of a word it is."""
+    """Return how much this counts as a word."""
     return 0.5 if len(word) == 1 and is_unspaced(word) else 1.0
 
 
 def is_content(word: str) -> bool:
-    """True if a word says something."""
+    """True if a word carries meaning."""
     if len(word) == 1:
         return is_unspaced(word) and word not in _EMPTY_CHARACTERS and not _is_hiragana(word)
     return word not in STOP_WORDS

@@ -1,4 +1,4 @@
-"""Leaks: hidden text that reached the user, with its source, its kind and a score. A paraphrase is not found."""
+"""Leak detection: hidden text that reached the user, with its source, kind, and score. Paraphrases are not found."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from viewer.model.messages import Span
 
 SOURCES = ("analysis", "system", "developer", "arguments", "tool")
 USUAL_SOURCES = frozenset(SOURCES) - {"tool"}
-"""A reply of a tool is meant to be passed on."""
+"""The sources by default; without tool replies, which are meant to be passed on."""
 LEAST_WORDS = 8
-"""The shortest passage that counts."""
+"""The minimum length of a passage in words."""
 WARNING, NOTE = 60, 20
-"""The least scores of W-LEAK and I-LEAK."""
+"""The minimum scores of W-LEAK and I-LEAK."""
 _LONGEST_FOR_WARNING = 12
-"""Words of one passage that W-LEAK needs, unless there is a secret or wording of reasoning."""
+"""The minimum length in words of one passage for W-LEAK, unless there is a secret or wording of reasoning."""
 _FULL = 40
-"""Copied words that alone give the full score."""
+"""The number of copied words that give the full score on their own."""
 _OFTEN = 3
-"""Answers with the same passage that make it boilerplate."""
+"""The number of answers with the same passage that make it boilerplate."""
 _WEIGHTS = {"system": 1.0, "developer": 1.0, "analysis": 0.8, "arguments": 0.5, "tool": 1.0}
 _META_SCORE = 0.6
 
@@ -51,13 +51,13 @@ META = lazy_regex(
     r"|사용자가 (?:묻|원)|시스템 프롬프트",
     re.IGNORECASE,
 )
-"""Wording of reasoning."""
+"""Wording that is typical of reasoning."""
 
 Work = Callable[[], None]
 
 
 class LeakSpan(Struct, frozen=True):
-    """A passage of an answer that comes from hidden text. Spans are of characters of the bodies."""
+    """A passage of an answer that comes from hidden text. Spans count characters of bodies."""
 
     kind: str
     """`secret`, `meta`, `copied`, `draft`, `relayed` or `boilerplate`."""
@@ -67,11 +67,11 @@ class LeakSpan(Struct, frozen=True):
     source_span: Span | None
     words: float
     grams: frozenset[int] = frozenset()
-    """Its sequences of words, to find it again in other answers."""
+    """The word sequences of the passage, to find it in other answers."""
 
     @property
     def weight(self) -> float:
-        """How much it counts."""
+        """The weight of the passage in the score."""
         return _WEIGHTS[self.source.kind] if self.kind == "copied" and self.source else 0.0
 
 
@@ -86,7 +86,7 @@ class Leak(Struct, frozen=True):
 
     @property
     def counted(self) -> list[LeakSpan]:
-        """The copied passages that are long enough."""
+        """Return the copied passages that are long enough."""
         return [span for span in self.spans if span.weight and span.words >= self.least_words]
 
     @property
@@ -109,24 +109,24 @@ class Leak(Struct, frozen=True):
 
     @property
     def kinds(self) -> list[str]:
-        """The kinds that count, the worst first."""
+        """Return the kinds that count, worst first."""
         found = {span.kind for span in self.spans if span.kind in ("secret", "meta")}
         found |= {"copied"} if self.counted else set()
         return [kind for kind in ("secret", "copied", "meta") if kind in found]
 
     @property
     def longest(self) -> int:
-        """The words of the longest passage."""
+        """Return the length of the longest passage in words."""
         return int(max((span.words for span in self.counted), default=0))
 
     @property
     def copied(self) -> float:
-        """The share of the answer that was copied."""
+        """Return the copied share of the answer."""
         return min(1.0, sum(span.words for span in self.counted) / self.words) if self.words else 0.0
 
 
 class Answers(Struct, frozen=True):
-    """The answers of one input that were searched, and those with hidden text."""
+    """The searched answers of one input, and those with hidden text."""
 
     searched: int
     leaks: Sequence[Leak]
@@ -139,8 +139,9 @@ def find_leaks(
     least_words: int = LEAST_WORDS,
     work: Work = lambda: None,
 ) -> Answers:
-    """Compare each answer with the hidden text before it: `shown` is the same input for the end user. Boilerplate is
-    not known yet; see `mark_boilerplate`."""
+    """Compare each answer with the hidden text before it.
+
+    `shown` is the same input for the end user. Boilerplate is not known yet; see `mark_boilerplate`."""
     rows = everything.rows()
     state = _State(0, 0, sources)
     leaks: list[Leak] = []
@@ -167,8 +168,7 @@ def find_leaks(
 
 
 def mark_boilerplate(answers: Sequence[Answers]) -> list[Answers]:
-    """Take out what the same words in three answers of all inputs show to be prescribed, and answers without a
-    score."""
+    """Drop wording that three answers of all inputs share, because it is prescribed, and answers without a score."""
     counts = Counter[int]()
     for leak in _all_leaks(answers):
         counts.update(frozenset().union(*(span.grams for span in leak.spans)))
@@ -199,7 +199,7 @@ _KINDS = {"thought": "analysis", "call": "arguments", "reply": "tool", "injected
 
 
 def kind_of_source(message: ShownMessage) -> str:
-    """What a hidden message is as a source; empty for copies of the conversation and notes of the program."""
+    """Return the kind of a hidden message as a source; empty for copies of the conversation and program notices."""
     if message.message_kind == "instruction":
         return "developer" if message.role == "developer" else "system"
     if message.message_kind in ("replayed", "notice"):
@@ -208,7 +208,7 @@ def kind_of_source(message: ShownMessage) -> str:
 
 
 def compared_text(message: ShownMessage) -> str:
-    """The text of a hidden message that is compared: of JSON, its strings."""
+    """Return the text of a hidden message to compare: of JSON, its strings."""
     value = json_container(message.body)
     return message.body if value is None else "\n\n".join(_strings(value))
 
@@ -225,18 +225,18 @@ def _strings(value: object) -> Iterator[str]:
 
 
 class _State:
-    """What is known before a message: the hidden text of its turn, instructions, and what may be repeated."""
+    """The knowledge before a message: the hidden text of its turn, the instructions, and what may be repeated."""
 
     def __init__(self, transcript: int, turn: int, sources: frozenset[str]) -> None:
         self._transcript, self._turn, self._sources = transcript, turn, sources
         self._instructions = Grams()
         self._instruction_secrets: dict[str, tuple[Source, Span]] = {}
         self._allowed = set[int]()
-        """Sequences of words that the user or a tool wrote."""
+        """Word sequences that the user or a tool wrote."""
         self._answered = set[int]()
-        """Sequences of words of earlier answers."""
+        """Word sequences of earlier answers."""
         self._allowed_texts = set[str]()
-        """The rare strings of all of these, and the wordings of the user."""
+        """The rare strings of all these, and the user's own wording of reasoning."""
         self._begin_turn(turn)
 
     def _begin_turn(self, turn: int) -> None:
@@ -245,7 +245,7 @@ class _State:
         self._secrets: dict[str, tuple[Source, Span]] = {}
 
     def at(self, message: ShownMessage) -> _State:
-        """The state for a message."""
+        """Return the state for a message."""
         if message.transcript != self._transcript:
             return _State(message.transcript, message.turn, self._sources)
         if message.turn != self._turn:
@@ -281,7 +281,7 @@ class _State:
             secrets.setdefault(found, (source, span))
 
     def search(self, text: str) -> tuple[list[LeakSpan], int]:
-        """The passages of an answer that come from hidden text, in order, and the number of its words."""
+        """Return the passages of an answer that come from hidden text, in order, and its number of words."""
         words = words_of(text)
         spans = [*self._find_secrets(text), *self._find_meta(text)]
         covered = bytearray(len(words))
@@ -318,7 +318,7 @@ def _span(kind: str, passage: Passage, words: Words) -> LeakSpan:
 
 
 def rare_strings(text: str) -> Iterator[tuple[str, Span]]:
-    """Addresses, URLs and strings with a digit, without dates."""
+    """Return addresses, URLs, and strings with a digit, except dates."""
     for found in _SECRET.finditer(text):
         string = found[0].rstrip(".,;:!?").strip("-_") if "@" not in found[0] else found[0].rstrip(".")
         if len(string) < 6 or ("@" not in string and "://" not in string and _HARMLESS.fullmatch(string)):

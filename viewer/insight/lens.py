@@ -1,4 +1,4 @@
-"""Lens: one text as every text format and version reads it, and where the readings disagree."""
+"""Lens: read one text as every text format and version, and find where the readings disagree."""
 
 from __future__ import annotations
 
@@ -19,21 +19,22 @@ from viewer.model.visibility import END_USER, EVERYTHING
 from viewer.rules import calls, errors, notes, structure
 
 READERS = ("openchatml-0.1", "openchatml-1.x", "openchatml-2.0", "openchatml-2.2", "harmony")
-"""The text formats that are compared, in the order of their columns."""
+"""The text formats to compare, in the order of their columns."""
 LIMIT = 64 * 1024 * 1024
-"""The number of bytes compared by default."""
+"""The number of bytes to compare by default."""
 
 READS, LAX, REFUSES = "reads", "reads-lax", "refuses"
-"""Verdicts: a strict reader reads the text too; it refuses what is read here; it is not a text of this format."""
+"""Verdicts: a strict reader reads the text too; it refuses what is tolerated here; or the text is not of this
+format."""
 
 
 class Strict(Struct, frozen=True):
-    """What a conforming reader of a version refuses, as codes, each with or without a reason."""
+    """What a conforming reader of a version refuses: codes, each with or without a reason."""
 
     refuses: frozenset[str] = frozenset()
-    """With such a problem, the text is of another version."""
+    """Problems that mean that the text is of another version."""
     lax: frozenset[str] = frozenset()
-    """Such a problem is tolerated here, and a strict reader stops."""
+    """Problems that are tolerated here but stop a strict reader."""
 
 
 _HEADER = errors.E_PARSE_HEADER.code
@@ -49,27 +50,27 @@ STRICT = {
 
 
 class Rank(IntEnum):
-    """How readings of the same bytes disagree; a smaller number is more serious."""
+    """How readings of the same bytes disagree. A smaller number is more serious."""
 
     VISIBILITY = 1
-    """One reader shows it, or shows it under another role."""
+    """Readers differ on whether or under which role it is shown."""
     BOUNDARY = 2
-    """The message begins or ends elsewhere."""
+    """Readers differ on where the message begins or ends."""
     CALL = 3
-    """It is addressed to another tool."""
+    """Readers differ on the tool that is called."""
     TEXT = 4
-    """It has another text."""
+    """Readers differ on the text."""
     LABEL = 5
-    """It has another role or channel."""
+    """Readers differ on role or channel."""
 
     @property
     def word(self) -> str:
-        """The name for machine output."""
+        """Return the name for machine output."""
         return self.name.lower()
 
 
 class Read(Struct, frozen=True):
-    """One message as a reader reads it."""
+    """A message as one reader reads it."""
 
     number: int
     start: int
@@ -82,7 +83,7 @@ class Read(Struct, frozen=True):
 
     @property
     def shown_as(self) -> str:
-        """The role under which an end user sees it; empty if it is hidden."""
+        """The role under which an end user sees the message; empty if it is hidden."""
         return self.header.role if self.is_shown else ""
 
 
@@ -95,7 +96,7 @@ class Reading(Struct, frozen=True):
 
 
 class Cell(Struct, frozen=True):
-    """What one reader makes of a run of bytes."""
+    """One reader's reading of a run of bytes."""
 
     message: Read
     part: str
@@ -103,16 +104,16 @@ class Cell(Struct, frozen=True):
 
 
 class Row(Struct, frozen=True):
-    """A run of bytes, and what each reader makes of it; None for text outside any message."""
+    """A run of bytes and each reader's reading of it; None for text outside any message."""
 
     span: Span
     cells: tuple[Cell | None, ...]
     rank: Rank | None
-    """How the readers that do not refuse disagree; None if they agree."""
+    """Return how the readers that do not refuse the text disagree; None if they agree."""
 
 
 def readings(document: Document, limit: int | None = LIMIT) -> Generator[None, None, tuple[Reading, ...]]:
-    """The document as each text format reads it, one after another, in small steps."""
+    """Yield the document as each text format reads it, one after another, in small steps."""
     found = []
     for name in READERS:
         other = document.as_format(name)
@@ -150,7 +151,7 @@ def _verdict(format: str, problems: set[str], *, is_empty: bool) -> str:
 
 
 def rows(readings: Sequence[Reading]) -> Iterator[Row]:
-    """The bytes of the text in runs that every reader reads in one way; neighbors with equal cells are one row."""
+    """Return the runs of bytes that every reader reads in one way. Neighbors with equal cells form one row."""
     judges = [place for place, each in enumerate(readings) if each.verdict != REFUSES]
     covers = [_Cover(each.messages) for each in readings]
     borders = (border for border, _ in groupby(merge(*(_borders(each.messages) for each in readings))))
@@ -162,15 +163,15 @@ def rows(readings: Sequence[Reading]) -> Iterator[Row]:
 
 
 def _sameness(row: Row) -> object:
-    """What neighboring rows have in common if they are one: the messages, and their parts unless a whole message is
-    shown by some readers only."""
+    """Return what neighboring rows must share to be one: the messages, and their parts unless only some readers show
+    the message."""
     if row.rank is Rank.VISIBILITY:
         return row.rank, tuple(cell and cell.message.number for cell in row.cells)
     return row.rank, tuple(cell and (cell.message.number, cell.part) for cell in row.cells)
 
 
 def _borders(messages: Iterable[Read]) -> Iterator[int]:
-    """Where messages, their bodies and their ends begin, ascending."""
+    """Return where messages, their bodies, and their ends begin, ascending."""
     last = 0
     for message in messages:
         for border in (message.start, message.body[0], message.body[1], message.end):
@@ -179,14 +180,14 @@ def _borders(messages: Iterable[Read]) -> Iterator[int]:
 
 
 class _Cover:
-    """Lookup of the message at ascending places."""
+    """Finds the messages at ascending offsets."""
 
     def __init__(self, messages: Sequence[Read]) -> None:
         self._messages = messages
         self._place = 0
 
     def at(self, place: int) -> Cell | None:
-        """The message at a byte, and the part of it."""
+        """Return the message at a byte, and the part of it."""
         messages = self._messages
         while self._place < len(messages) and messages[self._place].end <= place:
             self._place += 1
@@ -198,7 +199,7 @@ class _Cover:
 
 
 def _rank(cells: Sequence[Cell | None]) -> Rank | None:
-    """The first of the ranks in which cells differ."""
+    """Return the most serious rank in which cells differ."""
     tests: tuple[tuple[Rank, Callable[[Cell | None], object]], ...] = (
         (Rank.VISIBILITY, lambda cell: cell.message.shown_as if cell else ""),
         (Rank.BOUNDARY, lambda cell: (cell.message.start, cell.message.end, cell.part) if cell else None),
@@ -210,13 +211,13 @@ def _rank(cells: Sequence[Cell | None]) -> Rank | None:
 
 
 def disagreements(found: Iterable[Row], *, at_most: Rank = Rank.LABEL) -> Iterator[Row]:
-    """The rows in which readers disagree at least this seriously."""
+    """Return the rows in which readers disagree at least this seriously."""
     return (row for row in found if row.rank is not None and row.rank <= at_most)
 
 
 def agreed(readings: Sequence[Reading], chosen: str) -> tuple[frozenset[int], int]:
-    """The numbers of the messages that the chosen reader and every other one that does not refuse show at the same
-    place with the same role and text; and how many others the chosen reader shows."""
+    """Return the messages that the chosen reader and every other one that does not refuse the text show at the same
+    place with the same role and text, and how many others the chosen reader shows."""
     own = next(each for each in readings if each.format == chosen)
     judges = [each for each in readings if each.verdict != REFUSES and each.format != chosen]
     known = [{_shown(message) for message in each.messages if message.is_shown} for each in judges]
@@ -230,15 +231,15 @@ def _shown(message: Read) -> tuple[int, str, bytes]:
 
 
 def first_difference(readings: Sequence[Reading], chosen: str) -> Row | None:
-    """The first bytes that the chosen reader shows or hides unlike another one whose strict reader reads the text,
-    too."""
+    """Return the first bytes that the chosen reader shows or hides differently from another one whose strict reader
+    accepts the text."""
     plausible = [each for each in readings if each.format == chosen or each.verdict == READS]
     judged = [Reading(each.format, READS, each.messages) for each in plausible]
     return next(disagreements(rows(judged), at_most=Rank.VISIBILITY), None) if len(judged) > 1 else None
 
 
 def counts(found: Iterable[Row]) -> dict[str, int]:
-    """The number of disagreements of each rank."""
+    """Count the disagreements of each rank."""
     numbers = array("I", bytes(4 * (len(Rank) + 1)))
     for row in found:
         if row.rank is not None:

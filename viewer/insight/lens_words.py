@@ -1,4 +1,4 @@
-"""Words for what the readers of the lens make of a run of bytes."""
+"""Words for the lens: describe how readers read a run of bytes."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from viewer.insight.lens import READERS, Cell, Read, Reading, Row
 
 SHORT_NAMES = {name: name.removeprefix("openchatml-") for name in READERS}
-"""The formats as heads of columns."""
+"""The names of formats in column heads."""
 _LETTERS = {"user": "U", "system": "S", "developer": "D", "tool": "T"}
 _CHANNELS = {"analysis": "A", "commentary": "C"}
 _HIDDEN = "not at all"
 
 
 def cell_words(cell: Cell | None) -> str:
-    """A cell of the table."""
+    """Return the words of a cell."""
     if cell is None:
         return "-"
     if cell.part == "stop":
@@ -31,7 +31,7 @@ def _letter(message: Read) -> str:
 
 
 def sentence(row: Row, readings: Sequence[Reading]) -> str:
-    """What the readers make of a row that some of them show."""
+    """Describe a row that only some readers show."""
     ways: dict[str, list[str]] = {}
     for each, cell in zip(readings, row.cells, strict=True):
         role = cell.message.shown_as if cell else ""

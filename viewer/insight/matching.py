@@ -1,4 +1,4 @@
-"""Match equal items of two sequences in about linear time: patience anchors, runs, and the rest as gaps."""
+"""Sequence matching: pair equal items in about linear time by patience anchors, runs, and gaps in between."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from bisect import bisect_left
 from collections.abc import Hashable, Sequence
 
 Run = tuple[int, int, int]
-"""Where equal items begin on both sides, and how many there are."""
+"""A run of equal items: where it begins on both sides, and its length."""
 Gap = tuple[int, int, int, int]
-"""The items between two runs: first and end on one side, first and end on the other."""
+"""The items between two runs: start and end on each side."""
 
 MOST_CELLS = 40_000
-"""A gap with more pairs of items is not searched item by item."""
+"""The maximum number of pairs of items in a gap to search item by item."""
 _DEEPEST = 12
-"""Nested searches for anchors; each costs the length of what is left."""
+"""The maximum depth of nested searches for anchors, each of which costs the remaining length."""
 
 
 def match(a: Sequence[Hashable], b: Sequence[Hashable]) -> tuple[list[Run], list[Gap]]:
-    """The runs of equal items around anchors, and the gaps between them, both in order."""
+    """Return the runs of equal items around anchors, and the gaps between them, both in order."""
     runs: list[Run] = []
     gaps: list[Gap] = []
     waiting = [(0, len(a), 0, len(b), 0)]
@@ -49,7 +49,7 @@ def match(a: Sequence[Hashable], b: Sequence[Hashable]) -> tuple[list[Run], list
 
 
 def equal_runs(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[Run]:
-    """All runs of equal items, with a longest common subsequence in each small gap."""
+    """Return all runs of equal items, with a longest common subsequence in each small gap."""
     runs, gaps = match(a, b)
     for gap in gaps:
         runs += _common(a, b, gap)
@@ -57,7 +57,7 @@ def equal_runs(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[Run]:
 
 
 def increasing(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The longest sequence of pairs, given in order of their first, in which the second increases too."""
+    """Return the longest sequence of pairs, given in order of their first item, in which the second increases too."""
     tails: list[int] = []
     at_tail: list[int] = []
     before = [-1] * len(pairs)
@@ -78,14 +78,14 @@ def increasing(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _anchors(a: Sequence[Hashable], b: Sequence[Hashable], gap: Gap) -> list[tuple[int, int]]:
-    """The items that occur once on each side, in increasing order."""
+    """Return the items that occur once on each side, in increasing order."""
     in_a, in_b = _once(a, gap[0], gap[1]), _once(b, gap[2], gap[3])
     pairs = [(i, j) for item, i in in_a.items() if i >= 0 and (j := in_b.get(item, -1)) >= 0]
     return increasing(pairs)
 
 
 def _once(items: Sequence[Hashable], first: int, end: int) -> dict[Hashable, int]:
-    """The place of each item; -1 if it has several."""
+    """Return the position of each item; -1 if it occurs more than once."""
     places: dict[Hashable, int] = {}
     for place in range(first, end):
         item = items[place]
@@ -94,7 +94,7 @@ def _once(items: Sequence[Hashable], first: int, end: int) -> dict[Hashable, int
 
 
 def _common(a: Sequence[Hashable], b: Sequence[Hashable], gap: Gap) -> list[Run]:
-    """A longest common subsequence of a gap, as runs; none if the gap is too large."""
+    """Return a longest common subsequence of a gap, as runs; none if the gap is too large."""
     a_first, a_end, b_first, b_end = gap
     if (a_end - a_first) * (b_end - b_first) > MOST_CELLS:
         return []

@@ -1,4 +1,5 @@
-"""`POLICIES`: the history that each server sends next. Which messages stay in the next prompt, and how they change."""
+"""`POLICIES`, the table of history policies: which messages each server keeps in the next prompt, and how they
+change."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ from viewer.rules.notes import I_NEXT_AMBIGUOUS
 Cut = Callable[[History], int]
 """A function that returns the number of the message before which analysis is dropped."""
 Exceptions = Callable[[History, int], frozenset[int]]
-"""A function that returns the messages before a cut that stay nevertheless."""
+"""A function that returns the messages before a cut that stay anyway."""
 
 
 def _keep(history: History) -> int:
@@ -34,7 +35,7 @@ def _drop_all(history: History) -> int:
 
 
 def _harmony(history: History) -> int:
-    """Analysis before the first final of any role is dropped if the last assistant message is a final."""
+    """Drop analysis before the first final of any role, if the last assistant message is a final."""
     return history.first_of(is_final) if _is_turn_over(history) else 0
 
 
@@ -64,7 +65,7 @@ def _no_exceptions(history: History, cut: int) -> frozenset[int]:
 
 
 def _pending_calls(history: History, cut: int) -> frozenset[int]:
-    """Calls without a reply, and the assistant analysis and calls directly before them."""
+    """Return the calls without a reply, with the assistant analysis and calls directly before them."""
     kept: set[int] = set()
     for call in history.unanswered():
         number = call
@@ -82,23 +83,23 @@ class Policy(Struct, frozen=True):
 
     name: str
     wording: str
-    """What it drops, in one sentence."""
+    """The rule in one sentence."""
     source: str
     date: str
-    """The month in which the source was read."""
+    """The month in which the source code was checked."""
     cut: Cut = _keep
     exceptions: Exceptions = _no_exceptions
     why: str = ""
-    """Why a message is dropped, for machine output."""
+    """The reason for dropping a message, for machine output."""
     why_words: str = ""
-    """The same for people; `#` is the number of the message at the cut."""
+    """The reason in words, with `#` for the number of the message at the cut."""
     template: Renderer | None = None
     """The template of a server that receives chat messages; None for Harmony messages."""
     renderer: str = "harmony"
     same_as: str | None = None
     """A policy with the same rule."""
     needs_channels: bool = True
-    """True if it cannot be applied to a format without channels."""
+    """True if the policy does not apply to formats without channels."""
 
 
 _LIBRARY = "openai-harmony 0.0.8, src/encoding.rs:164-222"
@@ -206,7 +207,7 @@ POLICIES = {
 """All policies, in the order in which they are printed."""
 
 AMBIGUOUS = I_NEXT_AMBIGUOUS.code
-"""The note that has a code of its own."""
+"""The note that is also a diagnostic."""
 NOTES = {
     "stale-analysis": "harmony-0.0.8 keeps analysis that last-final drops.",
     "builtin-vanishes": "A call of a built-in tool, or its reply, is on the analysis channel and is dropped with it.",
@@ -226,7 +227,7 @@ NOTES = {
     "malformed": "A header is malformed; the reference library refuses the transcript.",
     AMBIGUOUS: "A body holds control tokens as text; in the prompt nothing distinguishes them from real ones.",
 }
-"""What the notes say."""
+"""The texts of notes."""
 
 REFUSALS = {
     "needs-channels": "the format has no channels",
@@ -234,6 +235,6 @@ REFUSALS = {
     "channel-in-text": "a text holds the marks of a channel",
     "reply-without-call": "a reply has no call before it",
 }
-"""Why a policy refuses a transcript."""
+"""The reasons why a policy refuses a transcript."""
 
 HARMONY = "harmony-0.0.8"

@@ -1,4 +1,4 @@
-"""Prefix cache of a server: how much of the last prompt and its answer the next prompt begins with."""
+"""Prefix cache: how much of the last prompt and its answer a server can reuse for the next prompt."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Encode = Callable[[str], list[int]]
 
 
 class Cache(Struct, frozen=True, gc=False):
-    """What the next prompt shares with the last prompt and its answer."""
+    """The prefix that the next prompt shares with the last prompt and its answer."""
 
     unit: str
     """`tokens` with a vocabulary, otherwise `bytes`."""
@@ -35,8 +35,10 @@ def prefix_cache(
     end: Sequence[Part],
     encode: Encode | None,
 ) -> Cache:
-    """Compare the next prompt with the last one: the prompt before `run` without `gone_before`, and the run as it was
-    sampled. `size` is that of a message in the next prompt."""
+    """Compare the next prompt with the last one: the prompt before `run`, without `gone_before`, and the run as it was
+    sampled.
+
+    `size` returns the size of a message in the next prompt."""
     numbers = history.numbers()
     asked = [each for each in numbers if each < run[0] and each not in gone_before]
     answer = list(_measured(sampled_parts(history, run, is_whole=True), encode))
@@ -61,7 +63,7 @@ def prefix_cache(
 def _first_difference(
     history: History, run: list[int], differing: frozenset[int], gone: frozenset[int]
 ) -> tuple[int, str] | None:
-    """The first message that is in one prompt only, or is written differently, with the cause."""
+    """Find the first message that is in one prompt only or is written differently, and the cause."""
     numbers = [number for number in differing if number <= run[-1]]
     at = min(numbers) if numbers else None
     finals = [number for number in run if is_assistant_final(history.header(number))]
@@ -79,7 +81,7 @@ def _first_difference(
 
 
 def _measured(parts: Iterable[Part], encode: Encode | None) -> Iterator[Sequence[int]]:
-    """Each message of a prompt as bytes, or as token ids."""
+    """Yield each message of a prompt as bytes, or as token ids."""
     number: int | None = None
     texts: list[str] = []
     for part in parts:
@@ -97,7 +99,7 @@ def _coded(text: str, encode: Encode | None) -> Sequence[int]:
 
 
 def _common(left: Iterator[Sequence[int]], right: Iterator[Sequence[int]]) -> int:
-    """The length of the common beginning of two sequences that come in pieces."""
+    """Return the length of the common prefix of two sequences that come in pieces."""
     total, one, other = 0, next(left, None), next(right, None)
     while one is not None and other is not None:
         size = min(len(one), len(other))

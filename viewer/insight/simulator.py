@@ -1,4 +1,4 @@
-"""Simulator of the next prompt: what each policy keeps, drops and changes, and how large the prompt is."""
+"""Simulate the next prompt: what each policy keeps, drops, and changes, and the size of the prompt."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _LATER = "last-final"
 
 
 class Outcome(Struct, frozen=True):
-    """What one policy makes of a history."""
+    """The result of one policy for a history."""
 
     policy: Policy
     transcript: int
@@ -45,7 +45,7 @@ class Outcome(Struct, frozen=True):
     cut: int = 0
     """The number of the message before which analysis is dropped."""
     why: dict[int, str] = field(default_factory=dict)
-    """Why messages are dropped, where it is not the reason of the policy."""
+    """Why messages are dropped, where the reason differs from that of the policy."""
     changed: tuple[Change, ...] = ()
     refused: Refusal | None = None
     bytes: int | None = None
@@ -55,12 +55,12 @@ class Outcome(Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
     def reason(self, number: int) -> str:
-        """Why a message is dropped."""
+        """Return why a message is dropped."""
         return self.why.get(number, self.policy.why)
 
 
 def groups(outcomes: Sequence[Outcome]) -> list[list[str]]:
-    """The names of the policies that give the same prompt; without those that refuse."""
+    """Group the names of policies that give the same prompt, without those that refuse."""
     found: dict[str, list[str]] = {}
     for outcome in outcomes:
         if outcome.sha256 is not None:
@@ -69,12 +69,12 @@ def groups(outcomes: Sequence[Outcome]) -> list[list[str]]:
 
 
 def are_different(outcomes: Sequence[Outcome]) -> bool:
-    """True if two policies give different prompts, or one refuses and another one does not."""
+    """True if two policies give different prompts, or one refuses and another does not."""
     return len({outcome.sha256 for outcome in outcomes}) > 1
 
 
 def simulator_before(projection: Projection, number: int, encode: Encode | None = None) -> Simulator | None:
-    """A simulator of the prompt that produced a message; None if no model wrote it."""
+    """Return a simulator of the prompt that produced a message; None if no model wrote it."""
     history = History(projection, projection.transcript_number(number))
     if not history.holds(number) or not is_assistant(history.header(number)):
         return None
@@ -83,10 +83,10 @@ def simulator_before(projection: Projection, number: int, encode: Encode | None 
 
 
 class Simulator:
-    """Simulator of the prompt after a history, or of the one that continues a run of assistant messages."""
+    """Simulates the prompt after a history, or the one that continues a run of assistant messages."""
 
     def __init__(self, history: History, sampled: Sequence[int] = (), encode: Encode | None = None) -> None:
-        """`sampled` are the messages directly after the history that the model has sampled already."""
+        """`sampled` are the messages after the history that the model has already sampled."""
         self.history = history
         self._sampled = list(sampled)
         self._encode = encode
@@ -99,7 +99,7 @@ class Simulator:
         return next(iter(reversed([*self._numbers[-1:], *self._sampled])), 0)
 
     def parts(self, policy: Policy) -> Iterator[Part]:
-        """The prompt under a policy. A refusal is raised before the first part."""
+        """Yield the prompt under a policy. A refusal is raised before the first part."""
         refusal = self._refusal(policy)
         if refusal:
             raise refusal
@@ -110,7 +110,7 @@ class Simulator:
         return self._ended(each for each in policy.template(self.history) if isinstance(each, Part))
 
     def outcomes(self, policies: Iterable[Policy]) -> list[Outcome]:
-        """What each policy makes of the history. Bodies are read once for all policies without a template."""
+        """Return the outcome of each policy. Bodies are read once for all policies without a template."""
         steps = self.steps(policies)
         while True:
             try:
@@ -120,7 +120,7 @@ class Simulator:
                 return found
 
     def steps(self, policies: Iterable[Policy]) -> Generator[None, None, list[Outcome]]:
-        """The same in small steps, so that a screen stays responsive."""
+        """Compute the outcomes in small steps, so that a screen stays responsive."""
         policies = list(policies)
         gone = {each.name: self.dropped(each) for each in policies if not each.template and not self._refusal(each)}
         sheet = _Sheet(self, list(gone.values()), self._encode)
@@ -138,7 +138,7 @@ class Simulator:
         return outcomes
 
     def end(self) -> Iterator[Part]:
-        """The end of the prompt: the model continues there."""
+        """Return the end of the prompt, where the model continues."""
         yield Part(0, NEXT)
         history, skipped = self.history, len(NEXT)
         if not self._sampled:
@@ -154,7 +154,7 @@ class Simulator:
         yield from self.end()
 
     def dropped(self, policy: Policy) -> Column:
-        """The messages that a policy without a template drops."""
+        """Return the messages that a policy without a template drops."""
         return dropped(policy, self.history, self._analysis)
 
     def _refusal(self, policy: Policy) -> Refusal | None:
@@ -231,7 +231,7 @@ class Simulator:
         )
 
     def _notes(self) -> Iterator[str]:
-        """Facts about the history that hold under every policy."""
+        """Return facts about the history that hold under every policy."""
         history = self.history
         if instructions(history):
             yield "system-as-written"
@@ -247,10 +247,12 @@ class Simulator:
             yield "malformed"
 
     def _notes_of(self, policy: Policy, numbers: Column) -> Iterator[str]:
-        """Facts about what one policy drops."""
+        """Return facts about what one policy drops."""
         history = self.history
         if policy.cut is POLICIES[HARMONY].cut:
-            if len(self.dropped(POLICIES[_LATER])) > len(numbers):  # one drops a beginning of what the other one drops
+            if len(self.dropped(POLICIES[_LATER])) > len(
+                numbers
+            ):  # one policy drops a prefix of what the other one drops
                 yield "stale-analysis"
             if policy.cut(history) and not is_assistant_final(history.header(history.first_of(is_final))):
                 yield "final-by-other-role"
@@ -259,7 +261,7 @@ class Simulator:
 
 
 def dropped(policy: Policy, history: History, analysis: Column) -> Column:
-    """The messages that a policy without a template drops: analysis before its cut, with exceptions."""
+    """Return the messages that a policy without a template drops: analysis before its cut, with exceptions."""
     cut = policy.cut(history)
     before = analysis[: bisect_left(analysis, cut)]
     kept = policy.exceptions(history, cut) if before else frozenset()
@@ -267,7 +269,7 @@ def dropped(policy: Policy, history: History, analysis: Column) -> Column:
 
 
 def without(numbers: Iterable[int], gone: Iterable[int]) -> Iterator[int]:
-    """The ascending numbers without those that are gone, also ascending."""
+    """Return the ascending numbers without those that are gone, also ascending."""
     rest = iter(gone)
     skipped = next(rest, None)
     for number in numbers:
@@ -283,7 +285,7 @@ def _in_order(notes: Iterable[str]) -> list[str]:
 
 
 class _Sheet:
-    """Sizes of the messages of a prompt, and the checksum of the prompt for each set of dropped messages."""
+    """The sizes of the messages of a prompt, and the checksum of the prompt for each set of dropped messages."""
 
     def __init__(self, simulator: Simulator, columns: Sequence[Column], encode: Encode | None) -> None:
         self._history = simulator.history
@@ -298,15 +300,15 @@ class _Sheet:
         self._end_bytes = self._end_tokens = 0
 
     def gone(self, numbers: Column) -> frozenset[int]:
-        """These dropped messages as a set."""
+        """Return the dropped messages as a set."""
         return self._sets[numbers.tobytes()]
 
     def checksum(self, numbers: Column) -> str:
-        """The checksum of the prompt without these messages."""
+        """Return the checksum of the prompt without these messages."""
         return self._hashes[numbers.tobytes()].hexdigest()
 
     def measure(self, simulator: Simulator) -> Iterator[None]:
-        """Read the messages, each in a step."""
+        """Read the messages, one per step."""
         for number in self._places:
             self._measure(number, [self._hashes[key].update for key, gone in self._sets.items() if number not in gone])
             self.changed += [Change(number, what) for what in changes(self._history, number)]
@@ -317,17 +319,17 @@ class _Sheet:
             each.update(end.encode())
 
     def byte_count(self, gone: Iterable[int]) -> int:
-        """The size of the prompt without these messages."""
+        """Return the size of the prompt without these messages."""
         return sum(self._bytes) + self._end_bytes - sum(self._bytes[self._places[each]] for each in gone)
 
     def token_count(self, gone: Iterable[int]) -> int | None:
-        """The number of its tokens, with a vocabulary."""
+        """Return the number of tokens, if there is a vocabulary."""
         if self._encode is None:
             return None
         return sum(self._tokens) + self._end_tokens - sum(self._tokens[self._places[each]] for each in gone)
 
     def size(self, number: int) -> int:
-        """The size of a message in tokens, or in bytes without a vocabulary."""
+        """Return the size of a message in tokens, or in bytes without a vocabulary."""
         return (self._tokens if self._encode else self._bytes)[self._places[number]]
 
     def _measure(self, number: int, updates: Sequence[Callable[[bytes], None]]) -> None:
@@ -353,7 +355,7 @@ class _Sheet:
 
 
 class _Meter:
-    """Size, tokens and checksum of one prompt."""
+    """Measures size, tokens, and checksum of one prompt."""
 
     def __init__(self, encode: Encode | None) -> None:
         self._encode = encode
@@ -364,7 +366,7 @@ class _Meter:
         self.tokens: int | None = None if encode is None else 0
 
     def add(self, part: Part) -> None:
-        """Add text. No token reaches from one message into another one."""
+        """Add text. No token spans two messages."""
         data = part.text.encode("utf-8", "replace")
         self.bytes += len(data)
         self._hash.update(data)
@@ -375,7 +377,7 @@ class _Meter:
             self._waiting.append(part.text)
 
     def checksum(self) -> str:
-        """The checksum of the text; nothing may be added afterwards."""
+        """Return the checksum of the text. Nothing may be added afterwards."""
         self._count()
         return self._hash.hexdigest()
 

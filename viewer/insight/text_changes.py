@@ -1,4 +1,4 @@
-"""Changes between two texts: by words, or by lines if they are long."""
+"""Diff two texts by words, or by lines if they are long."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from viewer.insight.matching import equal_runs
 from viewer.insight.words import plain_words, tokens_of
 
 MOST_WORDS = 20_000
-"""Longer texts are compared by lines."""
+"""The number of words beyond which texts are compared by lines."""
 _LONGEST_BY_WORDS = 8 * MOST_WORDS
 
 
@@ -20,11 +20,11 @@ class TextRun(Struct, frozen=True, gc=False):
 
     sign: str
     text: str
-    """Not yet safe for a terminal."""
+    """The text, not sanitized."""
 
 
 class TextChange(Struct, frozen=True):
-    """How one text became another."""
+    """The changes from one text to another."""
 
     runs: Sequence[TextRun]
     kept: int
@@ -35,13 +35,13 @@ class TextChange(Struct, frozen=True):
 
     @property
     def alike(self) -> float:
-        """The share of words that both texts have, from 0 to 1."""
+        """Return the share of words that both texts have, from 0 to 1."""
         total = 2 * self.kept + self.removed + self.added
         return 2 * self.kept / total if total else 1.0
 
 
 def text_change(old: str, new: str, *, by_lines: bool = False) -> TextChange:
-    """The runs of both texts, in order: what was removed comes before what was added."""
+    """Compare two texts. Removed runs come before added ones."""
     runs = [*_settled(_runs(old, new, by_lines or max(len(old), len(new)) > _LONGEST_BY_WORDS))]
     counts = Counter[str]()
     for run in runs:

@@ -1,4 +1,4 @@
-"""Words of transcript text with their places; a character of a script without spaces is one word."""
+"""Split transcript text into words with positions. A character of a script without spaces is one word."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ UNSPACED = (
 )
 """Scripts written without spaces: Thai, Lao, Burmese, Khmer, Japanese and Chinese."""
 _MARKS = "\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963"
-"""Combining marks, which are no word characters for `re`."""
+"""Combining marks, which `re` does not take as word characters."""
 _MORE_MARKS = "\u0966-\u0dff"
 _WORD = rf"[{UNSPACED}]|(?:(?![{UNSPACED}])[\w{_MARKS}{_MORE_MARKS}])+"
 _WORDS = lazy_regex(_WORD)
@@ -24,7 +24,7 @@ _IS_UNSPACED = lazy_regex(rf"[{UNSPACED}]")
 
 
 class Words(Struct, frozen=True):
-    """The words of a text: normalized, and where each is in the text."""
+    """The normalized words of a text and their positions."""
 
     words: Sequence[str]
     starts: Sequence[int]
@@ -35,7 +35,7 @@ class Words(Struct, frozen=True):
 
 
 def words_of(text: str) -> Words:
-    """The words of a text, in NFC and without case."""
+    """Return the words of a text, in NFC and without case."""
     found = list(_WORDS.finditer(text))
     return Words(
         [normal(match[0]) for match in found],
@@ -45,12 +45,12 @@ def words_of(text: str) -> Words:
 
 
 def plain_words(text: str) -> list[str]:
-    """The same without places."""
+    """Return the words of a text without positions."""
     return [normal(word) for word in _WORDS.findall(text)]
 
 
 def normal(word: str) -> str:
-    """A word in the form in which words are compared."""
+    """Normalize a word for comparison."""
     if word.isascii():
         return word.lower()
     folded = word.casefold()
@@ -58,10 +58,10 @@ def normal(word: str) -> str:
 
 
 def tokens_of(text: str) -> list[str]:
-    """The text as words, spaces and single other characters."""
+    """Split a text into words, spaces, and other single characters."""
     return [*_TOKENS.findall(text)]
 
 
 def is_unspaced(word: str) -> bool:
-    """True if it is a character of a script without spaces: half a word."""
+    """True if this is a character of a script without spaces, which counts as half a word."""
     return _IS_UNSPACED.match(word) is not None

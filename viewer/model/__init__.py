@@ -1,1 +1,1 @@
-"""Values of a transcript, and the visibility rule for the end user."""
+"""The values of a transcript, and the visibility rule for the end user."""

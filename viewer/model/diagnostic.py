@@ -11,7 +11,7 @@ VALUE_MARK = " …"
 
 
 class Severity(Enum):
-    """Severity of a diagnostic."""
+    """The severity of a diagnostic."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -19,20 +19,20 @@ class Severity(Enum):
 
 
 class Rule(Struct, frozen=True):
-    """Texts of one diagnostic code. They never quote the transcript; `…` marks the place of the offending value."""
+    """The texts of one diagnostic code. They never quote the transcript; `…` marks where the offending value goes."""
 
     code: str
     title: str
     """One sentence for a developer."""
     safe: str
-    """One sentence for an end user. It says nothing about hidden content. Empty if none gets such a
+    """One sentence for an end user that says nothing about hidden content. Empty if no end user gets such a
     diagnostic."""
     section: str
     """The section of the specification."""
     advice: str
     """How to fix it."""
     example: str
-    """A short transcript that reports this code."""
+    """A short transcript with this problem."""
     reasons: dict[str, str] = field(default_factory=dict)
     """The text of each reason."""
 
@@ -41,16 +41,16 @@ class Rule(Struct, frozen=True):
 
     @property
     def severity(self) -> Severity:
-        """Severity, from the first letter of the code."""
+        """The severity, from the first letter of the code."""
         return {"E": Severity.ERROR, "W": Severity.WARNING, "I": Severity.INFO}[self.code[0]]
 
     def template(self, reason: str | None) -> str:
-        """The text of a reason, or the title, as in the table."""
+        """The text of a reason, or else the title, as in the table."""
         return self.reasons[reason] if reason else self.title
 
 
 class Problem(Struct, frozen=True):
-    """A diagnostic before its message has a number."""
+    """A diagnostic whose message has no number yet."""
 
     rule: Rule
     reason: str | None
@@ -65,7 +65,7 @@ class Diagnostic(Struct, frozen=True):
     rule: Rule
     reason: str | None
     message: int | None
-    """The number of its message."""
+    """The number of its message, if it has one."""
     start: int
     end: int
     count: int = 1
@@ -78,12 +78,12 @@ class Diagnostic(Struct, frozen=True):
 
     @property
     def sentence(self) -> str:
-        """The text of the reason, or the title, without values of the transcript."""
+        """The text of the reason, or else the title, without values from the transcript."""
         return fill_in(self.template)
 
     @property
     def template(self) -> str:
-        """The text of the reason, or the title, as in the table."""
+        """The text of the reason, or else the title, as in the table."""
         return self.rule.template(self.reason)
 
 
@@ -93,7 +93,7 @@ def has_value(text: str) -> bool:
 
 
 def fill_in(text: str, value: str | None = None) -> str:
-    """Replace the mark in a text with the offending, sanitized value, or drop the mark if there is none."""
+    """Replace the mark in a text with the sanitized offending value, or drop the mark if there is none."""
     before, mark, after = text.partition(VALUE_MARK)
     if not mark:
         return text

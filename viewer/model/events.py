@@ -1,4 +1,4 @@
-"""Events of a reader, in the order of the bytes that decided them."""
+"""Events that a reader reports, in the order of the bytes that decided them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from viewer.model.messages import Message, Piece, Stray, Transcript, Usage
 
 
 class Started(Struct, frozen=True):
-    """A transcript began; its header is read."""
+    """A transcript began, and its header was read."""
 
     transcript: Transcript
 
 
 class Opened(Struct, frozen=True):
-    """A message header is complete. The ending is `open`; the pieces are those known so far."""
+    """A message header is complete. The ending is `open`, and the pieces are those known so far."""
 
     message: Message
 
@@ -66,7 +66,7 @@ class ToolCancelled(Struct, frozen=True, gc=False):
 
 
 class DeclaredTools(Struct, frozen=True, gc=False):
-    """A body span that holds only tool declarations (the function lists of 0.1)."""
+    """A span of a body that holds only tool declarations, such as the function lists of OpenChatML 0.1."""
 
     transcript: int
     message: int
@@ -75,14 +75,14 @@ class DeclaredTools(Struct, frozen=True, gc=False):
 
 
 class Superseded(Struct, frozen=True, gc=False):
-    """The user went back and took another way: these messages are a branch that was left behind."""
+    """The user went back and continued differently: these messages are an abandoned branch."""
 
     first: int
     last: int
 
 
 class Metadata(Struct, frozen=True, gc=False):
-    """A record without a message, before the first message."""
+    """A record that holds no message and comes before the first message."""
 
 
 class Used(Struct, frozen=True):

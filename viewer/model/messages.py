@@ -11,7 +11,7 @@ Span = tuple[int, int]
 
 
 class Fixed(Enum):
-    """An enumeration that hashes members by identity, for fast lookups."""
+    """An enumeration that hashes its members by identity, for fast lookups."""
 
     __hash__ = object.__hash__
 
@@ -28,29 +28,29 @@ class Kind(Fixed):
     """What kind of content a message has, as its format maps it. An end user sees only `SAID`."""
 
     SAID = "said"
-    """Words of a speaker; role, channel and recipient decide the visibility."""
+    """Words of a speaker. Role, channel and recipient decide whether they are visible."""
     THOUGHT = "thought"
-    """Reasoning, summaries of it, and plans."""
+    """Reasoning, reasoning summaries, and plans."""
     CALL = "call"
     """A tool call and its arguments."""
     REPLY = "reply"
     """A tool result."""
     INSTRUCTION = "instruction"
-    """System and developer text, and declarations of tools."""
+    """System and developer text, and tool declarations."""
     INJECTED = "injected"
-    """Text under the name of a speaker that no speaker wrote: environment, reminders, attached files, hook output."""
+    """Text in the name of a speaker who did not write it: environment, reminders, attached files, hook output."""
     SUBAGENT = "subagent"
-    """Text that another agent exchanged with the main agent."""
+    """Messages between the main agent and another agent."""
     REPLAYED = "replayed"
     """Text repeated from elsewhere: compaction summaries, copied context, the history of a forked file."""
     NOTICE = "notice"
-    """Text of the program: API errors, rate limits, mode changes."""
+    """Text from the program: API errors, rate limits, mode changes."""
     UNKNOWN = "unknown"
     """Content that no rule of the format maps, in any role."""
 
 
 class Outcome(Fixed):
-    """How a tool call ended, as its reply states it. A reply that states nothing has no outcome."""
+    """How a tool call ended, according to its reply. A reply that does not state it has no outcome."""
 
     OK = "ok"
     FAILED = "failed"
@@ -81,27 +81,27 @@ class Coding(Fixed):
     JSON_STRING = "json-string"
     """A JSON string with its quotes."""
     JSON_TEXT = "json-text"
-    """Part of a JSON string, without quotes."""
+    """Part of a JSON string, without the quotes."""
     NESTED_TEXT = "nested-text"
-    """Part of a JSON string inside a JSON string, without quotes."""
+    """Part of a JSON string inside a JSON string, without the quotes."""
     SPLIT_STRING = "split-string"
     """A JSON string with its quotes that spans several `data:` lines of a server-sent event."""
     PYTHON_STRING = "python-string"
-    """Part of a Python string, without quotes."""
+    """Part of a Python string, without the quotes."""
     NESTED_PYTHON = "nested-python"
-    """Part of a Python string inside a JSON string, without quotes."""
+    """Part of a Python string inside a JSON string, without the quotes."""
     TOKEN_IDS = "token-ids"
     """Token ids of an o200k_harmony vocabulary."""
     BREAK = "break"
-    """An empty line at a segment boundary; the span is the announcement of the boundary."""
+    """An empty line at a segment boundary. The span is the text that announces the boundary."""
     JSON_VALUE = "json-value"
     """The source text of JSON values that are not strings."""
     LABEL = "label"
-    """A content part with an image or another attachment, shown as `[image/png, 40 KB]`; the span is the part."""
+    """A content part with an image or another attachment, shown as `[image/png, 40 KB]`. The span is the part."""
     OPAQUE = "opaque"
-    """Encrypted or encoded data, shown as `[encrypted, 2 KB]`; the span is the JSON value."""
+    """Encrypted or encoded data, shown as `[encrypted, 2 KB]`. The span is the JSON value."""
     LINE = "line"
-    """A line break between two pieces; the span is empty."""
+    """A line break between two pieces. The span is empty."""
 
 
 VERBATIM = (Coding.PLAIN, Coding.JSON_VALUE)
@@ -117,7 +117,7 @@ class Piece(Struct, frozen=True, gc=False):
 
 
 class Usage(Struct, frozen=True, gc=False):
-    """Tokens that a reply used. Cached tokens are among the input, tokens of reasoning among the output."""
+    """Tokens that a reply used. Cached tokens count as input, reasoning tokens as output."""
 
     input: int | None = None
     output: int | None = None
@@ -126,7 +126,7 @@ class Usage(Struct, frozen=True, gc=False):
     total: int | None = None
 
     def plus(self, other: Usage) -> Usage:
-        """The sum. A number that neither states stays unknown."""
+        """The sum of both. A number that neither states stays unknown."""
         return Usage(*(_plus(one, more) for one, more in zip(_numbers(self), _numbers(other), strict=True)))
 
     def minus(self, other: Usage) -> Usage:
@@ -139,12 +139,12 @@ class Usage(Struct, frozen=True, gc=False):
         )
 
     def over(self, other: Usage) -> Usage:
-        """These numbers, and those of another usage where this one states none."""
+        """These numbers, completed with those of another usage where this one states none."""
         pairs = zip(_numbers(self), _numbers(other), strict=True)
         return Usage(*(other_one if one is None else one for one, other_one in pairs))
 
     def since(self, before: Usage) -> Usage:
-        """The change of a counter; all of it if the counter began again."""
+        """The increase of a counter; its full value if it was reset."""
         pairs = [*zip(_numbers(self), _numbers(before), strict=True)]
         has_begun_again = any((one or 0) < (less or 0) for one, less in pairs)
         return self if has_begun_again else self.minus(before)
@@ -159,17 +159,17 @@ def _plus(one: int | None, other: int | None) -> int | None:
 
 
 class Header(Struct, frozen=True):
-    """Header of a message. Messages with equal headers may share it."""
+    """The header of a message. Messages with equal headers may share it."""
 
     role: str
-    """`system`, `developer`, `user`, `assistant`, `tool`, or the word as given; empty if none was given."""
+    """`system`, `developer`, `user`, `assistant`, `tool`, or any other word as given; empty if none was given."""
     name: str | None = None
     recipient: str | None = None
     channel: Channel | None = None
-    """The effective channel: final if none was given, None if it is unknown."""
+    """The effective channel: final if none was given, None if the given one is unknown."""
     channel_given: str | None = None
     intent: str | None = None
-    """As given; `preamble` only if the format gives it a meaning (otherwise it stays in `extra`)."""
+    """As given, but `preamble` only if the format defines it; otherwise it stays in `extra`."""
     call_id: str | None = None
     content_type: str | None = None
     constrained: bool = False
@@ -177,12 +177,12 @@ class Header(Struct, frozen=True):
     malformed: bool = False
     """True if the header has an E-PARSE-HEADER."""
     complete: bool = True
-    """True if the mark that ends the header was read; before that nothing is known."""
+    """True if the token that ends the header was read. Before that, nothing is certain."""
     kind: Kind = Kind.SAID
     outcome: Outcome | None = None
-    """What a reply states about its call."""
+    """How the call ended, if this is a reply that states it."""
     thread: int = 0
-    """The number of the thread of another agent; 0 for the main agent."""
+    """The thread number of another agent; 0 for the main agent."""
 
     def with_call_id(self, call_id: str | None) -> Header:
         """Copy the header with another call id."""
@@ -193,7 +193,7 @@ class Message(Struct, frozen=True):
     """A message: header, ending, and byte positions."""
 
     number: int
-    """Counts from 1 through the whole input."""
+    """Counted from 1 across the whole input."""
     transcript: int
     header: Header
     ending: Ending
@@ -202,8 +202,8 @@ class Message(Struct, frozen=True):
     stop: Span | None = None
     """The stop token, if there is one."""
     broke_out: bool = False
-    """True if it began inside the unclosed body of a hidden message: by the specification it still belongs to that
-    body."""
+    """True if it began inside the unclosed body of a hidden message, to which it still belongs by the
+    specification."""
     time_ms: int | None = None
     """Milliseconds since 1970 in UTC, if the input gives a time."""
     cancelled: bool = False
@@ -226,7 +226,7 @@ class Stray(Struct, frozen=True, gc=False):
 
 
 class Transcript(Struct, frozen=True):
-    """A transcript of the input. Call ids and turns never link across two transcripts."""
+    """A transcript of the input. Call ids and turns never link two transcripts."""
 
     number: int
     format: str
@@ -234,6 +234,6 @@ class Transcript(Struct, frozen=True):
     version: str | None = None
     model: str | None = None
     header: dict[str, object] = field(default_factory=dict)
-    """The document header as read: mappings, lists and strings. No string is converted."""
+    """The document header as read: mappings, lists, and strings, which are never converted."""
     id: str | None = None
-    """The id of the session, if the record that starts it states one; it selects the transcript, and is not shown."""
+    """The session id, if the first record states one. It selects the transcript and is never shown."""

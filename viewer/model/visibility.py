@@ -1,4 +1,4 @@
-"""The visibility rule: what an end user may see, what stays hidden, and the audiences of a view."""
+"""The visibility rule: what an end user may see, what stays hidden, and what each audience reveals."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def is_user_safe(message: Message) -> bool:
 
 
 def is_header_safe(header: Header, ending: Ending = Ending.END) -> bool:
-    """The same for a message with this header."""
+    """True if an end user may see a message with this header and ending."""
     return is_user_safe(Message(0, 0, header, ending, (0, 0), ()))
 
 
@@ -63,13 +63,13 @@ class Reveal(Enum):
 
 
 class Audience(Struct, frozen=True):
-    """The audience of a view. If nothing is revealed, it is the end user."""
+    """The audience of a view: the end user, unless something is revealed."""
 
     revealed: frozenset[Reveal] = frozenset()
     strict: bool = False
     """True if the safe view must not even show that something is hidden."""
     thread: int | None = None
-    """The only thread to show; None for all of them. It selects, and never reveals."""
+    """The only thread to show; None for all. This only selects and never reveals."""
 
     @property
     def is_safe(self) -> bool:
@@ -87,17 +87,17 @@ class Audience(Struct, frozen=True):
 
     @property
     def sees_thoughts(self) -> bool:
-        """True if thought blocks inside shown messages stay in place."""
+        """True if thought blocks are shown inside visible messages."""
         return self.reveals(Reveal.ANALYSIS)
 
     @property
     def sees_unlisted(self) -> bool:
-        """True if fields and attributes that no rule lists are shown: their content is unknown."""
+        """True if fields and attributes are shown that no rule lists, and whose content is therefore unknown."""
         return self.reveals(Reveal.UNCLEAR)
 
     @property
     def sees_usage(self) -> bool:
-        """True if numbers of tokens are shown: they measure hidden text."""
+        """True if token counts are shown. They reveal the amount of hidden text."""
         return self.sees_unlisted
 
     def sees(self, message: Message) -> bool:
@@ -110,7 +110,7 @@ class Audience(Struct, frozen=True):
 
 
 class Pane(Enum):
-    """The panes of messages in the layout with one pane per channel."""
+    """The message panes in the layout with one pane per channel."""
 
     CONVERSATION = "conversation"
     ANALYSIS = "analysis"
@@ -135,7 +135,7 @@ _BY_CHANNEL = {Channel.ANALYSIS: Reveal.ANALYSIS, Channel.COMMENTARY: Reveal.COM
 
 
 def kind_of(message: Message) -> Reveal:
-    """What to reveal so that this message is shown if it is hidden."""
+    """What to reveal in order to show this message if it is hidden."""
     header = message.header
     if header.kind is Kind.INSTRUCTION:
         return Reveal.DEVELOPER if header.role == "developer" else Reveal.SYSTEM
@@ -154,7 +154,7 @@ _PANES = {Reveal.ANALYSIS: Pane.ANALYSIS, Reveal.COMMENTARY: Pane.COMMENTARY, Re
 
 
 def pane_of(message: Message) -> Pane:
-    """The pane of a message; content that the end user saw is in the conversation."""
+    """The pane of a message. What the end user saw is in the conversation."""
     if is_user_safe(message):
         return Pane.CONVERSATION
     return _PANES.get(kind_of(message), Pane.CONVERSATION)
@@ -181,7 +181,7 @@ def message_kind(message: Message) -> str:
 
 
 def reason_of(message: Message) -> str:
-    """Why the end user sees a message or not: the first of these fixed texts that applies."""
+    """Why the end user sees a message or does not: the first of these fixed texts that applies."""
     if is_user_safe(message):
         return _why_visible(message)
     header = message.header

@@ -1,4 +1,4 @@
-"""Native accelerator: load the optional C module, or None where it was not built or is switched off."""
+"""Native accelerator: the optional C module, or None if it was not built or is switched off."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 SWITCH = "OCMLVIEW_NATIVE"
-"""The variable that switches the accelerator off, if it is 0."""
+"""The environment variable that switches the accelerator off if it is 0."""
 LEVEL = "OCMLVIEW_NATIVE_LEVEL"
-"""The variable that names an instruction set, for tests and bug reports."""
+"""The environment variable that selects an instruction set, for tests and bug reports."""
 BACKEND = "OCMLVIEW_BACKEND"
-"""The variable that forces a backend, of which only one uses the accelerator."""
+"""The environment variable that forces a backend. Only one of them uses the accelerator."""
 LEVELS = ("scalar", "sse2", "avx2")
 EDITION = 4
-"""The number in `_fast.c`: a module that was compiled from an older source is not used."""
+"""The number in `_fast.c`, which rules out a module compiled from older source."""
 
 
 class Native(Protocol):
-    """Functions that take any contiguous buffer and return columns as bytes. They release the interpreter lock."""
+    """Functions that take a contiguous buffer and return columns as bytes. They release the interpreter lock."""
 
     def find(self, data: bytes | memoryview, needle: bytes, fold: bytes, /) -> bytes:
-        """The offsets (int64) of all matches, which may overlap. `fold` has another spelling of each byte."""
+        """The offsets (int64) of all matches, which may overlap. `fold` has the other letter case of each byte."""
 
     def places(self, data: bytes | memoryview, ranges: bytes, /) -> bytes:
-        """The offsets (int64) of all bytes in these ranges: a low and a high byte of each, at most 16."""
+        """The offsets (int64) of all bytes in these ranges, at most 16, each given as a low and a high byte."""
 
     def frames(self, data: bytes | memoryview, before: int, escapes: bool, /) -> tuple[bytes, bytes]:
-        """The plain frames, as rows of 48 bytes, and the row (int64) of the first header of each kind.
+        """The plain frames as rows of 48 bytes, and the row (int64) of the first header of each kind.
 
-        `before` is the byte before the data. With `escapes`, a mark after `<` is text."""
+        `before` is the byte that precedes the data. With `escapes`, a mark after `<` is text."""
 
 
 def load() -> Native | None:
-    """Load the accelerator. A processor without the level that was asked for uses the best one below it."""
+    """Load the accelerator. If the processor lacks the requested level, the best one below it is used."""
     if os.environ.get(SWITCH) == "0" or os.environ.get(BACKEND) in ("plain", "numpy"):
         return None
     module = _module()
@@ -53,7 +53,7 @@ def load() -> Native | None:
 
 
 def asked_level() -> str | None:
-    """The instruction set that the environment asks for."""
+    """The instruction set that the environment requests."""
     wanted = os.environ.get(LEVEL) or None
     if wanted not in (None, *LEVELS):
         raise ViewerError(f"unknown level {wanted}: {LEVEL} is {', '.join(LEVELS[:-1])} or {LEVELS[-1]}")

@@ -13,15 +13,15 @@ from viewer.formats.tables.model import Hooks
 from viewer.model.messages import Kind
 
 SECONDS = 0.05
-"""The longest time of a call."""
+"""The most CPU time that a call may take."""
 LONGEST_WAIT = 2.0
-"""Seconds after which a call is abandoned, even if the machine is busy."""
+"""Seconds after which a call is abandoned, however busy the machine is."""
 MOST_FAILURES = 16
 Run = tuple[Kind, int, int]
 
 
 class Contained:
-    """Code of a plug-in: a failure inside ends the block, and is recorded by its kind, without its text."""
+    """Context manager for plug-in code: an exception ends the block, and only its type is recorded, not its text."""
 
     def __init__(self) -> None:
         self.failure = ""
@@ -39,7 +39,7 @@ class Contained:
 
 
 def guarded(hooks: Hooks) -> Hooks:
-    """The hooks with guards, for one input."""
+    """These hooks with guards, for one input."""
     guard = _Guard()
     split, classify = hooks.split, hooks.classify
     return replace(
@@ -75,7 +75,7 @@ class _Guard:
         return found
 
     def _result(self, hook: Callable[[str], object], text: str) -> object:
-        """The result of a hook in a thread; None if it raised, or took too long."""
+        """The result of a hook, which runs in a thread; None if it raised or took too long."""
         if self.is_disabled:
             return None
         results: list[object] = []

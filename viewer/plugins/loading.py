@@ -1,4 +1,4 @@
-"""Format plug-ins: tables from other distributions, loaded on demand and checked. They never decide visibility."""
+"""Format plug-ins: load and check tables from other distributions on demand. They never decide visibility."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LONGEST_NAME = 40
 
 
 class Sample(Struct, frozen=True):
-    """A file of the plug-in, and the file with what the user saw in it: `{"seen": [...], "hidden": [...]}`."""
+    """A sample of the plug-in, and the file that lists what the user saw of it: `{"seen": [...], "hidden": [...]}`."""
 
     path: str
     expected: str
@@ -47,7 +47,7 @@ class Plugin(Struct, frozen=True):
 
     @property
     def table(self) -> RecordFormat:
-        """Its table under the name of the plug-in; its hooks are guarded, and its scores are capped."""
+        """Its table under the name of the plug-in, with guarded hooks and capped scores."""
         table = self.format.table
         signatures = tuple(_capped(signature) for signature in table.signatures)
         title = plain_name(table.title, LONGEST_TITLE)
@@ -60,31 +60,31 @@ class Plugins:
 
     def __init__(self) -> None:
         self.is_off = False
-        """True if the command line turns plug-ins off."""
+        """True if the command line turned plug-ins off."""
         self._allows: Callable[[], bool] | None = None
         self.failures: list[str] = []
-        """A sentence for each plug-in that could not be loaded."""
+        """One sentence for each plug-in that failed to load."""
         self._loaded: dict[str, Plugin | None] = {}
 
     @property
     def is_connected(self) -> bool:
-        """True if the settings are known."""
+        """True if `connect` was called, so the settings can be asked."""
         return self._allows is not None
 
     def connect(self, allows: Callable[[], bool]) -> None:
-        """Set the function that asks the settings. It is called when a plug-in is needed."""
+        """Set the function that looks into the settings. It is called when a plug-in is needed."""
         self._allows = allows
 
     def turn_on(self) -> None:
-        """Load plug-ins again."""
+        """Allow plug-ins again."""
         self.is_off = False
 
     def turn_off(self) -> None:
-        """Load no plug-in."""
+        """Load no plug-ins."""
         self.is_off = True
 
     def get(self, name: str) -> Plugin | None:
-        """A plug-in by name; None if there is none, or if it is broken. Built-in formats cannot be replaced."""
+        """A plug-in by name; None if it does not exist or is broken. A plug-in cannot replace a built-in format."""
         if name not in self._loaded:
             entry = next((entry for entry in self._entries() if entry.name == name), None)
             self._loaded[name] = self._load(entry) if entry and name not in BUILT_IN else None
@@ -129,7 +129,7 @@ def _capped(signature: Signature) -> Signature:
 
 
 def _fault_of(value: object) -> str:
-    """The reason why a value is not a plug-in; empty if it is one."""
+    """Why a value is not a valid plug-in; empty if it is one."""
     if not isinstance(value, PluginFormat):
         return "its entry point is no PluginFormat"
     if value.api_version != API_VERSION:

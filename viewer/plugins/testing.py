@@ -1,4 +1,4 @@
-"""Checks of a format: what `ocmlview formats --verify NAME` runs, and the tests of a plug-in.
+"""Checks of a format plug-in, run by `ocmlview formats --verify NAME` and by the tests of a plug-in.
 
 from viewer.plugins.testing import verify
 
@@ -40,11 +40,11 @@ WIDTH = 80
 
 
 class FormatFaultError(AssertionError):
-    """A format fails a check; the text says which and where."""
+    """A format fails a check. The text says which one and where."""
 
 
 def verify(name: str) -> list[str]:
-    """Check a format plug-in; returns the names of the checks. Raises FormatFaultError at the first failure."""
+    """Check a format plug-in and return the names of the checks. Raises FormatFaultError at the first failure."""
     PLUGGED.connect(PLUGINS.table, PLUGINS.tables)
     plugin = PLUGINS.get(name)
     if plugin is None:
@@ -53,7 +53,7 @@ def verify(name: str) -> list[str]:
 
 
 def verify_plugin(plugin: Plugin) -> list[str]:
-    """The same for a plug-in that is loaded."""
+    """Check a loaded plug-in and return the names of the checks."""
     checks = (_check_expected, _check_splits, _check_leaks, _check_markers, _check_speed)
     for sample in plugin.format.samples:
         for check in checks:
@@ -92,7 +92,7 @@ def _check_expected(name: str, sample: Sample) -> None:
 
 
 def _check_splits(name: str, sample: Sample) -> None:
-    """A file that arrives in two parts is read like the whole."""
+    """A file that arrives in two parts gives the same result as the whole file."""
     data = _data(sample)
     whole = _messages(name, [data])
     chance = random.Random(0)
@@ -109,7 +109,7 @@ def _messages(name: str, parts: list[bytes]) -> list[Message]:
 
 
 def _surfaces(name: str, data: bytes) -> Iterator[tuple[str, str]]:
-    """Everything that an end user can get, by the name of the surface."""
+    """Everything that an end user can get, each with the name of the surface."""
     projection = _projection(name, data)
     yield "show", "\n".join(conversation_lines(projection, WIDTH, Style()))
     yield "show --json", "\n".join(projection_lines(projection))
@@ -121,7 +121,7 @@ def _surfaces(name: str, data: bytes) -> Iterator[tuple[str, str]]:
 
 
 def _check_leaks(name: str, sample: Sample) -> None:
-    """No hidden text is on any surface of the end user."""
+    """No surface of the end user shows hidden text."""
     for surface, text in _surfaces(name, _data(sample)):
         for index, hidden in enumerate(_expected(sample).get("hidden", [])):
             if hidden in text:
@@ -153,7 +153,7 @@ _MARKER = "a marker that no sample has"
 
 
 def _marked(value: Any, seen: list[str]) -> Iterator[Any]:
-    """The value with a marker in place of one string that was not seen, for each such string."""
+    """For each string that was not seen, a copy of the value with a marker in its place."""
     if isinstance(value, str) and not any(value.strip() in text or text in value for text in seen):
         yield _MARKER
     elif isinstance(value, list):

@@ -1,1 +1,1 @@
-"""Read bytes into messages: grammar, headers, bodies, and the parser that defines the language."""
+"""Turn bytes into messages: grammar, headers, bodies, and the parser that defines the language."""

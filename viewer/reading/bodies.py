@@ -29,7 +29,7 @@ _MARK = lazy_regex(
 _EVENT_BREAK = lazy_regex(
     rb"(?:\r\n|\r|\n)(?:[ \t]*(?::|(?:id|event|retry)(?=[:\r\n]))[^\r\n]*(?:\r\n|\r|\n))*[ \t]*data(?:: ?)?"
 )
-"""The bytes between the contents of two `data:` lines of a server-sent event."""
+"""The bytes between the content of one `data:` line of a server-sent event and that of the next."""
 _LITERAL = b"<|literal|>"
 _END_LITERAL = b"<|endliteral|>"
 
@@ -37,7 +37,7 @@ _HALF = "�".encode()
 HALF_LENGTH = len(r"\ud83d")
 
 LONGEST_TAIL = 32
-"""The longest control token or mark of any format has 30 bytes."""
+"""In bytes. The longest control token or mark of any format has 30."""
 
 _TAIL = lazy_regex(rb"(?:<<?(?:\||/)?(?:[A-Za-z_][A-Za-z0-9_:=-]{0,27})?\|?|\[/?[A-Z_]{0,14})\Z")
 """Bytes at the end that may begin a control token or a mark of any format."""
@@ -53,17 +53,17 @@ class ByteRun(Struct, frozen=True, gc=False):
     source: int
     source_length: int
     live: bool
-    """True if marks in it count, because it is not literal and not escaped."""
+    """True if marks in it count, because it is part of no literal block and not escaped."""
     raw: bytes | None = None
     """The JSON string in the input, if its bytes differ from the decoded ones."""
     nested: bool = False
-    """True if `raw` is a part of a JSON string inside a JSON string."""
+    """True if `raw` is part of a JSON string inside a JSON string."""
     whole: Coding | None = None
-    """The coding of a piece whose text is not its bytes, such as a label. It cannot be divided."""
+    """The coding of a piece whose text differs from its bytes, such as a label. Such a run cannot be split."""
 
 
 class Body(Struct):
-    """The decoded bytes of a body and the origin of each one."""
+    """The decoded bytes of a body, and where each one came from."""
 
     data: bytes = b""
     runs: list[ByteRun] = field(default_factory=list)
@@ -83,7 +83,7 @@ class Body(Struct):
         return first, max(first, self._source_of(end - 1, last=True) if end > start else first)
 
     def pieces(self, start: int, end: int) -> list[Piece]:
-        """The pieces of the input that these decoded bytes came from; one empty piece for no bytes."""
+        """The pieces of the input that these decoded bytes came from; one empty piece if there are none."""
         pieces: list[Piece] = []
         for index in range(max(0, bisect_right(self.runs, start, key=attrgetter("at")) - 1), len(self.runs)):
             run = self.runs[index]
@@ -110,7 +110,7 @@ class Body(Struct):
         return [Piece(*half, Coding.JSON_TEXT) for half in sorted(halves)]  # the bytes between them are not text
 
     def is_live(self, start: int, end: int) -> bool:
-        """True if a mark at these bytes counts, which requires every one of its runs to be live."""
+        """True if a mark at these bytes counts, that is, if all its runs are live."""
         index = bisect_right(self.runs, start, key=lambda run: run.at) - 1
         while 0 <= index < len(self.runs) and self.runs[index].at < end:
             if not self.runs[index].live:
@@ -136,12 +136,12 @@ class Body(Struct):
 
 
 def verbatim_body(data: bytes, start: int) -> Body:
-    """The body that is these bytes of the input as they are."""
+    """A body that consists of these input bytes unchanged."""
     return Body(data, [ByteRun(0, len(data), start, len(data), True)])
 
 
 def string_data(raw: bytes) -> bytes | None:
-    """The text of a JSON string with its quotes; None if `read_body` must decide what it is."""
+    """The text of a JSON string, given with its quotes; None if only `read_body` can decode it."""
     if b"\\u" in raw:
         return None
     try:
@@ -152,12 +152,12 @@ def string_data(raw: bytes) -> bytes | None:
 
 
 def string_read(data: bytes, raw: bytes, start: int) -> Body:
-    """The body that is a JSON string of which `string_data` gave the text."""
+    """The body of a JSON string, given the text from `string_data`."""
     return Body(data, [ByteRun(0, len(data), start, len(raw), True, raw)])
 
 
 def read_body(pieces: tuple[Piece, ...], read: Callable[[int, int], bytes], ids: Decoder | None = None) -> Body:
-    """Join and decode the pieces. `read` returns bytes of the input, `ids` decodes token ids."""
+    """Join and decode the pieces. `read` returns bytes of the input, and `ids` decodes token ids."""
     joined = _Joined()
     for piece in pieces:
         _ADD[piece.coding](joined, piece, read, ids)
@@ -236,7 +236,7 @@ def _add_json_string(joined: _Joined, piece: Piece, read: Callable[[int, int], b
 
 
 def _add_split_string(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes], ids: Decoder | None) -> None:
-    """Add a JSON string that spans several `data:` lines, which a line feed joins."""
+    """Add a JSON string that spans several `data:` lines, joined with line feeds."""
     raw = read(piece.start, piece.end)
     at = 0
     while found := _EVENT_BREAK.search(raw, at):
@@ -320,7 +320,7 @@ def _add_escaped(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes
 
 
 def _add_literal(joined: _Joined, data: bytes, start: int, base: int) -> int:
-    """Add the content of a literal block and return its end. Without an end mark it extends to the end of the body."""
+    """Add the content of a literal block and return where it ends. Without an end mark, the whole rest is literal."""
     found = data.find(_END_LITERAL, start)
     end = found if found >= 0 else len(data)
     joined.add(data[start:end], base + start, end - start, live=False)
@@ -353,7 +353,7 @@ class OpenMessages(set[int]):
 
 
 def hold_back(body: Body, numbers: Container[int]) -> None:
-    """Remove bytes from the end of an open body whose meaning depends on what comes next."""
+    """Remove bytes from the end of an open body if their meaning depends on what comes next."""
     if body.pending:
         body.data = body.data[: -body.pending]
     if isinstance(numbers, OpenMessages) and numbers.is_tentative:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from viewer.reading.text_reader import TextReader
 
 LONGEST_LOOKAHEAD = 600
-"""If `<|message|>` follows a marker within this many bytes, the marker may begin a message."""
+"""A marker may begin a message only if `<|message|>` follows within this many bytes."""
 assert LONGEST_LOOKAHEAD > LONGEST_PLAUSIBLE
 
 
@@ -88,13 +88,13 @@ def _keep_token(reader: TextReader, frame: Frame, token: Token) -> State:
 
 
 def _unassume_preamble(frame: Frame) -> None:
-    """Withdraw the assumption of a preamble: a constraint at the start of the body marks a call."""
+    """Drop the assumption that this is a preamble: a constraint at the start of the body marks a call."""
     if frame.header.intent == "preamble":
         frame.header = replace(frame.header, intent=None)
 
 
 def _opens_message(reader: TextReader, token: Token) -> bool | None:
-    """True if a plausible header follows a marker in a body. None if too few bytes are known."""
+    """True if a plausible header follows a marker in a body; None if too few bytes are known."""
     window, tokens = reader.cursor.window, reader.tokens[State.BODY]
     limit = token.end + LONGEST_LOOKAHEAD
     following = tokens.search(window, token.end, min(limit, window.end))
@@ -109,7 +109,7 @@ def _opens_message(reader: TextReader, token: Token) -> bool | None:
 
 
 def _break_out(reader: TextReader, frame: Frame, token: Token) -> State:
-    """Begin the next message although this one is not closed."""
+    """Begin the next message, although this one is not closed."""
     reader.recorder.report(W_END_MISSING, None, token.start, token.start, frame.number)
     unclosed = _close(reader, frame, Ending.IMPLIED, token.start, None)
     broke_out = not is_user_safe(unclosed)

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 
 class Token(Struct, frozen=True, gc=False):
-    """One control token with its offsets in the input."""
+    """A control token with its offsets in the input."""
 
     name: str
     start: int
@@ -26,7 +26,7 @@ class Window:
         """The byte before the first one that is kept; 0 at the start of the input."""
         self._line_end = -1
         self._searched_to = 0
-        """The search for line ends has reached this offset."""
+        """How far the search for line ends has got."""
 
     @property
     def end(self) -> int:
@@ -52,7 +52,7 @@ class Window:
         self._line_end, self._searched_to = -1, offset
 
     def text(self, start: int, end: int) -> bytes:
-        """Return the bytes between two offsets, as far as they are kept."""
+        """Return those bytes between two offsets that are still kept."""
         return bytes(self.data[start - self.base : end - self.base])
 
     def byte_before(self, offset: int) -> int:
@@ -82,7 +82,7 @@ class TokenSet:
         self._prefixes = {spelling[:length] for spelling in spellings for length in range(1, len(spelling))}
 
     def search(self, window: Window, start: int, end: int | None = None) -> Token | None:
-        """Return the first token at or after an offset that no doubled `<` escapes."""
+        """Return the first token at or after an offset that is not escaped with a doubled `<`."""
         data, base = window.data, window.base
         position = start - base
         limit = len(data) if end is None else end - base
@@ -111,7 +111,7 @@ class Cursor:
         self.scan = 0
         """No relevant token begins before this offset."""
         self.is_line_checked = False
-        """True if the line at `at` is not an event and not a document header."""
+        """True if the line at `at` is known to be plain: no event, no document header."""
 
     @property
     def end(self) -> int:
@@ -128,7 +128,7 @@ class Cursor:
         return tokens.search(self.window, self.scan, limit)
 
     def hold_back(self, tokens: TokenSet) -> None:
-        """Continue the search at the end of the window, or where a token may begin just before it."""
+        """Continue the search at the end of the window, or just before it if a token may begin there."""
         self.hold_back_bytes(tokens.held_back(self.window))
 
     def hold_back_bytes(self, count: int) -> None:
@@ -149,5 +149,5 @@ class Cursor:
         self.at = offset
 
     def set_line_checked(self) -> None:
-        """Record that the line at `at` is not an event and not a document header."""
+        """Record that the line at `at` is plain: no event, no document header."""
         self.is_line_checked = True

@@ -42,7 +42,7 @@ class DocumentHeader(Struct, frozen=True):
 
 
 class HarmonyProfile(Struct, frozen=True):
-    """The keys of `profiles.harmony` that decide what is reported."""
+    """The keys of `profiles.harmony` that influence what is reported."""
 
     require_channels: bool = False
     tool_calls_in: str = "commentary"
@@ -55,7 +55,7 @@ class DocumentHeaderSpan(Struct, frozen=True, gc=False):
     end: int
     is_header: bool
     is_cut: bool = False
-    """True if it is longer than the limit of a header."""
+    """True if the text exceeds the size limit of a header."""
 
 
 def find_document_header(window: Window, start: int, scan: int, ended: bool) -> DocumentHeaderSpan | None:
@@ -81,12 +81,12 @@ def find_document_header(window: Window, start: int, scan: int, ended: bool) -> 
 
 
 def _is_header(text: bytes) -> bool:
-    """True if text is a document header; one whose first line gives a version may have any fault."""
+    """True if the text is a document header. One whose first line states a version may have any fault."""
     return _VERSION_BEGINS_LINE.match(text) is not None or is_yaml_like(text)
 
 
 def _end_without_line_start(head: bytes) -> int:
-    """Return where the first message with a plausible header begins if none begins a line, or the end of the text."""
+    """Return where the first message with a plausible header begins if none starts a line, or the end of the text."""
     for match in _ANY_START.finditer(head):
         if looks_like_header(match[1]):
             return match.start()
@@ -106,7 +106,7 @@ def read_header(text: bytes) -> DocumentHeader:
 
 
 def _is_mapping(text: bytes) -> bool:
-    """True for a YAML mapping without faults and messages, with or without a version."""
+    """True for a YAML mapping without faults or messages, with or without a version."""
     if _end_without_line_start(text) < len(text):
         return False
     header = read_header(text)
@@ -114,7 +114,7 @@ def _is_mapping(text: bytes) -> bool:
 
 
 def _begins_record(window: Window, start: int, limit: int, ended: bool) -> bool | None:
-    """True if a line that begins with `{` is an event or a record, not a header. None if it is incomplete."""
+    """True if a line that begins with `{` is an event or a record, not a header; None if it is incomplete."""
     end = window.line_end(start)
     if end < 0 and not ended and window.end <= limit:
         return None
@@ -125,7 +125,7 @@ def _begins_record(window: Window, start: int, limit: int, ended: bool) -> bool 
 
 
 def begins_block(line: bytes, whole: bool) -> bool | None:
-    """True if a line between messages begins a new document header. None if too little of it is known."""
+    """True if a line between messages begins a new document header; None if too little of it is known."""
     bare = line.rstrip(b" \t\r\n")
     if _VERSION_BEGINS_LINE.match(line):
         return True
@@ -154,7 +154,7 @@ def start_transcript(record: Recorder, data: bytes, base: int, format: str | Non
 
 
 def _place_of(version: str, data: bytes) -> tuple[int, int]:
-    """Return the span of the version number, or of its line if the number is written in another way."""
+    """Return the span of the version number, or of its line if the number is written differently."""
     line = _VERSION_LINE.search(data) or _VERSION_KEY.search(data)
     if line is None:
         return 0, 0
@@ -164,7 +164,7 @@ def _place_of(version: str, data: bytes) -> tuple[int, int]:
 
 
 def read_document_header(data: bytes, base: int = 0) -> DocumentHeader:
-    """Parse a document header. An empty one is a header without a version."""
+    """Parse a document header. An empty text is a header without a version."""
     reading = read_yaml(data, base)
     values = {} if reading.value == "" else reading.value
     if not isinstance(values, dict):

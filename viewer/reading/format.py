@@ -22,21 +22,21 @@ class Reader(Protocol):
 
 
 class ReadOptions(Struct, frozen=True, gc=False):
-    """Choices of the operator about reading."""
+    """Reading options that the operator chooses."""
 
     harmony_preambles: bool = False
-    """Apply the rule of Harmony: commentary without a recipient is a preamble for the user."""
+    """Apply Harmony's rule that commentary without a recipient is a preamble for the user."""
     row_order: bool = False
-    """Report an unusual order of the messages in training rows."""
+    """Report an unusual message order in training rows."""
 
 
 class Channels(Enum):
     """How the messages of a format name their channels."""
 
     WRITTEN = "written"
-    """Each header names its channel, or none."""
+    """Each header may name its channel."""
     BY_KIND = "by-kind"
-    """The kind of a message gives its channel: reasoning, call, reply, or answer."""
+    """The kind of a message (reasoning, call, reply, answer) implies its channel."""
     NONE = "none"
     """The format has no channels."""
 
@@ -48,7 +48,7 @@ class FormatTraits(Struct, frozen=True):
     """The name in `--format` and in machine output."""
     reader: Callable[[Recorder, ReadOptions], Reader]
     json_content: bool = False
-    """True if bodies are JSON content, where control tokens are a fault of a server."""
+    """True if bodies are JSON content, where a control token means that a server failed to parse it."""
     shares_spans: bool = False
     """True if several messages may share bytes: parts of one JSON object or frame, or interleaved streams."""
     escapes: bool = False
@@ -64,9 +64,9 @@ class FormatTraits(Struct, frozen=True):
     closed_by_call: bool = False
     """True if a call must end with `<|call|>`."""
     thoughts_first: bool = False
-    """True if an answer may begin with a thought block, as with the models of chat templates."""
+    """True if an answer may begin with a thought block, as chat template models write it."""
     states_outcomes: bool = False
-    """True if replies state how their call ended outside their text, which is never judged."""
+    """True if replies state outside their text how the call ended; the text is never used to guess it."""
     display_trim: bool = False
-    """True if one newline at either end of a body is layout. It is trimmed only for display."""
+    """True if a newline at either end of a body is only layout. It is trimmed for display only."""
     channels: Channels = Channels.BY_KIND

@@ -26,11 +26,11 @@ class State(Enum):
     STRIPPED = auto()
     """Harmony: a decoder dropped the special tokens."""
 
-    __hash__ = object.__hash__  # that of Enum runs in Python, and every step looks up its state
+    __hash__ = object.__hash__  # the one of Enum is written in Python, and every step looks up its state
 
 
 class CutOffHeader:
-    """A header that another `<|start|>` cut off: a repetition, or a message without a body."""
+    """A header cut off by another `<|start|>`: a repetition, or a message without a body."""
 
     __slots__ = ("at", "implied", "start", "words")
 
@@ -63,17 +63,17 @@ class Frame:
         self.start = start
         self.body_start = 0
         self.reported_to = 0
-        """The offset up to which the growth of the body is reported."""
+        """The offset up to which the growth of the body has been reported."""
         self.broke_out = broke_out
-        """True if the message began inside a hidden message that was not closed."""
+        """True if the message began inside an unclosed hidden message."""
         self.implied = implied
         """True if there was no `<|start|>`."""
         self.cut_off: CutOffHeader | None = None
         self.blank_to: int | None = None
-        """The body is white space up to this offset. None if it is not, or if preambles are not assumed."""
+        """The offset up to which the body is white space; None if it is not, or if preambles are not assumed."""
 
     def is_blank(self, window: Window, end: int) -> bool:
-        """True if the body is white space up to this offset. Known only if preambles are assumed."""
+        """True if the body is white space up to this offset. Tracked only if preambles are assumed."""
         if self.blank_to is not None:
             has_text = window.text(self.blank_to, end).strip(SPACE)
             self.blank_to = None if has_text else max(end, self.blank_to)

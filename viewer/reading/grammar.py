@@ -17,7 +17,7 @@ ENDINGS = {"end": Ending.END, "return": Ending.RETURN, "call": Ending.CALL}
 """The ending of a message by the name of its stop token."""
 LONGEST_HEADER = 64 * 1024
 LONGEST_LINE = 1024 * 1024
-"""Lines between messages that are longer are not read as events."""
+"""Longer lines between messages are not read as events."""
 
 
 class HeaderGrammar(Struct, frozen=True):
@@ -28,11 +28,11 @@ class HeaderGrammar(Struct, frozen=True):
     channels: bool = True
     constrain: bool = True
     preambles: bool = False
-    """True if `intent=preamble` shows a message."""
+    """True if `intent=preamble` makes a message visible."""
     harmony: bool = False
-    """True for the rules of Harmony: bare words, tool names as roles, and the notes of its reference library."""
+    """True to apply Harmony's rules: bare words, tool names as roles, and the notes of its reference library."""
     assume_preambles: bool = False
-    """True if commentary without signs of a call is a preamble, because the format has no intents."""
+    """True if commentary without any sign of a call is a preamble, because the format has no intents."""
     name_required: bool = False
     """True if the role `tool` needs a name."""
     escapes: bool = False
@@ -56,6 +56,6 @@ class HeaderReading(Struct, frozen=True):
 
     header: Header
     problems: tuple[Problem, ...]
-    """Places are relative to the header."""
+    """Their positions are relative to the header."""
     rest: int
-    """The offset in the header at which other text begins, or its length if everything is header."""
+    """The offset in the header where other text begins, or its length if there is none."""

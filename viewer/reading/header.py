@@ -53,7 +53,7 @@ def full_tool_name(name: str) -> str:
 
 
 def is_stop_expected(header: Header, ending: Ending, grammar: TextGrammar) -> bool:
-    """True if a message with this header may end with this stop; a malformed header allows every stop."""
+    """True if a message with this header may end with this stop token. A malformed header allows any."""
     if header.malformed:
         return True
     is_call = header.role == "assistant" and is_tool(header.recipient)
@@ -123,7 +123,7 @@ def safe_header(header: Header) -> Header:
 
 
 def without_unlisted(header: Header) -> Header:
-    """Return the header of a revealed message for an audience that did not ask for unknown content."""
+    """Return the header of a revealed message for an audience that does not see unknown content."""
     return replace(header, extra=()) if header.extra else header
 
 
@@ -179,7 +179,7 @@ class HeaderWords:
         self.channel_at = 0
         """The end of the last `<|channel|>`."""
         self.awaits = "role"
-        """What the next bare word means: `role`, `channel`, `type`, or nothing in particular if empty."""
+        """What the next bare word means: `role`, `channel`, `type`, or, if empty, nothing in particular."""
         self.rest: int | None = None
 
     def collect(self) -> None:
@@ -391,7 +391,7 @@ class HeaderMeaning:
             self._in.problems.append(Problem(I_TYPE_UNKNOWN, None, place.start, place.end))
 
     def _bare_type(self, recipient: str | None) -> Place | None:
-        """Return the last bare word if it may be a type. Report all others as unknown."""
+        """Return the last bare word if it may be a type, and report all others as unknown."""
         kept: Place | None = None
         if self._in.bare and self._in.type is None:
             last = self._in.bare[-1]
@@ -410,7 +410,7 @@ class HeaderMeaning:
     ) -> str | None:
         intent = self._in.value("intent")
         if intent is None and self._in.extra.get("intent") in HIDING_INTENTS:
-            intent = self._in.extra.pop("intent")  # hides in formats without intents, too
+            intent = self._in.extra.pop("intent")  # hides the message in formats without intents, too
         if intent == "preamble" and not self._in.grammar.preambles:
             self._in.extra["intent"] = intent
             intent = None

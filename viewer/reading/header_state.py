@@ -1,4 +1,4 @@
-"""Step functions of the state HEADER: read its words, and record headers without a body."""
+"""Step functions of the state HEADER: read the words of a header, and record headers without a body."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def read_header_words(reader: TextReader) -> State | None:
 
 
 def end_header(reader: TextReader) -> State | None:
-    """Record a header that the end of the input cuts off."""
+    """Record a header that was cut off by the end of the input."""
     cursor, recorder = reader.cursor, reader.recorder
     end = cursor.end
     words = cursor.peek(end)
@@ -89,9 +89,9 @@ def _start_again(reader: TextReader, frame: Frame, token: Token, words: bytes) -
 
 
 def _settle_cut_off(reader: TextReader, words: bytes, again: bool) -> Frame:
-    """Decide whether a header that `<|start|>` cut off was a repetition, now that the next header is known.
+    """Decide whether a header cut off by `<|start|>` was a repetition, now that the next header is known.
 
-    Return the frame of the next header, which continues the message or begins another one.
+    Return the frame of the next header, which continues the message or begins a new one.
     """
     frame = reader.frame
     assert frame is not None

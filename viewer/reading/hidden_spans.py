@@ -18,7 +18,7 @@ _SPACE = b" \t\r\n"
 _TAG_END = lazy_regex(rb"(?:\s[^<>]{0,200})?(?<!/)>")
 _BEGUN_TOKEN = lazy_regex(rb"<(?:\|[A-Za-z0-9_:=-]*\|?)?")
 LONGEST_INDENT = 256
-"""A mark after more white space does not begin a line."""
+"""With more white space before it, a mark does not count as the start of a line."""
 
 
 class BlockKind(Enum):
@@ -32,7 +32,7 @@ class BlockKind(Enum):
 
 
 class Source(Enum):
-    """The origin of a block."""
+    """Where a block comes from."""
 
     MARKS = "marks"
     EMBEDDED = "embedded"
@@ -54,9 +54,9 @@ _KIND_OF = {MarkKind.THOUGHT: BlockKind.THOUGHT, MarkKind.CALL: BlockKind.CALL, 
 
 
 def hidden_blocks(body: Body, role: str, *, in_json: bool = False) -> list[Block]:
-    """Return the blocks of a shown body that the safe view hides besides those of `thought_spans`, in order.
+    """Return, in order, the blocks of a shown body that the safe view hides besides those of `thought_spans`.
 
-    `in_json`: the body came as JSON content, where control tokens have no other meaning."""
+    `in_json`: the body is JSON content, where control tokens have no other meaning."""
     if not _may_hide(body):
         return []
     if role == "assistant":
@@ -79,7 +79,7 @@ def shown_text(body: Body, role: str, kinds: frozenset[BlockKind] = ALL_KINDS, *
 
 
 def left_of(body: Body, role: str, kinds: frozenset[BlockKind]) -> Body:
-    """Return a body that is not JSON without blocks of these kinds. Its runs keep their origins."""
+    """Return the body, which is not JSON, without blocks of these kinds. Its runs keep their origins."""
     blocks = [(block.start, block.end) for block in hidden_blocks(body, role) if block.kind in kinds]
     left = _without(body, blocks) if blocks else body
     is_cut = role == "assistant" and BlockKind.THOUGHT in kinds
@@ -142,7 +142,7 @@ def _hidden_parts(body: Body, first: int) -> Iterator[Block]:
 
 
 def _marked(body: Body, skipped: list[Span], *, is_assistant: bool) -> list[Block]:
-    """Yield the blocks between marks. Marks inside the skipped spans, which are in order, do not count."""
+    """Return the blocks between marks. Marks inside the skipped spans, which are in order, do not count."""
     scan = _Scan(body, is_assistant)
     index = 0
     for found in MARK.finditer(body.data):
@@ -156,7 +156,7 @@ def _marked(body: Body, skipped: list[Span], *, is_assistant: bool) -> list[Bloc
 
 
 class _Scan:
-    """Reads marks in order. The outermost pair decides, and marks nest by pair."""
+    """Reads marks in order. Marks nest by pair, and the outermost pair decides."""
 
     def __init__(self, body: Body, is_assistant: bool) -> None:
         self._body = body
@@ -169,7 +169,7 @@ class _Scan:
         self._last_mark_end = -1
 
     def take(self, mark: Mark) -> None:
-        """The next mark."""
+        """Process the next mark."""
         if self._open:
             self._inside(mark, *self._open)
         elif mark.opens and self._counts(mark, mark.opens):
@@ -200,7 +200,7 @@ class _Scan:
         return pair.name == "THINK" and (not line or line.endswith((b"\n", b"\r")))
 
     def _unmatched(self, mark: Mark) -> None:
-        """Hide the answer since the last block: a closing mark has no opening mark."""
+        """Hide the answer since the last block, because a closing mark has no opening mark."""
         pair = next((pair for pair in mark.closes if not pair.shared_close and pair not in THINK_PAIRS), None)
         if pair is None or (pair.kind is MarkKind.THOUGHT and not self._is_assistant):
             return

@@ -1,4 +1,4 @@
-"""Offset map from bytes of the input to characters of a decoded body, for the positions of diagnostics."""
+"""Offset map from input bytes to characters of a decoded body, for the positions of diagnostics."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from viewer.reading.bodies import Body
 
 
 def characters_of(body: Body, span: Span) -> Span | None:
-    """Return the characters of the body that these bytes of the input became, or None if they are not in the body."""
+    """Return the span of body characters that these input bytes became, or None if they are not in the body."""
     return all_characters_of(body, [span])[0]
 
 
@@ -28,7 +28,7 @@ def all_characters_of(body: Body, spans: Sequence[Span]) -> list[Span | None]:
 
 
 class _Finder:
-    """Finds the runs of a body that bytes of the input became, with a binary search if the runs are in order."""
+    """Finds the runs of a body that input bytes became, with a binary search if the runs are in order."""
 
     def __init__(self, body: Body) -> None:
         self._body = body
@@ -37,7 +37,7 @@ class _Finder:
         self._in_order = all(low <= high for column in (starts, self._ends) for low, high in pairwise(column))
 
     def meant(self, source: int) -> int | None:
-        """Return the decoded byte at or after a byte of the input."""
+        """Return the first decoded byte that comes from this input byte or a later one."""
         first = bisect_left(self._ends, source) if self._in_order else 0
         for run in self._body.runs[first : first + 1] if self._in_order else self._body.runs:
             if run.source <= source <= run.source + run.source_length:
@@ -48,7 +48,7 @@ class _Finder:
 
 
 def _counts(data: bytes, places: Iterable[int]) -> Mapping[int, int]:
-    """Count the characters before each of these offsets. A character that an offset cuts counts as one."""
+    """Count the characters before each of these offsets. A character that an offset cuts in two counts."""
     decoder = getincrementaldecoder("utf-8")("replace")
     counts: dict[int, int] = {}
     whole = at = 0

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from viewer.reading.text_reader import TextReader
 
 LONGEST_BLOCK_LINE = 256
-"""This many bytes of a line decide whether it begins a document header."""
+"""The first bytes of a line, up to this many, decide whether it begins a document header."""
 
 _NEXT = re.compile(rb"[ \t\r\n]{0,64}+(<\|start\|>)")
 _LINE_START = b"\n<|start|>"
@@ -59,7 +59,7 @@ def _begin_transcript(reader: TextReader, found: DocumentHeaderSpan) -> State:
 
 
 def _switch_grammar(reader: TextReader, data: bytes, base: int) -> None:
-    """Use the grammar of the version of a later transcript."""
+    """Switch to the grammar of a later transcript, according to its version."""
     assert reader.grammar_of_version is not None
     quiet = Recorder(reader.recorder.format)
     grammar = reader.grammar_of_version(start_transcript(quiet, data, base))
@@ -73,7 +73,7 @@ def read_outside(reader: TextReader) -> State | None:
     window = cursor.window
     if cursor.at >= window.end:
         return None
-    found = _NEXT.match(window.data, cursor.at - window.base)  # most common: only white space before a message
+    found = _NEXT.match(window.data, cursor.at - window.base)  # the usual case: only white space before a message
     if found is not None:
         first, last = found.span(1)
         start = first + window.base
@@ -101,7 +101,7 @@ def end_outside(reader: TextReader) -> State | None:
 
 
 def _search_line(reader: TextReader) -> State | None:
-    """Search the line for a token. A line without one is stray text."""
+    """Search the line for a token. Without one, the line is stray text."""
     cursor = reader.cursor
     tokens = reader.tokens[State.OUTSIDE]
     line_end = cursor.window.line_end(cursor.scan)
@@ -173,7 +173,7 @@ def _read_token(reader: TextReader, token: Token) -> State:
 
 
 def _begin_implied(reader: TextReader, token: Token) -> State:
-    """Begin a message without `<|start|>`. Words of its header may precede the token."""
+    """Begin a message without `<|start|>`. Some words of its header may precede the token."""
     words = reader.cursor.peek(token.start)
     lead = len(words) - len(words.lstrip(SPACE))
     start = token.start

@@ -21,7 +21,7 @@ class Parser:
 
     @property
     def frames(self) -> TextReader | None:
-        """The reader of a text format with `<|start|>`, which the scanner relieves of regular messages."""
+        """The reader of a text format with `<|start|>`, for which the scanner handles regular messages."""
         return self._reader if isinstance(self._reader, TextReader) and self._first is None else None
 
     @property
@@ -30,7 +30,7 @@ class Parser:
         return isinstance(self._reader, TextReader)
 
     def feed(self, data: bytes) -> list[Event]:
-        """Return the events of the next bytes."""
+        """Read the next bytes and return their events."""
         if self._first is not None:
             data = self._first + data
             if len(data) < len(BYTE_ORDER_MARK) and BYTE_ORDER_MARK.startswith(data):
@@ -43,7 +43,7 @@ class Parser:
         return self._record.drain()
 
     def close(self) -> list[Event]:
-        """Return the events of the end of the input."""
+        """End the input and return the last events."""
         if self._first:
             self._reader.feed(self._first)
         self._first = None

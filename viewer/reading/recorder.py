@@ -31,12 +31,12 @@ class Recorder:
         self.transcript = 0
         """The number of the current transcript; 0 before the first."""
         self.last_number = 0
-        """The number of the message that was opened or closed last."""
+        """The number of the message that was last opened or closed."""
         self._events: list[Event] = []
         self._open: dict[int, Message] = {}
 
     def drain(self) -> list[Event]:
-        """The queued events, which are then forgotten."""
+        """Return the queued events and empty the queue."""
         events, self._events = self._events, []
         return events
 
@@ -56,7 +56,7 @@ class Recorder:
         )
 
     def start_if_none(self, at: int) -> None:
-        """Begin a transcript at its first item if it has no header."""
+        """Begin a transcript at its first item, unless its header has already begun one."""
         if not self.transcript:
             self.start(at)
 
@@ -90,7 +90,7 @@ class Recorder:
         return message.number
 
     def grow(self, number: int, pieces: Iterable[Piece], first: int = 0) -> None:
-        """Grow an open message: the pieces replace the earlier ones from the index `first` on."""
+        """Extend an open message: the pieces replace the earlier ones from index `first` on."""
         self._events.append(Grew(number, tuple(pieces), first))
 
     def close(
@@ -140,7 +140,7 @@ class Recorder:
     def add_complete(
         self, header: Header, ending: Ending, span: Span, pieces: Iterable[Piece], *, time_ms: int | None = None
     ) -> int:
-        """Add a whole message with one event, and return its number. It was never open."""
+        """Add a whole message that was never open, with a single event, and return its number."""
         self.start_if_none(span[0])
         self.last_number += 1
         message = Message(self.last_number, self.transcript, header, ending, span, tuple(pieces), time_ms=time_ms)
@@ -154,14 +154,14 @@ class Recorder:
         self.report(W_TEXT_BETWEEN, None, start, end)
 
     def leave_out(self, start: int, end: int) -> None:
-        """Record a mark that belongs to no message and is not a fault. Only audiences that see stray text see it."""
+        """Record a mark outside any message that is not a fault. Only audiences that see stray text see it."""
         self.start_if_none(start)
         self._events.append(Strayed(Stray(self.transcript, self.last_number, (start, end))))
 
     def report(
         self, rule: Rule, reason: str | None, start: int, end: int, message: int | None = None, count: int = 1
     ) -> None:
-        """Report a diagnostic at these bytes. Adjacent equal ones are merged later."""
+        """Report a diagnostic at these bytes. Equal adjacent ones are merged later."""
         if reason is None or reason in rule.reasons:
             self._events.append(Found(rule, reason, start, end, message, count))
             return
@@ -173,16 +173,16 @@ class Recorder:
         self._events.append(ToolCancelled(self.transcript, call_id, start, end))
 
     def supersede(self, first: int, last: int) -> None:
-        """Record that these messages are on a branch that was left behind."""
+        """Record that these messages form an abandoned branch."""
         self._events.append(Superseded(first, last))
 
     def use(self, number: int, usage: Usage) -> None:
-        """Record that a message used this many more tokens; 0 is the transcript as a whole."""
+        """Record that a message, or the whole transcript if the number is 0, used this many more tokens."""
         if usage != Usage():
             self._events.append(Used(self.transcript, number, usage))
 
     def skip(self) -> None:
-        """Record that a record holds no message. Only an input without messages is described by these."""
+        """Note a record that holds no message. This matters only for an input without any messages."""
         if not self.last_number:
             self._events.append(Metadata())
 

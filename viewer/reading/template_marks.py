@@ -36,14 +36,14 @@ class MarkPair(Struct, frozen=True):
     shared_close: bool = False
     """True if the closing mark is also a token of the frame, so that it is meaningless without an open block."""
     kept: int = 0
-    """The bytes at the end of an opening mark that are the beginning of the content."""
+    """How many bytes at the end of an opening mark already belong to the content."""
 
 
 THINK_TAGS = (
     *("think", "thinking", "thought", "reasoning", "reason", "reflection", "scratchpad", "antthinking"),
     *("seed:think", "longcat_think", "inner_monologue"),
 )
-"""Tags around thoughts, in small letters: those that models write, and those that chat programs fold away."""
+"""Tags around thoughts, in lower case: those that models write, and those that chat programs collapse."""
 
 MARK_PAIRS = (
     MarkPair(
@@ -110,13 +110,13 @@ MARK_PAIRS = (
     MarkPair("deepseek-reply", MarkKind.REPLY, ("<｜tool▁output▁begin｜>",), ("<｜tool▁output▁end｜>",)),
     MarkPair("observation", MarkKind.REPLY, ("<|observation|>",), ("<|assistant|>", "<|user|>"), shared_close=True),
 )
-"""All pairs. Marks match exactly, except that think tags ignore case and may have attributes."""
+"""All pairs. Marks must match exactly, except that think tags ignore case and may have attributes."""
 
 THINK_PAIRS = MARK_PAIRS[:2]
-"""`viewer/reading/thoughts.py` reads these pairs in a body. Readers of frames treat them like all others."""
+"""In a body, `viewer/reading/thoughts.py` reads these pairs. Readers of frames treat them like all others."""
 
 THINK_TAG = b"(?i:" + b"|".join(sorted((tag.encode() for tag in THINK_TAGS), reverse=True)) + b")"
-"""A pattern for a name of these tags, in any case of letters."""
+"""A pattern for the name of any of these tags, in upper or lower case."""
 _THINK_MARK = rb"(?<=<)(?:/%s[ \t]?>|%s(?=[\s>]))" % (THINK_TAG, THINK_TAG)
 _SPELLED = tuple(pair for pair in MARK_PAIRS if pair.name != "think")
 _SPELLINGS = tuple(spelling.encode() for pair in _SPELLED for spelling in (*pair.opens, *pair.closes))
@@ -126,7 +126,7 @@ _BEGUN = tuple(mark.encode() for tag in THINK_TAGS for mark in (f"<{tag}", f"</{
 
 
 def any_of(spellings: Iterable[bytes], *others: bytes) -> bytes:
-    """Return a pattern for these spellings that begins with a byte set, which the engine finds fast.
+    """Return a pattern for these spellings that begins with a set of bytes, which the engine finds quickly.
 
     `others` are patterns for the bytes after the first one."""
     rests: dict[bytes, list[bytes]] = {}
@@ -148,7 +148,7 @@ THINK_SIGNS = (
     *(b"</scratchp", b"<antthink", b"</antthink", b"<seed:", b"</seed:", b"<longcat_", b"</longcat_", b"<inner_"),
     b"</inner_",
 )
-"""Every tag around a thought begins with one of these, ignoring case."""
+"""Every tag around a thought starts with one of these, ignoring case."""
 MARK_SIGNS = (
     *THINK_SIGNS,
     *(b"<toolcall>", b"</toolcall>", b"<details type=", b"</details>", b"[unused", b"[end_tool_", b"```json", b"[{"),

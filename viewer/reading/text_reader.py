@@ -1,4 +1,4 @@
-"""Run the state table of the text formats: bytes in, messages and diagnostics out."""
+"""`TextReader` runs the state table of the text formats: bytes in, messages and diagnostics out."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class TextReader:
         """Text outside any message that may continue."""
         self.state = first or (State.DOCUMENT_HEADER if grammar.document_header else State.OUTSIDE)
         self.grammar_of_version = grammar_of_version
-        """Chooses the grammar of a later transcript by its document header."""
+        """Chooses the grammar of a later transcript by the version in its document header."""
         self._states = states
         self.grammar = grammar
         self.tokens = self._token_sets()
@@ -90,13 +90,13 @@ class TextReader:
         )
 
     def skip(self, to: int, count: int) -> None:
-        """Continue at this offset, after messages that the scanner has read. A token ends there."""
+        """Continue at this offset, where a token ends, after messages that the scanner has read."""
         self.cursor.window.restart(to, ord(">"))
         self.cursor.move_to(to)
         self.recorder.last_number += count
 
     def use(self, grammar: TextGrammar) -> None:
-        """Continue with this grammar."""
+        """Switch to this grammar."""
         if grammar is not self.grammar:
             self.grammar = grammar
             self.tokens = self._token_sets()
@@ -123,11 +123,11 @@ class TextReader:
             self.recorder.report(W_HEADER_MISSING, None, at, at)
 
     def piece(self, start: int, end: int) -> Piece:
-        """Return a body, or the known part of one."""
+        """Return a body, or its known part, as a piece."""
         return Piece(start, end, Coding.ESCAPED if self.grammar.literals else Coding.PLAIN)
 
     def add_stray(self, to: int) -> None:
-        """Add the text from the cursor to an offset to the stray text. Tokens separate stray texts."""
+        """Extend the stray text from the cursor to this offset. A token ends a stray text."""
         text = self.cursor.peek(to)
         bare = text.strip(SPACE)
         if bare:

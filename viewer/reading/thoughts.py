@@ -16,7 +16,7 @@ from viewer.reading.bodies import THOUGHT_KINDS, Body
 from viewer.reading.template_marks import THINK_SIGNS, THINK_TAG, THINK_TAGS, any_of
 
 LONGEST_ATTRIBUTES = 4096
-"""A think tag with more bytes of attributes is text. While a message grows, an unfinished tag is held back."""
+"""In bytes: a think tag with longer attributes is text. In a growing message, an unfinished tag is held back."""
 
 _MARK = lazy_regex(
     rb"<\|(?P<edge>start|end)_(?P<kind>%(kinds)s)\|>"
@@ -40,11 +40,11 @@ _BLANK = lazy_regex(
     rb"(?:[\x00-\x20\x7f]|\xc2[\x80-\xa0\xad]|\xcd\x8f|\xe1\x9a\x80|\xe1\xa0\x8e|\xe2\x80[\x80-\x8f\xa8-\xaf]"
     rb"|\xe2\x81[\x9f-\xaf]|\xe3\x80\x80|\xef\xb8[\x80-\x8f]|\xef\xbb\xbf)*"
 )
-"""White space, control characters, and invisible characters, which no reader sees before a tag."""
+"""White space, control characters and invisible characters, which nobody can see before a tag."""
 
 
 def thought_spans(body: Body) -> list[Span]:
-    """Return the spans of decoded bytes to cut from an assistant message, in order, without overlaps."""
+    """Return the spans of decoded bytes to cut from an assistant message, in order and without overlaps."""
     return _merged(body, _read(body).blocks)
 
 
@@ -84,14 +84,14 @@ class _Mark(Struct, frozen=True, gc=False):
     kind: bytes
     opens: bool
     begins: bool
-    """True if it may begin a block. Such marks count anywhere, tags only at the start of a line or after a mark."""
+    """True if it may begin a block. Tags do so only at the start of a line or after a mark, other marks anywhere."""
 
 
 class _Reading(Struct, frozen=True):
     blocks: list[Span]
     quoted: list[Span]
     held_from: int | None
-    """Text that may still become part of a block although every counted tag is closed."""
+    """Where text begins that may still become part of a block, although every counted tag is closed."""
 
 
 def _read(body: Body) -> _Reading:
@@ -120,7 +120,7 @@ def _marks(body: Body) -> Iterator[_Mark]:
 
 
 def _begins_line(gap: bytes) -> bool:
-    """True if only white space precedes this offset after the last mark or line break."""
+    """True if this gap after the last mark has only white space since its last line break."""
     line = gap[max(gap.rfind(b"\n"), gap.rfind(b"\r")) + 1 :]
     return _BLANK.fullmatch(line) is not None
 
@@ -137,7 +137,7 @@ class _Opened:
         self._kinds[mark.kind] += 1
 
     def close(self, kind: bytes) -> list[_Mark]:
-        """Close the nearest mark of this kind and all marks inside it. Return them, the outermost last."""
+        """Close the innermost mark of this kind and all marks inside it. Return them, outermost last."""
         closed: list[_Mark] = []
         while self._kinds[kind] and not (closed and closed[-1].kind == kind):
             closed.append(self._pop())
@@ -154,7 +154,7 @@ class _Opened:
 
 
 class _Held:
-    """Counts open marks of each kind: a growing message holds its text back until all are closed."""
+    """Counts open marks of each kind: the text of a growing message is held back until all are closed."""
 
     def __init__(self) -> None:
         self._starts: dict[bytes, list[int]] = {}
@@ -221,7 +221,7 @@ class _Blocks:
 
 
 def _merged(body: Body, blocks: list[Span]) -> list[Span]:
-    """Merge overlapping blocks. A block includes the white space before it if nothing is shown before."""
+    """Merge overlapping blocks. A block includes the white space before it if nothing visible precedes that."""
     merged: list[Span] = []
     for start, end in sorted(blocks):
         last = merged[-1][1] if merged else 0

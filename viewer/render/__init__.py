@@ -1,1 +1,1 @@
-"""Messages and diagnostics as text that is safe for a terminal, and as exports."""
+"""Rendering: messages and diagnostics as text that is safe for a terminal, and as exports."""

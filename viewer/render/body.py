@@ -1,4 +1,4 @@
-"""Body text as printed lines, and as drawn text: sanitized, JSON laid out, styled, with a map to its source."""
+"""Body text: printed lines, and drawn text (sanitized, with JSON laid out and styled) with a map to its source."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SETTLES = lazy_regex(
     r"[\n -~\u00a1-\u00ac\u00ae-\u02ff\u0370-\u0482\u048a-\u0558\u3001-\u3029\u3041-\u3096\u30a1-\u30ff"
     r"\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff9d]"
 )
-"""Characters that never join with the text before them: that text is drawn in its final form."""
+"""Characters that never join with the text before them: once they follow, that text is final."""
 _MARKER = lazy_regex(r"<\|[a-z_]{1,32}\|>")
 
 
@@ -36,7 +36,7 @@ def may_be_json(message: ShownMessage) -> bool:
 
 
 def body_lines(body: str, width: int, style: Style, *, json: bool = False, trim: bool = False) -> Iterator[SafeText]:
-    """Lines to print behind a gutter: `width` cells wide if wrapped, otherwise of any length.
+    """Return lines to print after a gutter: `width` cells wide if wrapped, otherwise of any length.
 
     A trailing newline does not show as an empty line. With `trim`, a leading one is layout and does not show either."""
     text = sanitize(normalize_newlines(body).removesuffix("\n"))
@@ -53,11 +53,12 @@ def body_lines(body: str, width: int, style: Style, *, json: bool = False, trim:
 
 
 class GrowingBody:
-    """The lines of `body_lines` for append-only output, piece by piece as the text grows: only text that is certain.
+    """The lines of `body_lines` for append-only output, written piece by piece as the text grows, as far as they are
+    certain.
 
     On a terminal the last word of a row waits, because it may move to the next row; elsewhere the last character waits,
-    because a mark may follow. If a part of the text turns out to be a thought, the new text no longer continues this
-    one: see `continues`."""
+    because a mark may follow. If part of the text turns out to be a thought, the new text no longer continues this one:
+    see `continues`."""
 
     def __init__(self, gutter: Printable, width: int, style: Style, *, trim: bool) -> None:
         self._gutter = gutter
@@ -71,11 +72,11 @@ class GrowingBody:
         self._rows = 0
         """The number of complete rows of the current line."""
         self._sent = 0
-        """The number of characters written of the current row."""
+        """How many characters of the current row were written."""
         self._is_inside = False
-        """True if the row has begun."""
+        """True if the current row has begun."""
         self._is_empty = True
-        """True if no row was written yet."""
+        """True if no row has been written yet."""
 
     @property
     def seen(self) -> str:
@@ -83,7 +84,7 @@ class GrowingBody:
         return self._seen
 
     def continues(self, body: str) -> bool:
-        """True if a text begins with the written text."""
+        """True if a text begins with what was written."""
         return body.startswith(self._seen)
 
     def grow(self, body: str) -> Iterator[str]:
@@ -143,7 +144,7 @@ class GrowingBody:
 
 
 def certain_length(text: str) -> int:
-    """The length of the text that is drawn in its final form: up to its last settling character."""
+    """Return the length of the text that is final: up to its last settling character."""
     for at in range(len(text) - 1, -1, -1):
         if _SETTLES.match(text, at):
             return len(text[:at].rstrip("\r"))  # a trailing carriage return may be half a line end
@@ -151,7 +152,7 @@ def certain_length(text: str) -> int:
 
 
 def _certain_cells(row: str) -> int:
-    """The length of the row that cannot move: before the last space, or all if there is none."""
+    """Return the length of the row that cannot move: before the last space, or all of it if there is none."""
     return len(row[: row.rfind(" ")].rstrip(" ")) if " " in row else len(row)
 
 
@@ -164,15 +165,15 @@ class BodyText(Struct, frozen=True):
     origins: list[int] | None = None
     """The source offset of each drawn character; None if both texts have the same offsets."""
     given: str = ""
-    """The same text before it was sanitized, character by character: the source of a copy."""
+    """The same text before sanitizing, character by character: the source of a copy."""
     tokens: list[Styled] = []
     """The tokens of code inside the spans."""
     source: str = ""
-    """The whole body, if a copy is taken from there: the text is rendered Markdown."""
+    """The whole body, if it is the source of a copy because the text is rendered Markdown."""
 
     @property
     def layers(self) -> list[list[Styled]]:
-        """What styles the text; a later layer is above the others."""
+        """The layers of style; later ones override earlier ones."""
         return [self.spans, self.tokens]
 
     def moved(self, span: Styled) -> Styled:
@@ -185,15 +186,15 @@ class BodyText(Struct, frozen=True):
 
 
 class Rendering(Enum):
-    """What is done with Markdown."""
+    """How Markdown is shown."""
 
     PLAIN = "plain"
     SOURCE = "source"
-    """Its marks are styled where they are."""
+    """As source, with styled marks."""
     ROWS = "rows"
-    """It is rendered in rows that fit."""
+    """Rendered in rows that fit."""
     ASCII_ROWS = "ascii-rows"
-    """The same with ASCII characters around the text."""
+    """Rendered, with ASCII characters around the text."""
 
 
 def drawn_text(
@@ -219,14 +220,14 @@ def drawn_text(
 
 
 def raw_text(data: bytes) -> BodyText:
-    """The bytes of a message as text, with marked control tokens."""
+    """Return the bytes of a message as text, with marked control tokens."""
     given = data.decode("utf-8", "replace")
     text = sanitize(given)
     return BodyText(text, [Styled(*match.span(), StyleRole.MARKER) for match in _MARKER.finditer(text)], None, given)
 
 
 def _given(laid: str, places: list[int], text: str, normal: str) -> str:
-    """The laid-out text with the characters from before sanitizing."""
+    """Return the laid-out text with the characters from before sanitizing."""
     if normal == text:
         return laid
     pairs = zip(laid, places, strict=False)
@@ -234,14 +235,15 @@ def _given(laid: str, places: list[int], text: str, normal: str) -> str:
 
 
 def _after_newlines(body: str) -> list[int]:
-    """The offsets of the characters that remain when CRLF becomes LF, and the length."""
+    """Return the offsets of the characters that remain when CRLF becomes LF, and the length."""
     kept = [at for at in range(len(body)) if not body.startswith("\r\n", at)]
     return [*kept, len(body)]
 
 
 def laid_out(text: SafeText, *, is_head: bool = False) -> SafeText | None:
-    """The same tokens, one entry per line; None if the text does not look like one JSON value. A head may end anywhere:
-    a partial token at its end stays as it is."""
+    """Return the same tokens, one entry per line; None if the text does not look like one JSON value.
+
+    A head may end anywhere: a partial token at its end stays as it is."""
     if len(text) > LARGEST_JSON or text.lstrip()[:1] not in ("{", "["):
         return None
     out: list[str] = []
@@ -269,7 +271,7 @@ def laid_out(text: SafeText, *, is_head: bool = False) -> SafeText | None:
 
 
 def _gap(before: str, token: str, depth: int) -> str:
-    """The whitespace between two tokens."""
+    """Return the whitespace between two tokens."""
     if not before or token in (",", ":"):
         return ""
     if before == ":":
@@ -282,7 +284,7 @@ def _gap(before: str, token: str, depth: int) -> str:
 
 
 def origins(laid: str, source: str) -> list[int]:
-    """The source offset of each layout character, and finally the length of the source."""
+    """Return the source offset of each layout character, and finally the length of the source."""
     found: list[int] = []
     at = 0
     for character in laid:

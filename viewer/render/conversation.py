@@ -1,4 +1,5 @@
-"""The printed conversation, fed once or continuously: rules between turns, hidden runs, problems next to messages."""
+"""The printed conversation, written at once or continuously: rules between turns, hidden runs, and problems next to
+messages."""
 
 from __future__ import annotations
 
@@ -22,22 +23,22 @@ from viewer.render.title import boundary_lines, branch_words, rule
 BLANK: Line = ()
 TAKEN_BACK = "the text above was a thought; it is hidden from here on"
 MOST_KEPT = 1024 * 1024
-"""Characters of printed messages that are remembered: another format can only win in the first 64 KB of the input."""
+"""How many characters of printed messages to remember: another format can win only in the first 64 KB of the input."""
 
 _Key = tuple[str, str]
-"""The role and text of a message, to find it in another reading."""
+"""The role and text of a message, by which it is found in another reading."""
 _Written = Line | str
-"""A line, or a painted piece of a line whose message still grows."""
+"""A line, or a painted piece of a line whose message is still growing."""
 
 
 def conversation_lines(projection: Projection, width: int, style: Style) -> Iterator[Printable]:
-    """The painted lines of `show`, without line ends."""
+    """Yield the painted lines of `show`, without line ends."""
     return map(style.paint, styled_lines(projection, width, style))
 
 
-def styled_lines(projection: Projection, width: int, style: Style) -> Iterator[Line]:
-    """The same unpainted: an empty line between blocks, notes directly under their block."""
-    yield from Conversation(projection, width, style, grows=False).lines()
+def styled_lines(projection: Projection, width: int, style: Style, last: int | None = None) -> Iterator[Line]:
+    """Yield the lines of `show` unpainted: an empty line between blocks, and notes directly under their block."""
+    yield from Conversation(projection, width, style, grows=False, last=last).lines()
 
 
 class Conversation:
@@ -65,12 +66,13 @@ class Conversation:
         grows: bool = True,
         begun: bool = False,
         before: Conversation | None = None,
+        last: int | None = None,
     ) -> None:
-        """`grows`: more may come. `begun`: the page already has content. `before`: the reading of the same input in
-        another format."""
+        """`grows`: the input may grow. `begun`: the page already has content. `before`: the reading of the same
+        input in another format. `last`: the number of rows at the end to write, if not all."""
         audience = projection.audience
         self._grows = grows
-        self._tail = Tail(projection)
+        self._tail = Tail(projection, last)
         boundary_of = partial(projection.boundary, self._tail.rows, grows=grows)
         has_transcript = partial(projection.has_transcript, self._tail.rows)
         self._page = _Page(audience, boundary_of, has_transcript, width, style, begun)
@@ -98,18 +100,18 @@ class Conversation:
             self._page.note(projection.diagnostics())
 
     def lines(self) -> Iterator[Line]:
-        """The lines of an input that has ended, of which nothing was written before."""
+        """Yield the lines of a complete input of which nothing has been written."""
         return cast(Iterator[Line], chain.from_iterable(self._rest()))  # no message grows, so there are no pieces
 
     def grow(self, *, streams: bool = True) -> Iterator[str]:
-        """Write new content; text of an open message only with `streams`."""
+        """Write new content; the text of an open message only with `streams`."""
         yield from self._painted(self._settled(ended=False))
         message = self._tail.open_message() if streams and self._streams else None
         if message:
             yield from self._painted([self._stream(message)])
 
     def end(self) -> Iterator[str]:
-        """Write all the rest, at the end of the reading."""
+        """Write the rest, at the end of the reading."""
         yield from self._painted(self._rest())
 
     def pause(self) -> Iterator[str]:
@@ -131,7 +133,7 @@ class Conversation:
         yield self._page.rest(len(self._tail.rows.shown_transcripts))
 
     def _settled(self, *, ended: bool) -> Iterator[Iterable[_Written]]:
-        """The new settled content in parts; write each part before the next one is made."""
+        """Yield the new settled content in parts. Write each part before taking the next one."""
         for item in self._tail.settled(ended=ended):
             if self._grows:
                 self._note(self._tail.found())
@@ -159,8 +161,8 @@ class Conversation:
         self._page.note(new)
 
     def _is_repeated(self, item: Item) -> bool:
-        """True if the previous reading printed this item; a run of hidden messages before such an item counts as
-        one."""
+        """True if the previous reading printed this item. A run of hidden messages before such an item counts as
+        printed."""
         key = _key_of(item)
         if key is None:
             return True
@@ -215,7 +217,7 @@ class Conversation:
         self._open = None
 
     def _going_on(self, message: ShownMessage) -> Iterator[_Written]:
-        """If the written text has changed, report that and begin again."""
+        """If the written text has changed, report that and start the message again."""
         if self._open and not self._open[1].continues(message.body):
             yield from self._take_back()
             self._open = message.number, self._body_of(message)
@@ -236,22 +238,24 @@ class Conversation:
 
 
 def _key_of(item: Item) -> _Key | None:
-    """Role and text; None for a run of hidden messages."""
+    """Return role and text; None for a run of hidden messages."""
     if isinstance(item, ShownMessage):
         return item.role, item.body
     return ("", item.body) if isinstance(item, ShownStray) else None
 
 
 def _may_become(message: ShownMessage, key: _Key) -> bool:
-    """True if this open message is so far a shorter prefix of a printed one."""
+    """True if this open message is a prefix of a printed one so far."""
     role, text = key
     return message.role == role and len(message.body) < len(text) and text.startswith(message.body)
 
 
 class _Page:
-    """Layout around the items: an empty line between blocks, notes directly under their block, or under the last
-    printed block if theirs has passed. Each of several transcripts begins with a boundary. If their number is unknown,
-    the first has none for the end user."""
+    """Layout around the items: an empty line between blocks, and notes directly under their block, or under the last
+    printed block if theirs has passed.
+
+    Each of several transcripts begins with a boundary. If their number is unknown, the first has none for the end user.
+    """
 
     def __init__(
         self,
@@ -281,7 +285,7 @@ class _Page:
         self._notes.add(diagnostics)
 
     def before(self, item: Item) -> Iterator[Line]:
-        """The lines between the previous item and this one."""
+        """Return the lines between the previous item and this one."""
         if isinstance(item, ShownMessage):
             yield from self._noted(self._notes.before(item))
         yield from self._boundaries(item.transcript)
@@ -302,7 +306,7 @@ class _Page:
             self._turn = item.turn
 
     def lines(self, item: Item, calls: Sequence[ShownCall]) -> Iterator[Line]:
-        """The lines of the item."""
+        """Return the lines of the item."""
         if isinstance(item, HiddenRun):
             return iter([_remark(f"{item.count:,} hidden", self._style)])
         if isinstance(item, ShownMessage):
@@ -310,15 +314,16 @@ class _Page:
         return _stray_lines(item, self._width, self._style)
 
     def head(self, message: ShownMessage) -> list[Line]:
-        """The head of a message that may still grow: for an end user it has only facts that are known by then."""
+        """Return the head of a message that may still grow. For an end user it has only facts that are already
+        certain."""
         return self._head_lines(head_of(message, self._audience))
 
     def gutter(self, message: ShownMessage) -> Part:
-        """The gutter of every line of a body."""
+        """Return the gutter of every line of a body."""
         return self._gutter(look_of(message))
 
     def tail(self, message: ShownMessage) -> Iterator[Line]:
-        """The ending, if it is unusual. It is outside the gutter, so that no body can imitate it."""
+        """Return an unusual ending. It is outside the gutter, so that no body can imitate it."""
         if message.cancelled:
             yield _remark("cancelled", self._style)
         elif message.ending == "open":
@@ -346,13 +351,13 @@ class _Page:
         return self._trims
 
     def after(self, item: Item) -> Iterator[Line]:
-        """The lines directly under the item."""
+        """Return the lines directly under the item."""
         if isinstance(item, ShownMessage):
             yield from self._noted(self._notes.of(item.number))
 
     def rest(self, transcripts: int = 0) -> Iterator[Line]:
-        """The lines that belong to no shown message, up to this number of transcripts; the last ones may have no
-        messages."""
+        """Return the lines that belong to no shown message, up to this number of transcripts. The last ones may have
+        no messages."""
         yield from self._boundaries(transcripts)
         yield from self._noted(self._notes.rest())
 
@@ -383,7 +388,7 @@ def _turn_line(first: ShownMessage, width: int, style: Style) -> Line:
 
 
 def _remark(words: str, style: Style) -> Line:
-    """A remark of the program between messages."""
+    """Return a remark of the program between messages."""
     return (Part(trusted(f"  {style.signs.hidden} {words} {style.signs.hidden}"), StyleRole.QUIET),)
 
 
@@ -395,7 +400,7 @@ def _stray_lines(stray: ShownStray, width: int, style: Style) -> Iterator[Line]:
 
 
 def calls_by_message(calls: Iterable[ShownCall]) -> Callable[[int], Sequence[ShownCall]]:
-    """A lookup of the calls that begin or end at a message; each call is made once, although it has two ends."""
+    """Return a lookup of the calls that begin or end at a message. Each call is made once, although it has two ends."""
     found: dict[int, list[ShownCall]] = defaultdict(list)
     for call in calls:
         for number in {call.call, call.reply} - {None}:
@@ -419,18 +424,18 @@ class Notes:
             self._loose.extend(d for d in new if d.message is None)
 
     def before(self, message: ShownMessage) -> Iterator[ShownDiagnostic]:
-        """The diagnostics of hidden messages and of positions before this message."""
+        """Return the diagnostics of hidden messages and of positions before this message."""
         while self._loose and _starts_before(self._loose[0], message):
             yield self._loose.popleft()
         yield from self.of(message.number - 1)
 
     def of(self, number: int) -> Iterator[ShownDiagnostic]:
-        """The diagnostics of all messages up to this one."""
+        """Return the diagnostics of all messages up to this one."""
         while self._numbered and _number(self._numbered[0]) <= number:
             yield self._numbered.popleft()
 
     def rest(self) -> Iterator[ShownDiagnostic]:
-        """The diagnostics that belong to no shown message."""
+        """Return the diagnostics that belong to no shown message."""
         yield from self._numbered
         yield from self._loose
 

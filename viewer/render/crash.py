@@ -1,7 +1,6 @@
 """Crash reports: the exception type and code positions, never a message or a local variable.
 
-Exception messages quote the input, so no hook of the interpreter may print one either.
-"""
+Exception messages quote the input, so no hook of the interpreter may print one either."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ from viewer.render.sanitize import sanitize_line
 from viewer.signals import raise_again
 
 CRASHED = 70
-"""The exit code of a crash; it differs from that of findings."""
+"""The exit code of a crash, which differs from that of findings."""
 
 _LONGEST_PLACE = 2000
 
@@ -35,7 +34,7 @@ def report_crash(kind: type[BaseException], trace: TracebackType | None) -> int:
 
 
 def take_faults() -> None:
-    """Report every uncaught exception in this way, including those in threads and during shutdown."""
+    """Install the crash report for every uncaught exception, including those in threads and during shutdown."""
     sys.excepthook = _uncaught
     threading.excepthook = _in_thread
     sys.unraisablehook = _ignored

@@ -1,4 +1,4 @@
-"""Diagnostics as text: notes under their messages, compiler-style lines, explanations of codes."""
+"""Format diagnostics as text: notes under messages, compiler-style lines, and explanations of codes."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from viewer.render.width import cells, cluster_cells, clusters_at, cut, lines_of
 
 _LOOKS = {"error": StyleRole.ERROR, "warning": StyleRole.WARNING, "info": StyleRole.INFO}
 LONGEST_PATH = 4096
-"""The maximum number of characters of a file name in `check`: a problem matcher needs the whole path."""
+"""The maximum length of a file name in `check`: a problem matcher needs the whole path."""
 _CONTEXT = 40
-"""Cells kept before the position when a source line is truncated."""
+"""How many cells before the position to keep when a source line is truncated."""
 _NEAR = 4
-"""Characters read per screen cell after the position in a source line."""
+"""How many characters of a source line to read per screen cell after the position."""
 
 
 def note(diagnostic: ShownDiagnostic, width: int, style: Style) -> Iterator[Line]:
-    """The note under a message in `show`: the sentence for the audience, the code, and the position if disclosed."""
+    """Return the note under a message in `show`: the sentence for the audience, the code, and the position if
+    disclosed."""
     look = _LOOKS[diagnostic.severity]
     number = f"#{diagnostic.message} " if diagnostic.message else ""
     sentence = style.spell(style.words(f"{number}{described(diagnostic)}"))
@@ -46,14 +47,13 @@ def _tail(diagnostic: ShownDiagnostic, style: Style) -> str:
 
 
 def described(found: ShownDiagnostic) -> SafeText:
-    """The text of a diagnostic, with its offending value if the audience sees it."""
+    """Return the text of a diagnostic, with its offending value if the audience sees it."""
     return SafeText(fill_in(found.template, _shown_value(found.value)))
 
 
 def compiler_line(name: str, finding: Finding, style: Style, value: str | None = None) -> Line:
-    """One finding of `check` on one line: position, severity, first sentence, and code.
-
-    Problem matchers parse it (docs/ci.md)."""
+    """Return one finding of `check` on one line: position, severity, first sentence, and code. Problem matchers
+    parse it (docs/ci.md)."""
     diagnostic = finding.diagnostic
     severity = diagnostic.rule.severity.value
     return (
@@ -66,12 +66,12 @@ def compiler_line(name: str, finding: Finding, style: Style, value: str | None =
 
 
 def more_words(code: str, count: int) -> str:
-    """The sentence about diagnostics that are counted but not listed."""
+    """Return the sentence about diagnostics that are counted but not listed."""
     return f"and {count:,} more {code}"
 
 
 def headline(diagnostic: Diagnostic, value: str | None = None) -> SafeText:
-    """The first sentence of a diagnostic without its period."""
+    """Return the first sentence of a diagnostic without its period."""
     return SafeText(first_sentence(diagnostic.template, _shown_value(value)))
 
 
@@ -84,7 +84,7 @@ def _times(count: int, style: Style) -> str:
 
 
 def source_lines(finding: Finding, source: tuple[str, int, int], width: int, style: Style) -> Iterator[Line]:
-    """The source line of a diagnostic with carets under its position; only if everything is revealed."""
+    """Return the source line of a diagnostic with carets below its span; only if everything is revealed."""
     number = str(finding.line)
     shown, here, carets = excerpt(source, max(width - len(number) - 3, 20), style)
     severity = finding.diagnostic.rule.severity.value
@@ -97,7 +97,7 @@ def source_lines(finding: Finding, source: tuple[str, int, int], width: int, sty
 
 
 def excerpt(source: tuple[str, int, int], room: int, style: Style) -> tuple[SafeText, int, int]:
-    """A source line cut to a room around its marked characters, the cells before them, and their cells."""
+    """Truncate a source line around its marked characters; return it with the cells before them and their cells."""
     text, first, last = source
     dots = trusted(style.signs.ellipsis)
     before, here = _before(text[max(0, first - room) : first], room, first > room, dots, style)
@@ -110,7 +110,7 @@ def excerpt(source: tuple[str, int, int], room: int, style: Style) -> tuple[Safe
 
 
 def counts_line(errors: int, warnings: int, messages: int, style: Style) -> Line:
-    """The last line of `check`."""
+    """Return the last line of `check`."""
     if not errors and not warnings:
         return (Part(trusted(f"No problems in {counted(messages, 'message')}."), StyleRole.QUIET),)
     look = StyleRole.ERROR if errors else StyleRole.WARNING
@@ -119,17 +119,17 @@ def counts_line(errors: int, warnings: int, messages: int, style: Style) -> Line
 
 
 def full_code(code: str, reason: str | None) -> str:
-    """The name of a diagnostic: its code, and its reason if it has one."""
+    """Return the full name of a diagnostic: its code, and its reason if it has one."""
     return f"{code}/{reason}" if reason else code
 
 
 def _tabbed(style: Style, text: str) -> SafeText:
-    """A part of a source line. A tab takes one cell here to align the carets."""
+    """Return part of a source line. A tab takes one cell here to align the carets."""
     return style.spell(sanitize(text.translate({ord("\t"): " ", ord("\n"): None})))
 
 
 def _before(text: str, room: int, is_cut: bool, dots: SafeText, style: Style) -> tuple[SafeText, int]:
-    """The end of the text before the position, and its width in cells."""
+    """Return the end of the text before the position, and its width in cells."""
     clusters = [(cluster, cluster_cells(cluster)) for _, cluster in clusters_at(_tabbed(style, text))]
     used = sum(size for _, size in clusters)
     if not is_cut and used <= room // 2:
@@ -145,7 +145,7 @@ def _before(text: str, room: int, is_cut: bool, dots: SafeText, style: Style) ->
 
 
 def _beginning(text: str, room: int, style: Style) -> tuple[SafeText, int, bool]:
-    """As much of a text as fits, its width in cells, and True if that is all."""
+    """Return as much of a text as fits, its width in cells, and True if that is all."""
     kept: list[str] = []
     used = 0
     for _, cluster in clusters_at(_tabbed(style, text[: _NEAR * room])):
@@ -161,7 +161,7 @@ _WIDEST = 100
 
 
 def explanation_lines(rule: Rule, width: int, style: Style) -> Iterator[Line]:
-    """The explanation of one code as lines."""
+    """Return the explanation of one code as lines."""
     severity = rule.severity.value
     width = min(width, _WIDEST)
     sign = style.signs.severity(severity)
@@ -186,7 +186,7 @@ def explanation_lines(rule: Rule, width: int, style: Style) -> Iterator[Line]:
 
 
 def _labeled(label: str, sentence: str, width: int, style: Style) -> Iterator[Line]:
-    """A label with the wrapped sentence next to it."""
+    """Return a label with the wrapped sentence next to it."""
     indent = len(label) + 4
     rows = _wrapped_rows(sentence, width - indent, style)
     yield Part(trusted(f"  {label}  "), StyleRole.STRONG), Part(rows[0])

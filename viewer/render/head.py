@@ -1,7 +1,6 @@
 """Message heads: `MessageHead`, computed once per message and audience; `name_line` and `printed_head` paint one.
 
-The letter of a message is S system, D developer, U user, A analysis, C commentary, T tool, F final.
-"""
+The letter of a message is S system, D developer, U user, A analysis, C commentary, T tool, or F final."""
 
 from __future__ import annotations
 
@@ -16,9 +15,9 @@ from viewer.render.style import ASCII, Glyphs, Line, Part, Style, StyleRole, tru
 from viewer.render.width import between, cells, wrap
 
 UNKNOWN = "?"
-"""A role or a channel that no specification defines."""
+"""The letter of a role or channel that no specification defines."""
 UNSEEN = "·"
-"""A message whose channel must not be disclosed."""
+"""The letter of a message whose channel must not be disclosed."""
 
 _ROLES = {"system": "S", "developer": "D", "user": "U", "tool": "T"}
 _CHANNELS = {"final": "F", "analysis": "A", "commentary": "C"}
@@ -42,7 +41,7 @@ _LONGEST_DETAILS = 400
 
 
 def letter_of(message: Headline | ShownMessage) -> str:
-    """One letter for role and channel."""
+    """Return the letter for role and channel."""
     if message.role in _ROLES:
         return _ROLES[message.role]
     if not is_seen(message):
@@ -85,10 +84,10 @@ class HeadLink(Struct, frozen=True, gc=False):
 
 
 class MessageHead(Struct, frozen=True):
-    """The head of a message for one audience. Text of the transcript is not yet safe for a terminal."""
+    """The head of a message for one audience. Text from the transcript is not sanitized yet."""
 
     safe: bool
-    """True if the head is for an end user, who reads the speaker and nothing else."""
+    """True if the head is for an end user, who sees only the speaker."""
     number: int
     turn: int
     letter: str
@@ -97,7 +96,7 @@ class MessageHead(Struct, frozen=True):
     name: str | None
     recipient: str | None
     arrow: str | None
-    """The recipient, unless it is the one that a reader expects."""
+    """The recipient, unless it is the expected one."""
     channel: str
     is_plan: bool
     """True if the message is commentary that the end user saw."""
@@ -106,7 +105,7 @@ class MessageHead(Struct, frozen=True):
     details: tuple[str, ...]
     """The other header fields except the time."""
     ending: str
-    """How the message ended; `cancelled` if it was."""
+    """The ending of the message; `cancelled` if it was cancelled."""
     links: tuple[HeadLink, ...]
     time: str | None
     visible: bool
@@ -188,7 +187,7 @@ def body_lead(look: StyleRole, glyphs: Glyphs) -> Part:
 
 
 def name_line(head: MessageHead, width: int, glyphs: Glyphs, *, is_growing: bool = False) -> Line:
-    """The speaker on a screen; for a developer also the number, and whether the end user saw the message."""
+    """Return the speaker on a screen; for a developer, also the number and whether the end user saw the message."""
     parts = _speaker(head)
     if head.is_plan:
         parts.append(Part(trusted(f" {glyphs.dot} {_PLAN}"), head.look))
@@ -209,7 +208,7 @@ def _speaker(head: MessageHead) -> list[Part]:
 
 
 def details_words(head: MessageHead, dot: str, *, with_time: bool = False) -> SafeText:
-    """The other header fields, and an unusual ending; empty if there is nothing to mention."""
+    """Return the other header fields and an unusual ending; empty if there is nothing to mention."""
     words = [*head.details, *([head.time] if with_time and head.time else [])]
     if words or head.is_call or not head.has_plain_end:
         words.append(head.stop("({})"))
@@ -225,7 +224,8 @@ def _name(text: str) -> SafeText:
 
 
 def printed_head(head: MessageHead, width: int, glyphs: Glyphs, *, wrapped: bool = True) -> list[Line]:
-    """One line with a remark at the right edge, or several lines if there is no room; below it the other fields."""
+    """Return one line with a remark at the right edge, or several lines if there is no room, with the other fields
+    below."""
     style = _STYLES[glyphs is ASCII, wrapped]
     gutter = body_lead(head.look, glyphs)
     if head.safe:
@@ -287,7 +287,7 @@ def _with_aside(parts: list[Part], aside: str, gutter: Part, width: int, style: 
 
 
 def _flow(parts: list[Part], gutter: Part, width: int) -> Iterator[Line]:
-    """Consecutive parts; each part that does not fit begins a line."""
+    """Lay out consecutive parts. Each part that does not fit begins a line."""
     line: list[Part] = []
     room = inner_width(width)
     for part in parts:

@@ -1,4 +1,4 @@
-"""Syntax highlighting of code, with the Pygments lexer that the word of its fence names."""
+"""Syntax highlighting of code with the Pygments lexer that the fence names."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from viewer.render.style import Styled, StyleRole
 
 MOST_LINES = 500
 LARGEST = 16_384
-"""Longer code is plain."""
+"""The number of characters beyond which code is plain."""
 MOST_SECONDS = 0.05
-"""Processor time after which the rest stays plain: lexers take quadratic time on some texts."""
+"""The processor time in seconds after which the rest stays plain: lexers take quadratic time on some texts."""
 SHORT = 512
-"""Code of so few characters never takes that long."""
+"""The number of characters up to which code never takes that long."""
 TOKENS_PER_LOOK = 32
-"""Tokens between two looks at the clock, which is slow."""
+"""How many tokens to read between two looks at the clock, which is slow."""
 LONGEST_WORD = 40
-"""Characters of the name of a language."""
+"""The maximum length of the name of a language."""
 
 
 def code_spans(code: str, language: str) -> list[Styled]:
-    """The colored tokens of some code, in order; none if the language is unknown or the code too long."""
+    """Return the colored tokens of code, in order; none if the language is unknown or the code too long."""
     if len(code) > LARGEST or code.count("\n") >= MOST_LINES or not 0 < len(language) <= LONGEST_WORD:
         return []
     name = language.lower()

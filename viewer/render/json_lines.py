@@ -1,4 +1,4 @@
-"""Machine output as JSON Lines, at once or continuously: always with all keys, in the same order."""
+"""JSON Lines, the machine output, at once or continuously: always all keys, in the same order."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from viewer.sources.changes import Reason
 def projection_lines(
     projection: Projection, file: str | None = None, *, hidden_runs: bool = False
 ) -> Iterator[Printable]:
-    """The lines of `show --json`: each transcript with its messages and stray text, then the diagnostics, then the
-    calls.
+    """Yield the lines of `show --json`: each transcript with its messages and stray text, then the diagnostics, then
+    the calls.
 
-    With `hidden_runs`, also the position and size of hidden runs."""
+    With `hidden_runs`, include the position and size of hidden runs."""
     waiting = projection.transcripts()
     for item in projection.items():
         while waiting and waiting[0].number <= item.transcript:
@@ -176,9 +176,10 @@ def _diagnostic(diagnostic: ShownDiagnostic) -> dict[str, object]:
 
 
 class LiveLines:
-    """The lines of one reading. A message appears when it is closed, followed by its diagnostics; those of a hidden
-    message follow the next shown one, or come last. A call appears when it is no longer pending, and again when that
-    changes."""
+    """The lines of one reading.
+
+    A message appears when it is closed, followed by its diagnostics; those of a hidden message follow the next shown
+    one, or come last. A call appears when it is no longer pending, and again when that changes."""
 
     def __init__(self, projection: Projection) -> None:
         self._projection = projection
@@ -193,7 +194,7 @@ class LiveLines:
             yield call_line(call)
 
     def end(self) -> Iterator[Printable]:
-        """All the rest, at the end of the reading."""
+        """Return the rest, at the end of the reading."""
         yield from self._settled(ended=True)
         yield from self._begun(len(self._tail.rows.shown_transcripts))
         yield from _diagnostics(self._tail.found_last())

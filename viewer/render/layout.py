@@ -1,4 +1,4 @@
-"""Layout of a body in rows of a width, whole, its head, or while it grows; with a map back to the source text."""
+"""Layout: break a body into rows of a width (whole, its head, or while it grows) with a map to the source text."""
 
 from __future__ import annotations
 
@@ -14,21 +14,26 @@ from viewer.render.sanitize import SafeText, sanitize
 from viewer.render.width import cluster_cells, clusters_at, has_one_cell_each, rows_of_width
 
 LONG = 32 * 1024
-"""Characters above which a folded body is laid out only as far as shown, and an unfolded one in a thread."""
+"""The number of characters beyond which a folded body is laid out only as far as shown, and an unfolded one in a
+thread."""
 
 LONG_WHILE_READ = 4 * 1024
-"""The same for a folded body of which only the beginning was read: its number of lines is unknown anyway."""
+"""The same for a folded body that was read only in part, whose number of lines is unknown anyway."""
 KEPT = 8
-"""Cached layouts of long bodies."""
+"""The number of cached layouts of long bodies."""
 REDONE_ROWS = 2
-"""Rows at the end of a growing body that more text can change."""
+"""How many rows at the end of a growing body more text can change."""
 
 
 WIDEST = 88
-"""The maximum number of cells of the reading column, unless the settings give another one."""
+"""The maximum width of the reading column, unless the settings give another one."""
 MARGIN = 2
-"""Cells before the reading column; the first one is for the cursor."""
+"""The width of the margin before the reading column, whose first cell is for the cursor."""
 _NARROWEST, _WIDEST_PANE = 40, 136
+LONGEST_LINE = 4096
+"""Cells of a line that is not wrapped; longer lines are."""
+_AROUND_LINES = 8
+"""Cells of a list, a quote or a frame around a line."""
 
 
 class Column(Struct, frozen=True, gc=False):
@@ -40,11 +45,19 @@ class Column(Struct, frozen=True, gc=False):
 
 
 def reading_column(pane: int, limit: int = WIDEST, *, centered: bool = True) -> Column:
-    """The reading column of a pane, whose last cell is for the scroll bar. Very wide panes have it in their middle.
-    A limit of 0 is none."""
+    """Return the reading column of a pane, whose last cell is for the scrollbar.
+
+    The column is in the middle of a very wide pane. A limit of 0 means none."""
     width = max(1, min(limit or pane, pane - (2 * MARGIN if pane >= _NARROWEST else MARGIN + 1)))
     is_centered = centered or pane >= _WIDEST_PANE
     return Column(max(MARGIN, (pane - width) // 2) if is_centered else MARGIN, width)
+
+
+def unwrapped_width(body: str | bytes, width: int) -> int:
+    """A width in which the lines of a body fit without wraps; at least this one."""
+    lines = (body[:LONG].decode("utf-8", "replace") if isinstance(body, bytes) else body[:LONG]).splitlines()
+    longest = max(map(len, lines), default=0)
+    return max(width, min(2 * longest + _AROUND_LINES, LONGEST_LINE))
 
 
 class Row(Struct, frozen=True):
@@ -55,7 +68,7 @@ class Row(Struct, frozen=True):
     """The start offset in the source text."""
     end: int
     joined: bool = False
-    """True if it continues in the next row, without a line end."""
+    """True if the line continues in the next row."""
     origins: array[int] | None = None
     """The source offset of each character of the row; None if they are consecutive."""
 
@@ -73,7 +86,7 @@ class Row(Struct, frozen=True):
 
 
 def lay_out(text: SafeText, width: int) -> list[Row]:
-    """The rows of a text, broken at line ends, after spaces, and inside words that are too long."""
+    """Break a text into rows at line ends, after spaces, and inside words that are too long."""
     rows: list[Row] = []
     start = 0
     while True:
@@ -129,7 +142,7 @@ def _row(clusters: list[tuple[int, str]], start: int, end: int, joined: bool) ->
 
 
 def trimmed(rows: list[Row], trim: bool) -> list[Row]:
-    """The rows without the empty one after a trailing newline, and with `trim` without a leading empty one."""
+    """Drop the empty row after a trailing newline and, with `trim`, a leading empty one."""
     if trim and len(rows) > 1 and not rows[0].text:
         rows = rows[1:]
     return rows[:-1] if len(rows) > 1 and not rows[-1].text else rows
@@ -161,7 +174,7 @@ def lay_out_body(request: LayoutRequest) -> Layout:
 
 
 def lay_out_head(request: LayoutRequest, rows: int) -> Layout:
-    """The first rows of a body; reads only as much text as they can hold."""
+    """Lay out the first rows of a body, reading only as much text as they can hold."""
     size = min(LONG, (rows + 1) * request.width + 1024)
     drawn = _drawn(request, request.body[:size], is_head=True)
     shown = trimmed(lay_out(drawn.text, request.width), request.trim)[:rows]
@@ -183,9 +196,10 @@ def _drawn(request: LayoutRequest, body: str | bytes, *, is_head: bool = False) 
 
 
 class GrowingLayout:
-    """The layout of a body that only grows at its end. Each step lays out the last rows and the new text.
+    """The layout of a body that grows at its end.
 
-    Until the body is complete, it is not styled, and its JSON tokens are not laid out."""
+    Each step lays out the last rows and the new text. Until the body is complete, it is not styled, and its JSON tokens
+    are not laid out."""
 
     def __init__(self, request: LayoutRequest) -> None:
         self.request = request
@@ -194,7 +208,7 @@ class GrowingLayout:
         self.layout = self.grow(request)
 
     def grow(self, request: LayoutRequest) -> Layout:
-        """The layout of the longer body; if it does not begin like the last one, all of it is laid out."""
+        """Lay out the longer body; if it does not begin like the last one, lay out all of it."""
         keep, at = self._unchanged(request)
         given = self._drawn.origins[at] if self._drawn.origins else at
         body = _as_text(request.body)
@@ -250,7 +264,7 @@ def moved_row(row: Row, by: int) -> Row:
 
 
 class Layouts:
-    """Cache of layouts of long bodies by message. A missing layout is requested and put here later."""
+    """Cache of layouts of long bodies, by message. A missing layout is requested and stored here later."""
 
     def __init__(self, ask: Callable[[int, LayoutRequest], None] = lambda number, request: None) -> None:
         self._known: OrderedDict[int, tuple[LayoutRequest, Layout]] = OrderedDict()
@@ -259,7 +273,7 @@ class Layouts:
         self._ask = ask
 
     def get(self, number: int, request: LayoutRequest) -> Layout | None:
-        """The layout, or None if it was not made yet: then request it."""
+        """Return the layout; None if it is missing and must be requested."""
         known = self._known.get(number)
         if known is not None and known[0] == request:
             return known[1]

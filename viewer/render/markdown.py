@@ -1,4 +1,4 @@
-"""Source of Markdown as spans: the blocks that its parser finds, and inline marks. The text itself is not changed."""
+"""Style Markdown source: spans of its blocks and inline marks. The text itself is not changed."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 LARGEST = 200_000
-"""Longer texts are not styled."""
+"""The number of characters beyond which texts are not styled."""
 DEEPEST = 20
-"""Blocks nested deeper are plain."""
+"""The depth beyond which nested blocks are plain."""
 
 MAY_BE_BLOCK = lazy_regex(r"^[ \t]*(?:[#>*+_=|:-]|```|~~~|\d{1,9}[.)])|^(?: {4}|\t)", re.MULTILINE)
-"""Text without any of these is one paragraph after the other, for which the parser is not loaded."""
+"""Text without any of these consists of paragraphs only, for which the parser is not loaded."""
 _MARKER = lazy_regex(r"[ \t]*([-*+]|\d{1,9}[.)])(?=[ \t]|$)", re.MULTILINE)
 _QUOTE = lazy_regex(r"[ \t]*(>)")
 _INLINE = lazy_regex(
@@ -50,7 +50,7 @@ def markdown_spans(text: str) -> MarkdownSpans:
 
 @cache
 def block_parser() -> MarkdownIt:
-    """A parser of blocks: without HTML, link references and inline marks, of which it knows no positions."""
+    """Return a parser for blocks, without HTML, link references, and inline marks, for which it gives no positions."""
     from markdown_it import MarkdownIt  # slow to import
 
     parser = MarkdownIt("commonmark", {"maxNesting": DEEPEST}).enable("table").disable(["html_block", "reference"])
@@ -66,7 +66,7 @@ class _Blocks:
         self._starts = [0, *(at + 1 for at, character in enumerate(text) if character == "\n"), len(text) + 1]
         """The start of each line, and one more."""
         self._at: dict[int, int] = {}
-        """Lines with the end of the last mark of a list or a quote on them."""
+        """The lines with a list or quote mark, each with the end of its last one."""
         self._made = MarkdownSpans()
 
     def read(self, tokens: Sequence[Token]) -> MarkdownSpans:
@@ -152,7 +152,7 @@ _JSON_TOKEN = lazy_regex(r'("(?:[^"\\\n]|\\.)*")(\s*:)?|-?\d[\d.eE+-]*|\b(?:true
 
 
 def json_spans(text: str) -> list[Styled]:
-    """The same for JSON: keys, strings, numbers and words."""
+    """Return the spans of JSON: keys, strings, numbers, and words."""
     return [_json_span(match) for match in _JSON_TOKEN.finditer(text)] if len(text) <= LARGEST else []
 
 

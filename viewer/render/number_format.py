@@ -1,4 +1,4 @@
-"""Short formats of times, sizes and counts, and text on one line."""
+"""Number formats: short forms of times, sizes, and counts, and text on one line."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from viewer.model.messages import Usage
 
 
 def usage_words(usage: Usage) -> str:
-    """Tokens in words: `1,204 in (64 cached), 311 out (40 reasoning), 1,515 total`."""
+    """Format token counts: `1,204 in (64 cached), 311 out (40 reasoning), 1,515 total`."""
     words = []
     if usage.input is not None:
         words.append(f"{usage.input:,} in" + (f" ({usage.cached:,} cached)" if usage.cached else ""))

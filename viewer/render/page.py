@@ -1,8 +1,7 @@
-"""The lines of a view: heads, bodies, rules between turns, hidden runs, stray text, diagnostics.
+"""`BlockMaker`: the lines of a view, with heads, bodies, rules between turns, hidden runs, stray text, and diagnostics.
 
-Each row of a view is a `Block` of lines, which `BlockMaker` makes from a projection and its rows. The app and its first
-page draw the same blocks.
-"""
+Each row of a view is a `Block` of lines, made from a projection and its rows. The app and its first page draw the same
+blocks."""
 
 from __future__ import annotations
 
@@ -41,6 +40,7 @@ from viewer.render.layout import (
     lay_out_head,
     reading_column,
     trimmed,
+    unwrapped_width,
 )
 from viewer.render.number_format import counted
 from viewer.render.sanitize import SafeText, sanitize_line
@@ -50,11 +50,11 @@ from viewer.render.width import between, cells
 from viewer.rules.errors import E_FORMAT_UNKNOWN
 
 MOST_EMPTY = 20
-"""Consecutive boundaries of empty transcripts that are shown; of any others, only the last one is."""
+"""How many consecutive boundaries of empty transcripts to show; of the others, only the last one is shown."""
 MOST_NOTES = 3
-"""Diagnostics shown at a message; the others are in the list of problems."""
+"""How many diagnostics to show at a message; the others are in the list of problems."""
 FOLD_FROM = 60
-"""A body with more rows is folded."""
+"""The number of rows beyond which a body is folded."""
 FOLD_TO = 30
 """The rows of a folded body."""
 SHORT_FOLD_FROM, SHORT_FOLD_TO = 15, 12
@@ -62,10 +62,12 @@ SHORT_FOLD_FROM, SHORT_FOLD_TO = 15, 12
 
 
 class EmptyFacts(Struct, frozen=True):
-    """What is known about an input of which nothing is shown."""
+    """Facts about an input of which nothing is shown."""
 
     messages: int
     transcripts: int
+    size: int = 0
+    """The bytes of the input."""
     metadata: int = 0
     """The number of records without a message."""
     is_unknown: bool = False
@@ -75,11 +77,16 @@ class EmptyFacts(Struct, frozen=True):
 
 
 def empty_sentences(facts: EmptyFacts) -> list[str]:
-    """Why a view is empty, and which key shows more: one sentence per line."""
+    """Explain why a view is empty and which key shows more, one sentence per line."""
     if facts.messages:
         return _of_hidden(facts)
     is_empty = not facts.transcripts
-    reason = "This file is empty." if is_empty else "This file has a document header or other text, but no messages."
+    if is_empty and not facts.is_unknown and not facts.metadata:
+        return [
+            "This transcript has no messages yet.",
+            f"The file is {counted(facts.size, 'byte')}. Press F to follow it, or q to close.",
+        ]
+    reason = "This file has a document header or other text, but no messages."
     if facts.metadata and not facts.strict:
         return [f"No messages; {counted(facts.metadata, 'record')} of metadata."]
     if facts.is_unknown:
@@ -97,6 +104,15 @@ def _of_hidden(facts: EmptyFacts) -> list[str]:
     return ["Nothing to show in the safe view.", *more]
 
 
+def centered_notes(sentences: Sequence[SafeText], width: int, height: int) -> list[Line]:
+    """Sentences in the middle of an area without rows."""
+    above = max((height - len(sentences)) // 2, 1)
+    return [
+        *([()] * above),
+        *((Part(trusted(" " * max((width - cells(each)) // 2, 0))), Part(each, StyleRole.QUIET)) for each in sentences),
+    ]
+
+
 class BlockMaker:
     """Factory of blocks: makes the block of any row of a view."""
 
@@ -110,15 +126,17 @@ class BlockMaker:
         *,
         raw: bool = False,
         wrap: int = WIDEST,
+        unwrapped: bool = False,
     ) -> None:
-        """`width` are the cells of the pane; the last one is for the scroll bar. `wrap` is the maximum width of
-        the reading column, 0 for none."""
+        """`width` is the width of the pane, whose last cell is for the scrollbar. `wrap` is the maximum width of the
+        reading column, 0 for none. With `unwrapped`, the lines of bodies are as long as they are written."""
         self.projection = projection
         self.rows = rows
         self.facts = BlockFacts() if facts is None else facts
         self.signs = signs
         self.raw = raw
-        """True if bodies are the exact bytes of the messages, with their headers."""
+        """True to show the exact bytes of messages, with their headers."""
+        self._unwrapped = unwrapped
         column = reading_column(width, wrap, centered=not self.debug)
         self.width = column.width
         """The width of the reading column."""
@@ -129,7 +147,7 @@ class BlockMaker:
 
     @property
     def debug(self) -> bool:
-        """True if heads and links are those for a developer."""
+        """True for the heads and links of the debug view."""
         return not self.projection.audience.is_safe
 
     def make(self, row: int) -> Block:
@@ -145,7 +163,7 @@ class BlockMaker:
         return replace(block, lines=lines, first=block.first + len(before), begins_transcript=True)
 
     def drawn_row(self, row: int) -> int:
-        """The row whose block shows this row: a reply directly below its call is in its card."""
+        """Return the row whose block shows this row: a reply directly below its call is in its card."""
         is_in_card = self.debug and not self.raw and call_of_reply(self.rows, self._cards.calls_of, row)
         return row - 1 if is_in_card else row
 
@@ -240,7 +258,7 @@ class BlockMaker:
         return len({one.message for one in problems if one.severity != "info"})
 
     def _folded(self, row: int, folded: FoldedBranch | FoldedAgent) -> Block:
-        """One line for a branch that was left behind, or for another agent."""
+        """Return the line of a folded abandoned branch or of another agent."""
         if isinstance(folded, FoldedAgent):
             lines = [BlockLine(self._folded_agent(row, folded), folds=True)]
         else:
@@ -255,7 +273,7 @@ class BlockMaker:
         return (self.margin, *between([stroke, words], end, self.width, self.signs, filling))
 
     def _folded_agent(self, row: int, agent: FoldedAgent) -> Line:
-        """How much another agent did, on one line."""
+        """Summarize the work of another agent on one line."""
         problems = self.facts.problems.of(row) if self.facts.problems is not None else []
         errors, warnings = (sum(each.severity == one for each in problems) for one in ("error", "warning"))
         facts = [
@@ -300,7 +318,7 @@ class BlockMaker:
         return Block(0, [*_folded(lines, True, None, lead, self._more), SPACE], whole.drawn.given)
 
     def _rest(self, head: Layout, lead: Part) -> BlockLine:
-        """The line below the first rows of a body that is not laid out as a whole."""
+        """Return the line below the first rows of a body that is not laid out completely."""
         note = f"{self._more} {head.left:,} more character{'' if head.left == 1 else 's'}"
         return BlockLine((lead, Part(trusted(note), StyleRole.QUIET)), folds=True)
 
@@ -341,6 +359,7 @@ class BlockMaker:
         look = StyleRole.SAID if message.visible else StyleRole.ASIDE
         is_raw = self.raw and self.debug
         body = self.projection.raw(number) if is_raw else message.body
+        width = unwrapped_width(body, width) if self._unwrapped else width
         request = LayoutRequest(body, width, json, markdown, trim)
         overlays = [] if is_raw else [*self.facts.faults(number), *self.facts.matches(number)]
         quiet = self.debug and not message.visible
@@ -358,7 +377,7 @@ class BlockMaker:
         return drawn, _folded(lines, quiet, unfolded, lead, self._more)
 
     def _rendering(self, message: ShownMessage) -> Rendering:
-        if not message.visible or message.content_type not in _MARKDOWN_TYPES:
+        if not message.visible or message.content_type not in MARKDOWN_TYPES:
             return Rendering.PLAIN
         if not self.facts.rendered:
             return Rendering.SOURCE if self.facts.markdown else Rendering.PLAIN
@@ -374,7 +393,7 @@ class BlockMaker:
         keep: int,
         unfolded: bool | None,
     ) -> tuple[BodyText, Sequence[BlockLine]]:
-        """The head of a long body, or all of it as soon as it has been laid out."""
+        """Return the head of a long body, or all of it once it is laid out."""
         layout = None
         if unfolded:
             layouts = self.facts.layouts
@@ -402,7 +421,7 @@ class BlockMaker:
         return [*branch, BlockLine((self.margin, *line)), SPACE]
 
     def _branch_rule(self, before: int, is_superseded: bool) -> list[BlockLine]:
-        """The rule where a branch begins or ends that the user left behind."""
+        """Return the rule where an abandoned branch begins or ends."""
         was_left = before >= 0 and self.projection.is_superseded(self.rows.value(before))
         if is_superseded is was_left:
             return []
@@ -411,7 +430,7 @@ class BlockMaker:
 
 
 def hidden_words(count: int, faulty: int) -> str:
-    """How many messages are hidden, and how many of them have problems."""
+    """Say how many messages are hidden, and how many of them have problems."""
     words = f"{count:,} hidden message{'' if count == 1 else 's'}"
     if count == faulty == 1:
         return f"{words} with a problem"
@@ -442,12 +461,12 @@ def _body_lines(
     return lines
 
 
-_MARKDOWN_TYPES = (None, "text", "markdown")
+MARKDOWN_TYPES = (None, "text", "markdown")
 """Content types that are rendered."""
 
 
 def _source(drawn: BodyText) -> Source | None:
-    """Where a copy is taken from, if that is not the drawn text."""
+    """Return the source of a copy, if it is not the drawn text."""
     return Source(drawn.source, drawn.origins) if drawn.source and drawn.origins is not None else None
 
 

@@ -28,7 +28,7 @@ from viewer.syntax.characters import (
 )
 
 SafeText = NewType("SafeText", str)
-"""Text that a terminal displays and does not interpret; the view layer accepts no other."""
+"""Text that a terminal displays and does not interpret. The view layer accepts no other."""
 
 LONGEST_LINE = 200
 """The maximum number of code points in a name, a title, an id or a file name."""
@@ -49,7 +49,7 @@ def _characters(inside: str) -> Iterable[int]:
 
 
 def _marks() -> dict[int, str]:
-    """The visible mark of each character that is not shown unchanged."""
+    """Map each character that is not shown unchanged to its visible mark."""
     marks = {code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "\n\t"}
     marks |= {0x7F: "␡", 0x2028: "␤", 0x2029: "␤"}
     marks |= dict.fromkeys(_characters(LEFT_TO_RIGHT), "⇢") | dict.fromkeys(_characters(RIGHT_TO_LEFT), "⇠")
@@ -60,7 +60,7 @@ def _marks() -> dict[int, str]:
 
 @lru_cache(maxsize=1)
 def _copies() -> dict[int, str]:
-    """The replacement in a copy of each character that is not copied unchanged."""
+    """Map each character that is not copied unchanged to its replacement in a copy."""
     kept = set(_characters(FORMAT))
     copies = {code: "" for code in _MARKS if code not in kept}
     return copies | {0x2028: "\n", 0x2029: "\n"} | dict.fromkeys(_characters(_BROKEN), "\ufffd")
@@ -71,7 +71,7 @@ _LINE_MARKS = {ord("\n"): "␊", ord("\t"): "␉"}
 
 
 def normalize_newlines(text: str) -> str:
-    """Convert CRLF to LF; a lone carriage return stays, to be shown."""
+    """Convert CRLF to LF. A lone carriage return stays, so that it is shown."""
     return text.replace("\r\n", "\n")
 
 

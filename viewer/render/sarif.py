@@ -1,4 +1,4 @@
-"""Findings for code scanning and tests: SARIF 2.1.0, GitHub annotations, JUnit XML."""
+"""SARIF 2.1.0, GitHub annotations, and JUnit XML: findings for code scanning and test reports."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ _INDEX = {code: index for index, code in enumerate(RULES)}
 
 
 def sarif(findings: Iterable[tuple[str, Finding]], more: Iterable[tuple[str, str]] = ()) -> dict[str, object]:
-    """The whole log: one run over all files, each finding with the URI of its file; `more` are notes on files."""
+    """Return the whole log: one run over all files, each finding with the URI of its file. `more` are notes on
+    files."""
     results = [_result(uri, finding) for uri, finding in findings]
     return {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
@@ -91,7 +92,7 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO
 
 
 def workflow_command(name: str, finding: Finding) -> Printable:
-    """One annotation; properties and sentence are escaped as the runner expects."""
+    """Return one annotation, with properties and sentence escaped as the runner expects."""
     diagnostic = finding.diagnostic
     properties = {"file": str(sanitize_line(name)), "line": str(finding.line), "endLine": str(finding.end_line)}
     if finding.line == finding.end_line:  # columns are supported within one line only

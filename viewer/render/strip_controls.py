@@ -1,4 +1,4 @@
-"""Strip controls below the sanitizer: nothing that a terminal interprets or cannot show passes."""
+"""Strip control characters, below the sanitizer: nothing that a terminal interprets or cannot show passes."""
 
 from __future__ import annotations
 

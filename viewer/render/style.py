@@ -1,4 +1,4 @@
-"""Style of printed lines: parts and roles, ANSI colors, glyphs for terminals with and without Unicode."""
+"""Styles of printed lines: parts and roles, ANSI colors, and glyphs for terminals with and without Unicode."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from viewer.render.sanitize import SafeText, sanitize_line
 
 
 class StyleRole(Enum):
-    """Role of a part of a line; the value is its name in a theme."""
+    """The role of a part of a line. The value is its name in a theme."""
 
     PLAIN = "plain"
     SAID = "said"
@@ -114,11 +114,11 @@ class Styled(Struct, frozen=True, gc=False):
 
 
 Printable = NewType("Printable", str)
-"""A line that is safe to write to a terminal: safe text and colors of the program. Printing accepts no other type."""
+"""A line that is safe to write to a terminal: safe text and the program's colors. Printing accepts no other type."""
 
 
 class Glyphs(Struct, frozen=True, gc=False):
-    """Glyphs drawn by the program; transcript text can never imitate them."""
+    """Glyphs drawn by the program. Transcript text can never imitate them."""
 
     gutter: str
     open_gutter: str
@@ -209,11 +209,11 @@ class Style(Struct, frozen=True, gc=False):
         return SafeText(text.encode("ascii", "backslashreplace").decode("ascii"))
 
     def words(self, text: str) -> SafeText:
-        """Text of the program: sentences of the tables, numbers, labels."""
+        """Return text of the program: sentences from tables, numbers, and labels."""
         return SafeText(text.translate(_ASCII_WORDS)) if self.ascii else SafeText(text)
 
     def name(self, text: str) -> SafeText:
-        """An external name (of a file, a tool, a role, an id) on one line."""
+        """Return an external name (of a file, tool, role, or id) on one line."""
         return self.spell(sanitize_line(text))
 
     def paint(self, line: Iterable[Part]) -> Printable:
@@ -224,7 +224,7 @@ class Style(Struct, frozen=True, gc=False):
 
 
 def trusted(text: str) -> SafeText:
-    """Glyphs and numbers of the program: fixed, and therefore safe."""
+    """Mark glyphs and numbers of the program as safe, because they are fixed."""
     return SafeText(text)
 
 

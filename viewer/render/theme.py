@@ -45,14 +45,14 @@ _LOOKS = {look.value: look for look in StyleRole}
 
 
 class Derived(Struct, frozen=True):
-    """A role that themes may leave out."""
+    """A role that a theme may omit."""
 
     of: StyleRole
-    """The role whose color it takes."""
+    """The role from which it takes its color."""
     flags: Mapping[str, bool] = {}
-    """Attributes that differ from those of that role."""
+    """The attributes that differ from those of that role."""
     on_code: bool = False
-    """True if its background is that of code."""
+    """True if it has the background of code."""
 
 
 DERIVED = {
@@ -68,13 +68,13 @@ DERIVED = {
     StyleRole.CODE_NOTE: Derived(StyleRole.QUIET, {"italic": True}, on_code=True),
     StyleRole.BRIEF_BADGE: Derived(StyleRole.WARNING),
 }
-"""The roles that themes may leave out."""
+"""The roles that a theme may omit."""
 _KEYS = ("title", "dark", "like", "colors", "looks")
 _COLOR = re.compile(r"#[0-9a-fA-F]{6}")
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,60}")
 
 ThemeError = MistakeError
-"""A theme file that cannot be used; the message gives the place and the reason."""
+"""A theme file cannot be used. The message gives the place and the reason."""
 
 
 class UnknownThemeError(ThemeError):
@@ -99,9 +99,9 @@ class Theme(Struct, frozen=True):
     colors: Mapping[str, str]
     looks: Mapping[StyleRole, Look]
     files: tuple[Path, ...] = ()
-    """The files that it was read from, its own file first."""
+    """The files from which the theme was read, its own file first."""
     notice: str = ""
-    """Why this is not the requested theme, in one sentence."""
+    """The reason why this is not the requested theme, in one sentence."""
 
     @property
     def is_ansi(self) -> bool:
@@ -121,8 +121,8 @@ class Theme(Struct, frozen=True):
 
 
 def load_theme(name: str, folders: Sequence[Path] = ()) -> Theme:
-    """The theme of this name, from the first folder that has it, or a bundled one; the dark one if it cannot be
-    used."""
+    """Return the theme of this name, from the first folder that has it, or a bundled one; the dark one if it cannot
+    be used."""
     try:
         return find_theme(name, folders)
     except ThemeError as error:
@@ -131,7 +131,8 @@ def load_theme(name: str, folders: Sequence[Path] = ()) -> Theme:
 
 
 def find_theme(name: str, folders: Sequence[Path] = (), within: tuple[str, ...] = ()) -> Theme:
-    """The same, but a theme that cannot be used is a ThemeError; `within` are the themes that are `like` this one."""
+    """Return the theme of this name. Raises ThemeError if it cannot be used. `within` are the themes that are `like`
+    this one."""
     path = _path(name, folders)
     file = _read(path)
     if file.like is None and path.parent == bundled("themes"):
@@ -158,7 +159,7 @@ def theme_path(name: str, folders: Sequence[Path] = ()) -> Path | None:
 
 
 class ThemeFile(Struct, frozen=True):
-    """The content of a theme file; anything missing comes from the theme in `like`."""
+    """The content of a theme file. Anything missing comes from the theme in `like`."""
 
     title: str | None
     dark: bool | None
@@ -244,7 +245,7 @@ def _complete(name: str, file: ThemeFile, path: Path, base: Theme) -> Theme:
 
 
 def _derived_looks(looks: Mapping[StyleRole, Look]) -> dict[StyleRole, Look]:
-    """Add the looks of the roles that the files leave out."""
+    """Add the looks of the roles that the files omit."""
     code = looks[StyleRole.CODE].background if StyleRole.CODE in looks else None
     derived = {
         role: replace(

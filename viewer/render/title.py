@@ -1,4 +1,4 @@
-"""Title lines: of the view, with `TitleFacts` and the badge of its level, and of each transcript; rules."""
+"""Title lines of a view, with `TitleFacts` and the badge of its level, and of each transcript; and rules."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.render.width import cells, cut, wrap
 
 BADGES = {True: "[DEBUG]", False: "[SAFE]"}
-"""The level on screens that are not the main one, by whether they reveal."""
+"""The badge on screens other than the main one, by whether they reveal."""
 TITLE_WIDTH = 60
 """Columns of the title of a transcript."""
 ROOMY = 100
-"""From this width on there is room for more words."""
+"""The width from which there is room for more words."""
 LEAST_NAME = 8
 """The minimum number of columns for the name of the file."""
 
@@ -32,7 +32,9 @@ class FollowState(Enum):
     PAUSED = "paused"
     FROZEN = "frozen"
     WAITING = "waiting"
-    """The file is not there yet, or cannot be read now."""
+    """The file does not exist yet, or cannot be read now."""
+    LOST = "lost"
+    """A file that was read is gone, or cannot be read any more."""
     STALLED = "stalled"
     """The file ends inside a message and has not grown for a while."""
     ENDED = "ended"
@@ -41,12 +43,17 @@ class FollowState(Enum):
 
 _UNICODE_STATES = {
     FollowState.LIVE: "●", FollowState.PAUSED: "❚❚", FollowState.FROZEN: "❄",
-    FollowState.WAITING: "", FollowState.STALLED: "◌", FollowState.ENDED: "■",
+    FollowState.WAITING: "", FollowState.LOST: "✖", FollowState.STALLED: "◌", FollowState.ENDED: "■",
 }  # fmt: skip
 _ASCII_STATES = {
     FollowState.LIVE: "*", FollowState.PAUSED: "||", FollowState.FROZEN: "=",
-    FollowState.WAITING: "", FollowState.STALLED: "~", FollowState.ENDED: "=",
+    FollowState.WAITING: "", FollowState.LOST: "x", FollowState.STALLED: "~", FollowState.ENDED: "=",
 }  # fmt: skip
+
+
+def follow_sign(state: FollowState, style: Style) -> tuple[str, StyleRole]:
+    """The glyph of a follow state, which may be empty, and its color."""
+    return (_ASCII_STATES if style.ascii else _UNICODE_STATES)[state], _LOOKS.get(state, StyleRole.QUIET)
 
 
 class TitleFacts(Struct, frozen=True, gc=False):
@@ -62,6 +69,8 @@ class TitleFacts(Struct, frozen=True, gc=False):
     follow: FollowState = FollowState.STILL
     words: str = ""
     """The follow state in words; empty for its name."""
+    sources: str = ""
+    """Which of several followed inputs this is, and how many are live."""
     busy: str = ""
     """Work in progress, such as `reading 41 %`; shown instead of the format."""
     is_reading: bool = False
@@ -73,13 +82,13 @@ class TitleFacts(Struct, frozen=True, gc=False):
     turn: tuple[int, int] | None = None
     """The turn of the cursor and the last turn."""
     errors: int = 0
-    """Problems are named in the debug view only."""
+    """The number of errors; named only in the debug view."""
     warnings: int = 0
     calls: int = 0
     failed: int = 0
     tokens: int = 0
     size: int = 0
-    """The bytes of the input; 0 if they are not shown."""
+    """The size of the input in bytes; 0 if it is not shown."""
 
     @property
     def debug(self) -> bool:
@@ -95,12 +104,12 @@ class TitlePart(Struct, frozen=True):
 
 
 LEAST_FREE = 16
-"""Free cells that facts of lower rank leave between both ends of the title line."""
+"""The free cells that facts of lower rank leave between both ends of the title line."""
 _LEVELS = {"safe": StyleRole.SAFE_BADGE, "brief": StyleRole.BRIEF_BADGE, "debug": StyleRole.DEBUG_BADGE}
 
 
 def title_parts(facts: TitleFacts, width: int, style: Style) -> list[TitlePart]:
-    """The title line: the name and facts at the left edge, and at the right edge the position and the level."""
+    """Return the title line: name and facts at the left edge, position and level at the right edge."""
     return _TitleLine(facts, width, style).parts()
 
 
@@ -119,17 +128,17 @@ def rule(words: SafeText, aside: SafeText, width: int, style: Style, *, heavy: b
 
 
 def branch_words(is_rewound: bool) -> str:
-    """The words at the beginning and at the end of a branch that the user left behind."""
+    """Return the words at the beginning and end of an abandoned branch."""
     return "rewound" if is_rewound else "continued"
 
 
 def folded_branch_words(messages: int) -> str:
-    """The words of such a branch where it is folded."""
+    """Return the words of a folded abandoned branch."""
     return f"rewound: {counted(messages, 'message')}"
 
 
 def boundary_words(boundary: Boundary) -> list[str]:
-    """Number, format, model and title of the transcript that begins. Not yet safe for a terminal."""
+    """Return number, format, model, and title of the transcript that begins. Not sanitized yet."""
     transcript = boundary.transcript
     number = f"transcript {transcript.number}" + (f" of {boundary.count}" if boundary.count > 1 else "")
     title = str(cut(sanitize_line(boundary.title), TITLE_WIDTH, trusted("…")))
@@ -191,6 +200,7 @@ class _TitleLine:
         self._add_left("name", _part(" "), _part(name, StyleRole.TITLE), _part(path, StyleRole.TITLE))
         self._free -= 1
         self._add_right("state", state, 1)
+        self._add_right("sources", [_part(facts.sources, StyleRole.QUIET, "next_file")] if facts.sources else [], 1)
         self._add_right("turn", self._turn(), 1)
         self._add_right("transcript", self._transcript(), 1)
         self._add_right("problems", self._problems(), 1)
@@ -235,7 +245,7 @@ class _TitleLine:
         return [part for name in order for part in self._left.get(name, ())]
 
     def _joined_right(self) -> list[TitlePart]:
-        order = ("problems", "calls", "failed", "tokens", "size", "state", "transcript", "turn")
+        order = ("problems", "calls", "failed", "tokens", "size", "state", "sources", "transcript", "turn")
         shown = [name for name in order if name in self._right]
         parts: list[TitlePart] = []
         for place, name in enumerate(shown):
@@ -245,7 +255,7 @@ class _TitleLine:
         return parts
 
     def _filling(self) -> list[TitlePart]:
-        """The free cells: slashes in the debug view, so that it is recognized from afar."""
+        """Return the filling of free cells: slashes in the debug view, so that it is recognized at a glance."""
         free = self._free + 1
         if not self._facts.debug or free < 3:
             return [_part(" " * free)]
@@ -258,9 +268,9 @@ class _TitleLine:
             return [_part(self._style.signs.ellipsis, StyleRole.PENDING)]
         if facts.follow is FollowState.STILL:
             return []
-        mark = (_ASCII_STATES if self._style.ascii else _UNICODE_STATES)[facts.follow]
+        mark, look = follow_sign(facts.follow, self._style)
         words = self._style.words(" ".join(filter(None, (mark, facts.words or facts.follow.value))))
-        return [TitlePart(Part(words, _LOOKS[facts.follow]), "follow")]
+        return [TitlePart(Part(words, look), "follow")]
 
     def _turn(self) -> list[TitlePart]:
         facts = self._facts
@@ -300,6 +310,7 @@ _LOOKS = {
     FollowState.PAUSED: StyleRole.WARNING,
     FollowState.FROZEN: StyleRole.WARNING,
     FollowState.WAITING: StyleRole.PENDING,
+    FollowState.LOST: StyleRole.ERROR,
     FollowState.STALLED: StyleRole.WARNING,
     FollowState.ENDED: StyleRole.QUIET,
 }

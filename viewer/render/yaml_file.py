@@ -1,4 +1,4 @@
-"""YAML files written by hand (themes, settings) as nodes with places; mistakes are reported as by a compiler."""
+"""Hand-written YAML files (themes, settings) as nodes with positions. Mistakes are reported as by a compiler."""
 
 from __future__ import annotations
 
@@ -17,18 +17,19 @@ _LONGEST_QUOTE = 40
 
 
 class MistakeError(ViewerError):
-    """A mistake in the file; the message begins with `file:line:column:`."""
+    """A mistake in the file. The message begins with `file:line:column:`."""
 
 
 class YamlFile:
-    """One file: its root, and typed access to its nodes, which raises a MistakeError with the place."""
+    """One file: its root, and typed access to its nodes. A mistake raises MistakeError with its position."""
 
     def __init__(self, text: str, source: str) -> None:
         self._text = text.removeprefix("\ufeff")
         self._source = sanitize_line(source)
 
     def root(self) -> yaml.Node | None:
-        """The file as nodes. It is first read under limits, so that nothing in it is deep or refers to itself."""
+        """Return the file as nodes. It is first read under limits, so that nothing in it is deep or refers to
+        itself."""
         import yaml  # slow to import; simple files do without
 
         data = self._text.encode("utf-8", "replace")
@@ -98,7 +99,7 @@ class YamlFile:
 
 
 class PlainFile:
-    """The same access to a file that needs no YAML library. Its mistakes have no place: `YamlFile` finds it."""
+    """The same access to a file that needs no YAML library. Its mistakes have no position: `YamlFile` finds it."""
 
     def __init__(self, values: dict[str, object]) -> None:
         self._values = values
@@ -147,7 +148,7 @@ def quoted(word: str) -> str:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """A question with the most similar known word, to append; empty if none is similar."""
+    """Return a question with the most similar known word, to append to a sentence; empty if none is similar."""
     import difflib  # slow to import, and mistakes are rare
 
     near = difflib.get_close_matches(word, list(known), 1)

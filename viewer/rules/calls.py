@@ -1,4 +1,4 @@
-"""Rule rows of the warnings about calls, replies and tools."""
+"""Rule rows for warnings about calls, replies and tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rule rows of leaks: answers that repeat hidden text. Only `check --leaks` reports them."""
+"""Rule rows for leaks: answers that repeat hidden text. Only `check --leaks` reports them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rule rows of the notes: remarks that require no correction."""
+"""Rule rows for notes: remarks that need no correction."""
 
 from __future__ import annotations
 

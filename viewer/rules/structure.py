@@ -1,4 +1,4 @@
-"""Rule rows of the warnings about headers, frames and text."""
+"""Rule rows for warnings about headers, frames and text."""
 
 from __future__ import annotations
 

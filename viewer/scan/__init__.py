@@ -1,1 +1,1 @@
-"""Scan whole blocks for regular messages with NumPy; the parser reads everything else."""
+"""Scan whole blocks for regular messages; the parser reads everything else."""

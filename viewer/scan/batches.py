@@ -1,4 +1,4 @@
-"""Batches of plain frames: the columns that the message index takes over."""
+"""Turn plain frames into batches: the columns that the message index appends."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ _ENDING_COUNT = len(ENDINGS)
 
 
 class _KindFacts:
-    """Facts about header kinds as columns; they grow with the memo."""
+    """Facts about header kinds as columns, which grow with the memo."""
 
     def __init__(self) -> None:
         self.numbers = np.zeros(0, np.uint32)
-        """The kind in the index, by header kind and ending."""
+        """The kind in the message index, by header kind and ending."""
         self.users = np.zeros(0, bool)
         self.endings = np.zeros(0, np.int64)
         self.noted = np.zeros(0, bool)
 
     def add(self, kinds: list[HeaderKind], index: MessageIndex, *, escaped: bool) -> None:
-        """Append the kinds that are new."""
+        """Append the new kinds."""
         numbers = [index.kind_for(kind.header, ending, escaped=escaped) for kind in kinds for ending in ENDINGS]
         self.numbers = np.concatenate((self.numbers, np.array(numbers, np.uint32)))
         self.users = np.concatenate((self.users, np.array([kind.header.role == "user" for kind in kinds], bool)))
@@ -39,29 +39,29 @@ class _KindFacts:
 
 
 class BlockFrames:
-    """The plain frames of one block, for any grammar."""
+    """The plain frames of one block, under any grammar."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
         self._frames: dict[bool, Frames] = {}
-        """With escapes and without."""
+        """By whether the grammar has escapes."""
 
     def frames_for(self, grammar: TextGrammar | None) -> Frames:
-        """The plain frames under the rules of this grammar, if it is known."""
+        """The plain frames under this grammar, if it is known."""
         escapes = grammar is not None and grammar.literals
         if escapes not in self._frames:
             self._frames[escapes] = scan_frames(self.data, escapes=escapes)
         return self._frames[escapes]
 
     def next_start(self, at: int, step: int, grammar: TextGrammar | None) -> int:
-        """The start of the frame that is `step` frames ahead; the end of the block if there is none."""
+        """The start of the frame `step` frames ahead; the end of the block if there is none."""
         starts = self.frames_for(grammar).starts
         row = int(starts.searchsorted(at, "right")) + step - 1
         return int(starts[row]) if row < len(starts) else len(self.data)
 
 
 class BatchMaker:
-    """Maker of batches for one grammar; each distinct header is parsed once."""
+    """Makes batches under one grammar. Each distinct header is parsed once."""
 
     def __init__(self, grammar: TextGrammar, index: MessageIndex) -> None:
         self._grammar = grammar
@@ -91,7 +91,7 @@ class KnownFrames:
         self._headers = headers
         self._facts = facts
         self._columns: MessageBatch | None = None
-        """All frames, once some are asked for."""
+        """All frames, made on the first request for some of them."""
         self._good = headers.kinds >= 0
         rows = np.flatnonzero(self._good)
         kinds = headers.kinds[rows]
@@ -102,7 +102,7 @@ class KnownFrames:
         self._lasts = np.flatnonzero(last_of_run)
 
     def run_at(self, at: int) -> tuple[int, int]:
-        """The rows of the next consecutive frames; none if something else comes next."""
+        """The rows of the consecutive frames that begin here; none if something else comes first."""
         starts = self._frames.starts
         row = int(starts.searchsorted(at))
         if row == len(starts) or not self._good[row]:
@@ -140,7 +140,7 @@ class KnownFrames:
         )
 
     def _make_columns(self, base: int) -> MessageBatch:
-        """All frames of the block as if they were one batch. Rows without a known header have no meaning."""
+        """All frames of the block as if they were one batch. Rows with an unknown header are meaningless."""
         frames = self._frames
         kinds, endings = np.maximum(self._headers.kinds, 0), frames.endings
         id_rows = np.flatnonzero(self._headers.id_starts)
@@ -163,7 +163,7 @@ class KnownFrames:
         )
 
     def _id_text(self, starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> bytes:
-        """The joined text of the call ids."""
+        """All call ids, concatenated."""
         places = np.arange(sizes.sum()) + (starts - sizes.cumsum() + sizes).repeat(sizes)
         return bytes(np.frombuffer(self._data, np.uint8)[places])
 
@@ -173,5 +173,5 @@ def _between(rows: Column, first: int, last: int) -> Column:
 
 
 def _less(values: Column, amount: int) -> Column:
-    """The values, each less this amount."""
+    """The values, each reduced by this amount."""
     return column_of(values.typecode, values_of(values) - amount) if values else values

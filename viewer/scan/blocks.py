@@ -1,4 +1,4 @@
-"""Vectorized frame scanner: `<|start|>`, words, `<|message|>`, a body without marks, a stop."""
+"""Vectorized frame scanner: `<|start|>`, words, `<|message|>`, a body without marks, a stop token."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MESSAGE_LENGTH = len(b"<|message|>")
 _LONGEST = len(b"<|constrain|>")
 _LESS, _BAR, _GREATER = b"<|>"
 _FOREIGN, _OTHER, _START, _MESSAGE, _INNER, _END, _RETURN, _CALL = range(8)
-"""A foreign mark is no token of any of these grammars. No frame with another mark in its body is plain."""
+"""A foreign mark is not a token in any of these grammars. A frame with any other mark in its body is not plain."""
 _KINDS = {
     b"start|>": _START,
     b"message|": _MESSAGE,
@@ -34,10 +34,10 @@ _KINDS = {
     b"literal|": _OTHER,
     b"endliter": _OTHER,
 }
-"""The bytes after `<|`, as far as eight bytes identify them. Header words are read exactly, so more is not needed."""
+"""The bytes after `<|`, at most eight of them. That is enough, because header words are read exactly later."""
 _ENDINGS = {_END: Ending.END, _RETURN: Ending.RETURN, _CALL: Ending.CALL}
 STOP_LENGTHS = np.array([len(b"<|end|>"), len(b"<|return|>"), len(b"<|call|>")])
-"""By the codes in `Frames.endings`."""
+"""Indexed by the codes in `Frames.endings`."""
 _TAIL = re.compile(rb"<\|(?:(" + b"|".join(map(re.escape, _KINDS)) + rb"))?")
 _IS_SPACE = np.zeros(256, bool)
 _IS_SPACE[list(SPACE)] = True
@@ -68,15 +68,15 @@ for _spelling, _kind in _KINDS.items():
 
 
 class HeaderColumns(Struct, frozen=True):
-    """The headers of frames by their words without the call id and an example of each kind."""
+    """The headers of frames, grouped by their words without the call id, with one example per group."""
 
     kinds: Positions
-    """The number of an example, or IRREGULAR."""
+    """The number of its example for each frame, or IRREGULAR."""
     firsts: list[int]
     example_id_starts: list[int]
     example_id_ends: list[int]
     lasts: list[int]
-    """Where the words of each example begin and end, and its call id in them."""
+    """Where the words of each example and the call id in them begin and end."""
     id_starts: Positions
     id_ends: Positions
     """Both are 0 if there is no call id."""
@@ -94,7 +94,7 @@ class Frames(Struct, frozen=True):
     follows: NDArray[np.bool_]
     """True if only whitespace separates this frame from the next one."""
     escaped: NDArray[np.bool_]
-    """True if the body has a mark after a doubled `<`, so that its text is not its bytes."""
+    """True if the body has a mark after a doubled `<`, so that its text differs from its bytes."""
     headers: HeaderColumns | None = None
     """The headers, if they were read with the frames."""
 
@@ -103,7 +103,7 @@ class Frames(Struct, frozen=True):
 
 
 def words_view(data: bytes) -> Words:
-    """The eight bytes from each index on; the last seven bytes have no index."""
+    """The eight bytes that start at each index; none start at the last seven."""
     return np.ndarray((max(0, len(data) - 7),), "<u8", buffer=data, strides=(1,))
 
 
@@ -132,7 +132,7 @@ def find_frames(data: bytes, *, escapes: bool) -> Frames:
 
 
 def _hold(places: Positions, starts: Positions, ends: Positions) -> NDArray[np.bool_]:
-    """True for each pair of positions with one of these places between them."""
+    """True for each pair of start and end with one of these places between them."""
     if not len(places):
         return np.zeros(len(starts), bool)
     holding: NDArray[np.bool_] = places.searchsorted(starts) < places.searchsorted(ends)
@@ -140,7 +140,7 @@ def _hold(places: Positions, starts: Positions, ends: Positions) -> NDArray[np.b
 
 
 def _marks(data: bytes, block: Bytes) -> tuple[Positions, Bytes, NDArray[np.bool_]]:
-    """The positions of `<|`, the mark at each, and whether it comes after another `<`."""
+    """The positions of `<|`, the mark at each, and whether another `<` precedes it."""
     edge = max(0, len(data) - _LONGEST)
     at = np.flatnonzero(block[:edge] == _LESS)
     is_mark = block[at + 1] == _BAR
@@ -153,7 +153,7 @@ def _marks(data: bytes, block: Bytes) -> tuple[Positions, Bytes, NDArray[np.bool
     kinds[messages[block[at[messages] + MESSAGE_LENGTH - 1] != _GREATER]] = _FOREIGN
     is_escaped = block[at - 1] == _LESS
     if len(at) and at[0] == 0:
-        is_escaped[0] = False  # where a block is entered, no `<` precedes it
+        is_escaped[0] = False  # a block is entered only where no `<` precedes it
     last, their_kinds = _last_marks(data, edge)
     return (
         np.concatenate((at, last)),
@@ -163,7 +163,7 @@ def _marks(data: bytes, block: Bytes) -> tuple[Positions, Bytes, NDArray[np.bool
 
 
 def _last_marks(data: bytes, edge: int) -> tuple[Positions, Bytes]:
-    """The same for the last bytes, where eight cannot be read at once. An unknown mark may still become a token."""
+    """The marks in the last bytes, where fewer than eight are left. An unknown mark may still become a token."""
     places: list[int] = []
     kinds: list[int] = []
     for found in _TAIL.finditer(data, edge):

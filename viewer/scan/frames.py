@@ -1,4 +1,4 @@
-"""Producer of frames: the native accelerator, or NumPy where there is none. Nothing else chooses between them."""
+"""Choice of the frame scanner: the native accelerator, or NumPy if there is none. Made only here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Headers of plain frames: each distinct header is parsed once, ignoring its call id."""
+"""Header cache for plain frames: each distinct header, ignoring its call id, is parsed once."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ _ROUNDS = 6
 
 
 class HeaderKind(Struct, frozen=True):
-    """Meaning of the words of a header, without the call id."""
+    """What the words of a header mean, without the call id."""
 
     header: Header
     endings: int
-    """A bit for each ending that is expected."""
+    """One bit for each expected ending."""
     is_noted: bool
-    """True if there is something to report about the words."""
+    """True if the words give something to report."""
 
 
 class ReadHeaders(Struct, frozen=True):
@@ -56,7 +56,7 @@ class ReadHeaders(Struct, frozen=True):
 
 
 class _NewPlaceError(Exception):
-    """A call id is at a position that was not searched."""
+    """A call id was found at a position that had not been searched."""
 
 
 class HeaderMemo:
@@ -127,7 +127,7 @@ class HeaderMemo:
         return known
 
     def _learn(self, words: bytes, call_id: bytes) -> int:
-        """Parse these words. The call id may vary if nothing depends on it."""
+        """Parse these words and return their kind, which covers any call id if nothing else depends on it."""
         if not call_id and _ID.search(words):
             self._learn_place(words)
         reading = read_header(words, self._grammar.header)
@@ -151,7 +151,7 @@ class HeaderMemo:
 
 
 class _Parts:
-    """The words of headers before and after the call ids, eight bytes at a time."""
+    """The words before and after the call id of each header, eight bytes at a time."""
 
     def __init__(self, words: Words, first: Positions, before: Positions, after: Positions, last: Positions) -> None:
         has_id = (after > 0).astype(np.int64)
@@ -163,7 +163,7 @@ class _Parts:
             self._hashes += column * np.uint64(_PRIME * (2 * number + 3) & 0xFFFF_FFFF_FFFF_FFFF)
 
     def group(self, rows: Positions) -> tuple[Positions, NDArray[np.bool_]]:
-        """For each row, pick a row that may have the same words, and compare both: an equal hash does not prove it."""
+        """For each row, pick a row with the same hash, and compare the words: equal hashes prove nothing."""
         slots = (self._hashes[rows] * np.uint64(_PRIME)) >> np.uint64(64 - _SLOT_BITS)
         table = np.zeros(1 << _SLOT_BITS, np.int64)
         table[slots] = rows
@@ -180,7 +180,7 @@ class _Parts:
 
 
 def _columns(words: Words, starts: Positions, ends: Positions) -> list[Words]:
-    """The bytes between two positions of each row, as columns of eight bytes; 0 after the end."""
+    """The bytes between two positions of each row, as columns of eight bytes, padded with zeros."""
     sizes = np.minimum(ends - starts, LONGEST_WORDS)
     columns = []
     for at in range(0, int(sizes.max(initial=0)), 8):

@@ -1,4 +1,4 @@
-"""Frames and headers of a block by the native accelerator: the columns that NumPy makes."""
+"""Frames and headers of a block from the native accelerator, in the same columns that NumPy makes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROW = np.dtype(
 )
 """A row of `Native.frames`."""
 ESCAPED = 1
-"""A flag: the body has a mark after a doubled `<`, so that its text is not its bytes."""
+"""A flag: the body has a mark after a doubled `<`, so that its text differs from its bytes."""
 
 
 def find_native_frames(accelerator: Native, data: bytes, *, escapes: bool) -> Frames:

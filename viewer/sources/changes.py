@@ -14,7 +14,7 @@ class Reason(Enum):
     REWRITTEN = "rewritten"
     REPLACED = "replaced"
     DETECTED = "detected"
-    """The beginning of the file looked like another format."""
+    """The start of the file had looked like another format."""
 
     @property
     def sentence(self) -> str:
@@ -31,7 +31,7 @@ _REASONS = {
 
 
 class SourceCondition(Enum):
-    """Condition of a followed file."""
+    """The condition of a followed file."""
 
     OK = "ok"
     WAITING = "waiting"
@@ -39,7 +39,7 @@ class SourceCondition(Enum):
     DIRECTORY = "directory"
     ERROR = "error"
     ENDED = "ended"
-    """The writers closed the pipe; no more data arrives."""
+    """The writers have closed the pipe, so no more data arrives."""
     STOPPED = "stopped"
     """Reading stopped, although more data may arrive."""
 
@@ -57,14 +57,14 @@ class Reset(Struct, frozen=True, gc=False):
 
 
 class SourceState(Struct, frozen=True, gc=False):
-    """Condition of a followed file, with a fixed sentence."""
+    """The condition of a followed file, with a fixed sentence."""
 
     condition: SourceCondition
     sentence: str
 
     @property
     def is_final(self) -> bool:
-        """True if nothing more is read."""
+        """True if nothing more will be read."""
         return self.condition in (SourceCondition.ENDED, SourceCondition.STOPPED)
 
 

@@ -1,4 +1,4 @@
-"""Checksums (CRC-32) of file blocks that were read, to prove later that a block still holds the same bytes."""
+"""Checksums (CRC-32) of the file blocks that were read, to prove later that a block is unchanged."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ Read = Callable[[int, int], bytes]
 class Checksums:
     """One checksum per block; the last block may still grow.
 
-    Blocks that the scanner read have none: a checksum would cost a tenth of the scanner's time."""
+    Blocks that the scanner read have none, because a checksum would add a tenth to the scanner's time."""
 
     def __init__(self) -> None:
         self.length = 0
-        """How many bytes were read."""
+        """How many bytes have been read."""
         self._sums = array("I")
         self._known = bytearray()
         """True for each full block that has a checksum."""
@@ -28,8 +28,8 @@ class Checksums:
         """The checksum of the last block, which is not full yet."""
 
     def add(self, data: bytes, parsed: Sequence[Span] | None = None) -> None:
-        """Add the next bytes. With `parsed`, full blocks need a checksum only if one of these spans of `data` touches
-        them."""
+        """Add the next bytes. With `parsed`, a full block needs a checksum only if one of these spans of `data` touches
+        it."""
         view, at = memoryview(data), 0
         touched = None if parsed is None else self._touched(parsed)
         while at < len(data):
@@ -68,7 +68,7 @@ class Checksums:
         return 0 not in self._known[start // BLOCK : -(-end // BLOCK)]
 
     def read(self, read: Read, start: int, end: int) -> bytes | None:
-        """Read the bytes between two offsets and the rest of their blocks; None if these blocks have changed."""
+        """Read whole blocks and return the bytes between two offsets; None if one of these blocks has changed."""
         end = min(end, self.length)
         if start >= end:
             return b""

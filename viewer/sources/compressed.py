@@ -1,4 +1,4 @@
-"""Decompress gzip, xz and zstd, recognized by their first bytes, as a stream under a cap."""
+"""Decompress gzip, xz and zstd, recognized by their first bytes, as a stream of limited size."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from viewer.errors import ViewerError
 from viewer.sources.limits import limits, size_text
 
 MOST_KEPT = 1024 * 1024
-"""Compressed bytes of a member that are kept, so that damage loses nothing that can still be decompressed."""
+"""The most compressed bytes of a member to keep, so that damage loses nothing that can be decompressed."""
 _MOST_MEMORY = 256 * 1024 * 1024
 """Memory limit of a decompressor."""
 
@@ -24,7 +24,7 @@ TOO_LARGE = "too-large"
 
 
 class _Member(Protocol):
-    """Decompressor of one member of a compressed file."""
+    """Decompressor for one member of a compressed file."""
 
     eof: bool
     unused_data: bytes
@@ -39,11 +39,11 @@ class Compression(Struct, frozen=True):
     name: str
     magic: bytes
     slice: int
-    """The number of bytes passed to the decompressor at once, to keep its output small."""
+    """How many bytes the decompressor gets at once. Small slices keep its output small."""
     member: Callable[[], _Member]
-    """A function that begins a member."""
+    """Begins a member."""
     error: Callable[[], type[Exception]]
-    """The exception it raises for damaged data."""
+    """Returns the exception that damaged data raises."""
 
 
 def _gzip() -> _Member:
@@ -90,26 +90,26 @@ def compression_of(first: bytes) -> Compression | None:
 
 
 def may_be_compressed(first: bytes) -> bool:
-    """True if there are too few bytes to decide."""
+    """True if there are too few bytes to tell whether a file is compressed."""
     return any(len(first) < len(row.magic) and row.magic.startswith(first) for row in COMPRESSIONS)
 
 
 class Expander:
-    """Decompressor of a growing file; `fault` and `note` then describe the result."""
+    """Decompressor for a growing file. `fault` and `note` describe the result."""
 
     def __init__(self, compression: Compression) -> None:
         self.taken = 0
         self.given = 0
         self.fault = ""
-        """Why reading stopped, as a reason of E-STREAM-TRUNCATED; the rest is not read."""
+        """Why reading stopped before the end, as a reason of E-STREAM-TRUNCATED."""
         self._trouble = ""
-        """The same in words for the status line."""
+        """Why reading stopped, in words for the status line."""
         self._most = limits().max_decompressed
         self._compression = compression
         self._error = compression.error()
         self._member: _Member | None = None
         self._kept: bytearray | None = bytearray()
-        """The input bytes of this member; None if there are more than `MOST_KEPT`."""
+        """The input bytes of this member; None once there are more than `MOST_KEPT`."""
         self._rest = b""
 
     @property
@@ -129,12 +129,12 @@ class Expander:
                 return
 
     def end(self) -> None:
-        """Note the end of the file."""
+        """Handle the end of the file."""
         if self._member or self._rest:
             self._stop(TRUNCATED, "compressed data ends early")
 
     def _stop(self, fault: str, trouble: str) -> None:
-        """Stop reading; the first reason counts."""
+        """Stop reading. Only the first reason counts."""
         if not self.fault:
             self.fault, self._trouble = fault, trouble
 
@@ -151,12 +151,12 @@ class Expander:
                     yield self._next()
                 except self._error as error:
                     yield from self._rescued()
-                    if "memory" in str(error).lower():  # xz and zstd name the memory limit
+                    if "memory" in str(error).lower():  # xz and zstd mention the memory limit
                         self._stop(TOO_LARGE, "compressed data needs too much memory")
                     self._stop(DAMAGED, "compressed data is damaged")
 
     def _is_inside(self) -> bool:
-        """True if a member continues, or the next one begins."""
+        """True if a member continues or another one begins."""
         if self._member:
             return True
         self._rest = self._rest.lstrip(b"\0")  # padding at the end of a block
@@ -219,7 +219,7 @@ def expanded_head(data: bytes, size: int) -> bytes:
 
 
 class Expanded:
-    """The text of a compressed file; iterate first, then read `fault` and `note`."""
+    """The text of a compressed file. Iterate first, then read `fault` and `note`."""
 
     def __init__(self, compression: Compression, parts: Iterator[bytes]) -> None:
         self._expander = Expander(compression)

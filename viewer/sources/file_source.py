@@ -1,4 +1,4 @@
-"""A regular file as a source, read in place. A read never returns bytes that differ from the indexed ones."""
+"""`FileSource`: a regular file, read in place. A read never returns bytes that differ from the indexed ones."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from viewer.sources.guarded_file import COMPARED_AT_ONCE, GuardedFile, Unproven
 
 
 class FileSource:
-    """A regular file as it was when it was opened, or grown since."""
+    """A regular file as it was when it was opened, plus what was appended since."""
 
     converted = False
     note = ""
     fault = ""
 
     def __init__(self, name: str, descriptor: int, *, sums_all: bool = False, only: str = "") -> None:
-        """With `sums_all`, every block needs a checksum because the file changed during an earlier read."""
+        """With `sums_all`, every block gets a checksum, because the file changed during an earlier read."""
         self.name = name
         self.only = only
         self._file = GuardedFile(descriptor)
         self._sums_all = sums_all or self._file.is_young
         self._compared_to = 0
-        """The number of bytes read at the last full comparison."""
+        """How many bytes had been read at the last full comparison."""
         self._is_over = False
 
     @property
@@ -34,11 +34,11 @@ class FileSource:
         return os.fstat(self._file.descriptor).st_size
 
     def read(self, start: int, end: int) -> bytes:
-        """The bytes between two offsets as they were indexed; bytes not indexed yet are read without a check."""
+        """The bytes between two offsets as they were indexed. Bytes not yet indexed are read without a check."""
         return self._read(start, end, trusts_stamp=True)
 
     def read_again(self, start: int, end: int) -> bytes:
-        """The same, ignoring the stamp: it is unreliable on network file systems and for mapped memory."""
+        """Like `read`, but without relying on the stamp, which network file systems and mapped memory can fool."""
         return self._read(start, end, trusts_stamp=False)
 
     def read_unproven(self, start: int, end: int) -> bytes:
@@ -47,7 +47,7 @@ class FileSource:
         return self._file.pread(start, end)
 
     def next(self, start: int, size: int) -> bytes:
-        """The next bytes to index. All bytes indexed before still precede them in the file."""
+        """The next bytes to index. The bytes indexed before still precede them in the file."""
         self._check_length()
         if start < self._file.sums.length:  # another document has read this far
             return self._read(start, start + size, trusts_stamp=True)
@@ -65,14 +65,14 @@ class FileSource:
         self._file.index(data, None if self._sums_all else parsed)
 
     def is_rewritten(self) -> bool:
-        """True if the file no longer holds the indexed bytes: one `fstat`, and if the stamp moved, the checksums of the
-        next blocks. A block without a checksum is proven when it is read."""
+        """True if the file no longer holds the indexed bytes. This costs one `fstat` and, if the stamp has changed, the
+        checksums of the next blocks. A block without a checksum is proven when it is read."""
         if self._is_over or not self._file.has_moved:
             return self._is_over
         return self._file.is_shorter or not self._file.compare_some(COMPARED_AT_ONCE // BLOCK)
 
     def begin_again(self) -> FileSource:
-        """Reopen the same file to read it from the start. This source cannot be read anymore."""
+        """Reopen the same file to read it from the start. This source can no longer be read."""
         self._is_over = True
         return FileSource(self.name, os.dup(self._file.descriptor), sums_all=True, only=self.only)
 
@@ -90,9 +90,9 @@ class FileSource:
         return data + self._file.pread(indexed, end) if end > indexed else data
 
     def _compare(self, start: int, *, at_end: bool) -> None:
-        """Compare all indexed bytes. For a large file that grows while it is read, do this whenever the amount read has
+        """Compare all indexed bytes. For a large file that grows while it is read, do so only when the amount read has
         doubled, and at the end."""
-        begins = not start and not self._sums_all  # the format was detected before
+        begins = not start and not self._sums_all  # the format has already been detected
         if (begins and self._file.has_moved) or not self._file.sums.is_whole:
             raise self.rewritten()
         if COMPARED_AT_ONCE < start < 2 * self._compared_to and not at_end:

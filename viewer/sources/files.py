@@ -1,4 +1,4 @@
-"""Files and pipes as sources readable by offset: recognize and convert UTF-16, spool what cannot be read twice."""
+"""Open files and pipes as sources readable by offset: convert UTF-16, and spool what cannot be read twice."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import codecs
 import os
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Protocol, cast
 
@@ -34,7 +34,7 @@ class Source(Protocol):
 
     @property
     def converted(self) -> bool:
-        """True if the text was UTF-16; offsets count its UTF-8 form."""
+        """True if the text was UTF-16. Offsets refer to its UTF-8 form."""
 
     @property
     def note(self) -> str:
@@ -46,21 +46,21 @@ class Source(Protocol):
 
     @property
     def only(self) -> str:
-        """The number or the id of the transcript that is read; empty for all."""
+        """The number or id of the only transcript to read; empty for all."""
 
     @property
     def size(self) -> int:
         """The size in bytes."""
 
     def read(self, start: int, end: int) -> bytes:
-        """Read the bytes between two offsets; FileRewrittenError if the input no longer holds the bytes read first."""
+        """Read the bytes between two offsets. Raises FileRewrittenError if they changed after the first reading."""
 
     def read_again(self, start: int, end: int) -> bytes:
-        """The same for the screen, which trusts no file stamp."""
+        """Like `read`, for the screen, which does not rely on the file stamp."""
 
 
 class SpooledSource:
-    """An input that can be read only once, kept in memory and beyond that in an unnamed temporary file."""
+    """An input that can be read only once, kept in memory and, if it is large, in an unnamed temporary file."""
 
     def __init__(self, name: str, stream: Iterator[bytes], converted: bool, note: str = "", only: str = "") -> None:
         self.name = name
@@ -80,7 +80,7 @@ class SpooledSource:
 
 
 def open_source(path: str) -> Source:
-    """Open the input with this path; `-` is standard input, and `FILE:ITEM` one transcript of a file."""
+    """Open the input at this path. `-` is standard input, and `FILE:ITEM` is one transcript of a file."""
     if path == STANDARD_INPUT:
         check_standard_input()
         return _spooled("<stdin>", cast("_Stream", sys.stdin.buffer), FROM_A_PIPE)
@@ -104,6 +104,14 @@ def open_source(path: str) -> Source:
     return FileSource(path, descriptor, only=item)
 
 
+def check_named(paths: Iterable[str]) -> None:
+    """Refuse a file that does not exist."""
+    for path in paths:
+        file = split_item(path)[0]
+        if path != STANDARD_INPUT and not os.path.lexists(file):
+            raise ViewerError(_sentence(file, FileNotFoundError()))
+
+
 def check_standard_input() -> None:
     """Refuse standard input if it is closed."""
     if sys.stdin is None:
@@ -111,7 +119,7 @@ def check_standard_input() -> None:
 
 
 def _spooled_whole(path: str, descriptor: int, only: str) -> SpooledSource:
-    """Spool a regular file. Retry if it is rewritten meanwhile, because parts of two contents would be mixed."""
+    """Spool a regular file. Retry if it is rewritten in the meantime, so that two versions never mix."""
     try:
         for _ in range(_MOST_TRIES):
             stream = GuardedStream(os.dup(descriptor))
@@ -132,7 +140,7 @@ def _sentence(path: str, error: OSError) -> str:
 
 
 class _Stream(Protocol):
-    """A stream that can be read only once. Each read returns what is available, so that an interrupt is noticed."""
+    """A stream that can be read only once. Each read returns what is available, so that Ctrl-C takes effect."""
 
     def read1(self, size: int, /) -> bytes:
         """Read some bytes; none at the end."""
@@ -178,13 +186,13 @@ def _as_utf_8(parts: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def is_directory(path: str) -> bool:
-    """True if the path is a folder, and not itself a transcript."""
+    """True if the path is a folder that is not itself a transcript."""
     is_folder = path != STANDARD_INPUT and os.path.isdir(path)  # noqa: PTH112 (pathlib takes long to load)
     return is_folder and container_at(path) is None
 
 
 def why_read_once(path: str) -> str:
-    """Why a file is read once and cannot be followed: `is compressed`; empty if it can grow."""
+    """Why a file is read once and cannot be followed, such as `is compressed`; empty if it can grow."""
     if path == STANDARD_INPUT:
         return COMPRESSED if is_compressed(path) else ""
     file, item = split_item(path)
@@ -196,7 +204,7 @@ def why_read_once(path: str) -> str:
 
 
 def is_compressed(path: str) -> bool:
-    """True if this file, or standard input, is compressed: such a file is replaced and does not grow."""
+    """True if this file, or standard input, is compressed. Such a file is replaced rather than extended."""
     try:
         if path == STANDARD_INPUT:
             return _is_compressed(0)

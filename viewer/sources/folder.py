@@ -1,4 +1,4 @@
-"""Transcripts in a folder, recognized by their first bytes; no file is read whole."""
+"""Find the transcripts in a folder by their first bytes, without reading whole files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SURE_ENOUGH, CERTAIN = 0.5, 0.99
 ENDINGS = (".ocml", ".openchatml", ".harmony")
 """Files with these suffixes are transcripts, even if their content does not show it yet."""
 NEVER = (".py", ".md", ".rst", ".html", ".js", ".ts", ".rs", ".go", ".c", ".h", ".sh", ".toml")
-"""Programs and documents may quote control tokens, but they are not transcripts."""
+"""Files with these suffixes are programs and documents, which may quote control tokens."""
 
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _NUMBER = re.compile(r"([0-9]{1,18})")
@@ -37,7 +37,7 @@ class Found(Struct, frozen=True, gc=False):
     name: str
     """Relative to the folder."""
     format: str | None
-    """None for a file that cannot be read."""
+    """None if the file cannot be read."""
     confidence: float
     size: int
     modified: float
@@ -52,8 +52,8 @@ def list_transcripts(path: str) -> list[Found]:
 
 
 def find_transcripts(path: str) -> Iterator[Found]:
-    """Find the transcripts of a folder and all folders below it, without a limit; each folder once, also through
-    symlinks."""
+    """Find the transcripts of a folder and all folders below it, without a limit. Each folder is visited once, even
+    through symlinks."""
     top = Path(path)
     above = {_identity(folder) for folder in (top, *top.resolve().parents)}  # a symlink to one of them is a loop
     for entry in _tree(top, top, above):
@@ -63,7 +63,7 @@ def find_transcripts(path: str) -> Iterator[Found]:
 
 
 def look_through(path: str, known: dict[str, Found | None] | None = None) -> Iterator[Found | None]:
-    """Yield the transcripts one file at a time; None for a file that is not a transcript.
+    """Go through the files one by one, and yield each transcript, or None for any other file.
 
     `known` caches results between scans: an unchanged file is not read again."""
     folder = Path(path)
@@ -75,7 +75,7 @@ def look_through(path: str, known: dict[str, Found | None] | None = None) -> Ite
 
 
 def found_file(path: str, name: str) -> Found:
-    """Describe a file named by the user, with any content."""
+    """Describe a file that the user named, whatever its content."""
     try:
         file = split_item(path)[0]
         status = Path(file).stat()
@@ -89,7 +89,7 @@ def found_file(path: str, name: str) -> Found:
 
 
 def _files(folder: Path) -> Iterator[Path | Found]:
-    """The files of a folder, then those of its subfolders, without hidden ones."""
+    """The files of a folder, then those of its subfolders, except hidden ones."""
     folders: list[Path] = []
     for place in _entries(folder, folder):
         if not isinstance(place, Found) and _is_folder(place):
@@ -101,7 +101,7 @@ def _files(folder: Path) -> Iterator[Path | Found]:
 
 
 def _tree(folder: Path, top: Path, seen: set[tuple[int, int]]) -> Iterator[Path | Found]:
-    """All files below a folder: the files of each folder before those of its subfolders."""
+    """All files below a folder. The files of each folder come before those of its subfolders."""
     folders: list[Path] = []
     for place in _entries(folder, top):
         if isinstance(place, Found) or not _is_folder(place):
@@ -127,7 +127,7 @@ def _entries(folder: Path, top: Path) -> list[Path | Found]:
 
 
 def _natural(name: str) -> list[tuple[int, int, str]]:
-    """A sort key that puts 2 before 10."""
+    """A natural sort key: 2 comes before 10."""
     parts = _NUMBER.split(name.casefold())
     return [(0, int(part), "") if at % 2 else (1, 0, part) for at, part in enumerate(parts)] + [(2, 0, name)]
 
@@ -169,7 +169,7 @@ def _transcript(path: Path, top: Path, status: os.stat_result) -> Found | None:
 
 
 def _size(path: Path, status: os.stat_result) -> int:
-    """The size of a file, or of the files directly in a folder."""
+    """The size of a file, or the total size of the files directly in a folder."""
     if not stat.S_ISDIR(status.st_mode):
         return status.st_size
     with os.scandir(path) as entries:

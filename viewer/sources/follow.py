@@ -6,6 +6,7 @@ import errno
 import os
 import stat
 import time
+from typing import Protocol
 
 from viewer.sources.changes import (
     DENIED,
@@ -23,9 +24,10 @@ from viewer.sources.changes import (
     SourceCondition,
     SourceState,
 )
-from viewer.sources.files import STANDARD_INPUT
+from viewer.sources.files import STANDARD_INPUT, Source
 from viewer.sources.followed_file import Clock, FollowedFile, Identity, identity_of
 from viewer.sources.followed_pipe import FollowedPipe
+from viewer.sources.replay.recorded_times import TimeRecorder
 from viewer.sources.revision import FileRevision
 from viewer.sources.watcher import Polling, Watcher
 
@@ -38,26 +40,72 @@ _PIPES = ("/dev/fd/", "/proc/")
 Held = FollowedFile | FollowedPipe
 
 
+class GrowingSource(Protocol):
+    """An input that a live document reads: a followed file, or one that is replayed."""
+
+    name: str
+
+    @property
+    def generation(self) -> Source:
+        """The bytes read since the last reset."""
+
+    @property
+    def state(self) -> SourceState:
+        """The condition of the input."""
+
+    @property
+    def size(self) -> int:
+        """The number of bytes read."""
+
+    @property
+    def length(self) -> int:
+        """The current number of bytes, if that is known before they are read."""
+
+    @property
+    def is_stream(self) -> bool:
+        """True for a pipe or a FIFO."""
+
+    def poll(self) -> list[Change]:
+        """Return the changes since the last poll."""
+
+    def wait(self, timeout: float) -> bool:
+        """Wait until something may have changed."""
+
+    async def wait_async(self, timeout: float) -> bool:
+        """The same in an event loop."""
+
+    def close(self) -> None:
+        """Stop watching."""
+
+
 class FollowSource:
     """The bytes of a growing file. No change of the file raises an exception."""
 
     def __init__(
-        self, path: str, *, wake: Watcher | None = None, clock: Clock = time.monotonic, descriptor: int = 0
+        self,
+        path: str,
+        *,
+        wake: Watcher | None = None,
+        clock: Clock = time.monotonic,
+        descriptor: int = 0,
+        recorder: TimeRecorder | None = None,
     ) -> None:
-        """`descriptor` is the source of standard input: 0 may be the keyboard."""
+        """`descriptor` is the one for standard input, because 0 may be the keyboard. `recorder` notes when bytes
+        arrive."""
+        self._recorder = recorder
         self.name = "<stdin>" if path == STANDARD_INPUT else path
         self.state = FOLLOWING
         self.generation = FileRevision(self.name, None)
-        """The bytes read since the last reset; readable as long as it is referenced."""
+        """The bytes read since the last reset. They stay readable while something refers to this revision."""
         self._path = path
         self._standard_input = descriptor
         self._wake = wake or Polling()
         self._clock = clock
         self._held: Held | None = None
         self._known_fault = ""
-        """The reported fault of the revision."""
+        """The fault of the revision that was reported."""
         self._is_lost = False
-        """True if the open file can no longer be read and must be reopened."""
+        """True if the open file became unreadable and must be reopened."""
         self._delay = 0.0
         self._retry_at = clock()
 
@@ -68,12 +116,12 @@ class FollowSource:
 
     @property
     def length(self) -> int:
-        """The current number of bytes, if that is known before they are read."""
+        """The current size of the file, if it is known before the file is read."""
         return max(self.size, self._held.length if self._held and not self._is_lost else 0)
 
     @property
     def converted(self) -> bool:
-        """True if the text was UTF-16; offsets count its UTF-8 form."""
+        """True if the text was UTF-16. Offsets refer to its UTF-8 form."""
         return self.generation.converted
 
     @property
@@ -83,12 +131,12 @@ class FollowSource:
 
     @property
     def is_stream(self) -> bool:
-        """True for a pipe or a FIFO, whose writers block if there is no reader."""
+        """True for a pipe or a FIFO, whose writers block while nobody reads."""
         return isinstance(self._held, FollowedPipe)
 
     @property
     def has_ended(self) -> bool:
-        """True if no more data arrives or is read."""
+        """True if no more data will arrive or be read."""
         return self.state.is_final
 
     def read(self, start: int, end: int) -> bytes:
@@ -96,15 +144,15 @@ class FollowSource:
         return self.generation.read(start, end)
 
     def read_again(self, start: int, end: int) -> bytes:
-        """The same, ignoring the stamp of the file."""
+        """Like `read`, but without relying on the stamp of the file."""
         return self.generation.read_again(start, end)
 
     def wait(self, timeout: float) -> bool:
-        """Wait until something may have changed, or for `timeout` seconds; True if it was woken."""
+        """Wait until something may have changed, at most `timeout` seconds. True if something happened."""
         return self._woken(self._wake.wait(timeout))
 
     async def wait_async(self, timeout: float) -> bool:
-        """The same in an event loop."""
+        """Like `wait`, in an event loop."""
         return self._woken(await self._wake.wait_async(timeout))
 
     def _woken(self, woken: bool) -> bool:
@@ -113,13 +161,24 @@ class FollowSource:
         return woken
 
     def close(self) -> None:
-        """Stop watching; the bytes read so far stay readable."""
+        """Stop watching. The bytes read so far stay readable."""
         self._wake.close()
+        if self._recorder:
+            self._recorder.close()
 
     def poll(self) -> list[Change]:
-        """Return the changes since the last poll. A reset comes first, or after states only."""
+        """Return the changes since the last poll. Only states can precede a reset."""
         if self.has_ended:
             return []
+        changes = self._look_for_changes()
+        if self._recorder:
+            if any(isinstance(change, Reset) for change in changes):
+                self._recorder.restart()
+            if any(isinstance(change, Grew) for change in changes):
+                self._recorder.arrive(self.size)
+        return changes
+
+    def _look_for_changes(self) -> list[Change]:
         seen = self._look()  # before reading, so that the old file is read to its end
         changes = self._read_on()
         if changes or seen is None:
@@ -132,7 +191,7 @@ class FollowSource:
         return self._open()
 
     def _look(self) -> Identity | SourceState | None:
-        """Find the file under the name; None while waiting to retry."""
+        """Find the file with this name; None while waiting to retry."""
         if self._path == STANDARD_INPUT and self._held:
             return self._held.identity
         if self._clock() < self._retry_at:
@@ -161,7 +220,7 @@ class FollowSource:
         before = generation.converted, self._known_fault
         text = generation.add(data, ends=held.has_ended)
         self._known_fault = generation.fault
-        is_news = text or before != (generation.converted, self._known_fault)  # a diagnostic without text
+        is_news = text or before != (generation.converted, self._known_fault)  # a fault can come without text
         changes: list[Change] = [Grew(text)] if is_news else []
         if generation.stopped:
             return [*changes, *self._changes_to(SourceState(SourceCondition.STOPPED, generation.stopped))]
@@ -175,7 +234,7 @@ class FollowSource:
         return [*changes, *self._read_on()]
 
     def _open(self) -> list[Change]:
-        """Open the current file under the name: the lost file, or another one."""
+        """Open the file that now has this name: the lost file, or another one."""
         try:
             descriptor = self._descriptor()
             if isinstance(self._held, FollowedFile) and self._held.goes_on_in(descriptor):
@@ -212,7 +271,7 @@ class FollowSource:
         return STALE if error.errno == errno.ESTALE else FAILED
 
     def _fail(self, state: SourceState) -> list[Change]:
-        """Report the state and retry later, after a growing delay."""
+        """Report the state, and retry after a delay that grows each time."""
         self._delay = min(_LONGEST_DELAY, 2 * self._delay or _FIRST_DELAY)
         self._retry_at = self._clock() + self._delay
         return self._changes_to(state)
@@ -225,5 +284,5 @@ class FollowSource:
 
 
 def _is_pipe(path: str) -> bool:
-    """True if the input ends when its writers do; other processes may open a named FIFO."""
+    """True if the input ends when its writers close it. A named FIFO can be opened by other processes."""
     return path == STANDARD_INPUT or os.path.realpath(path).startswith(_PIPES)

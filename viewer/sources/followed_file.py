@@ -1,4 +1,4 @@
-"""A followed regular file that stays open, and the guards that detect a rewrite."""
+"""`FollowedFile`: a followed regular file that stays open, and the detection of rewrites."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from viewer.sources.stamp import Stamp, stamp_of
 HEAD_GUARD = 1024
 TAIL_GUARD = 256
 SETTLED = 2.0
-"""A file whose size and times have not moved for this many seconds is not compared until they do."""
+"""Seconds. A file whose size and times have not changed for this long is not compared until they do."""
 COMPARED_LAST = 4
-"""The number of blocks before the offset that are compared at once if the stamp of a large file has moved."""
+"""How many blocks before the offset are compared at once if the stamp of a large file has changed."""
 COMPARED_IDLY = 16
-"""The number of blocks of a large file that are compared in one idle turn."""
+"""How many blocks of a large file are compared in one idle turn."""
 
 Identity = tuple[int, int]
 Clock = Callable[[], float]
 
 
 def identity_of(status: os.stat_result) -> Identity:
-    """Device and inode: they identify a file."""
+    """Device and inode, which identify a file."""
     return status.st_dev, status.st_ino
 
 
@@ -44,7 +44,7 @@ class FollowedFile:
         self._stamp_since = 0.0
         self._is_over = False
         self._changed_for: Reason | None = None
-        """Set if a read found the file rewritten; the next turn restarts."""
+        """Set if a read found the file rewritten. The next turn then restarts."""
 
     has_ended = False
     """A file can always grow."""
@@ -55,7 +55,7 @@ class FollowedFile:
         return os.fstat(self._file.descriptor).st_size
 
     def take(self, limit: int) -> bytes | Reason:
-        """The next bytes, empty if there are none yet; or the reason to discard everything read so far."""
+        """The next bytes, possibly none yet, or the reason why everything read so far must be discarded."""
         data = self._file.pread(self.offset, self.offset + limit)
         changed = self._changed_for or self._changed() or self._compare(is_idle=not data)
         if changed:
@@ -67,7 +67,7 @@ class FollowedFile:
         return data
 
     def read(self, start: int, end: int, *, trusts_stamp: bool = True) -> bytes:
-        """The bytes between two offsets as they were taken; FileRewrittenError if the file no longer holds them."""
+        """The bytes between two offsets as they were taken. Raises FileRewrittenError if the file has lost them."""
         if self._is_over or self._changed_for:
             raise FileRewrittenError(self.name)
         if start >= min(end, self.offset):
@@ -83,12 +83,12 @@ class FollowedFile:
         return data
 
     def begun_again(self) -> FollowedFile:
-        """Reopen the same file from its beginning. This object cannot be read anymore."""
+        """Reopen the same file from its beginning. This object can no longer be read."""
         self._is_over = True
         return FollowedFile(os.dup(self._file.descriptor), self._clock, self.name)
 
     def goes_on_in(self, descriptor: int) -> bool:
-        """True if an opened file continues this one; it is then read through the new descriptor."""
+        """True if an opened file continues this one, which is then read through the new descriptor."""
         same = identity_of(os.fstat(descriptor)) == self.identity
         if not same or not self._holds(descriptor):
             return False
@@ -108,11 +108,11 @@ class FollowedFile:
         if self._holds(self._file.descriptor):
             return None
         self._stamp = None
-        return Reason.TRUNCATED if self._file.is_shorter else Reason.REWRITTEN  # it may have been truncated just now
+        return Reason.TRUNCATED if self._file.is_shorter else Reason.REWRITTEN  # it may have just been truncated
 
     def _compare(self, *, is_idle: bool) -> Reason | None:
-        """Compare blocks if the stamp has moved: all of a small file; the last ones of a large file before more is
-        read, and all of them in idle turns."""
+        """Compare blocks if the stamp has changed: all blocks of a small file; of a large one, the last blocks before
+        more is read, and all of them in idle turns."""
         if not self._file.has_moved:
             return None
         if self.offset <= COMPARED_AT_ONCE:
@@ -126,6 +126,6 @@ class FollowedFile:
         return Reason.TRUNCATED if self._file.is_shorter else Reason.REWRITTEN
 
     def _holds(self, descriptor: int) -> bool:
-        """True if the beginning and the bytes before the offset are unchanged."""
+        """True if the first bytes and those before the offset are unchanged."""
         head = os.pread(descriptor, len(self._head), 0)
         return head == self._head and os.pread(descriptor, len(self._tail), self.offset - len(self._tail)) == self._tail

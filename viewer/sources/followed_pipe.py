@@ -1,4 +1,4 @@
-"""A followed pipe or FIFO: read once, without blocking, decompressed if necessary."""
+"""`FollowedPipe`: a followed pipe or FIFO, read once, without blocking, and decompressed if necessary."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PART = 256 * 1024
 
 
 class FollowedPipe:
-    """Data from the writers of a FIFO or a pipe. A pipe ends with its writer, a FIFO does not."""
+    """Data from the writers of a FIFO or a pipe. A pipe ends with its writers; a FIFO does not."""
 
     length = 0
     """The remaining length is unknown."""
@@ -28,11 +28,11 @@ class FollowedPipe:
         self._ready = select.poll()
         self._ready.register(descriptor, select.POLLIN)
         self._first: bytes | None = b""
-        """The first bytes, until they show if the data is compressed; None when that is known."""
+        """The first bytes, until they show whether the data is compressed; then None."""
         self._expander: Expander | None = None
         self._expanding: Iterator[bytes] = iter(())
         self.stopped = ""
-        """Why it cannot be read, in one sentence; empty if it can."""
+        """Why the pipe cannot be read, in one sentence; empty if it can."""
 
     @property
     def note(self) -> str:
@@ -71,7 +71,7 @@ class FollowedPipe:
         return bool(data) or self.has_ended
 
     def _expanded(self, data: bytes) -> Iterator[bytes]:
-        """The text of these bytes, as soon as their compression is known."""
+        """The text of these bytes, once the compression is known."""
         if self._first is not None:
             data, self._first = self._first + data, None
             if data and may_be_compressed(data) and not self.has_ended:

@@ -1,6 +1,6 @@
-"""Guarded file: returns indexed bytes again only if they are unchanged.
+"""`GuardedFile`: returns indexed bytes again only if they are unchanged.
 
-The stamp decides whether a read needs a proof; block checksums are the proof."""
+The stamp decides whether a read needs proof, and block checksums are the proof."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from viewer.sources.checksums import BLOCK, Checksums
 from viewer.sources.stamp import Stamp, is_young, size_in, stamp_of
 
 COMPARED_AT_ONCE = 8 * 1024 * 1024
-"""Files up to this size are compared as a whole when their stamp has moved: that takes 3 ms."""
+"""Files up to this size are compared as a whole when their stamp has changed, which takes 3 ms."""
 
 
 class Unproven:
-    """The stamp has moved, and these bytes have no checksum."""
+    """Result of a read: the stamp has changed, and these bytes have no checksum."""
 
 
 UNPROVEN = Unproven()
@@ -29,16 +29,16 @@ class GuardedFile:
         self.descriptor = descriptor
         self.sums = Checksums()
         self._stamp: Stamp = stamp_of(descriptor)
-        """The stamp of the file when it certainly held the indexed bytes."""
+        """The stamp from when the file was certain to hold the indexed bytes."""
         self.is_young = is_young(self._stamp)
-        """True if the stamp proves nothing."""
+        """True if the stamp is too recent to prove anything."""
         self._proven: set[int] = set()
-        """The blocks proven under the stamp `_proven_under`."""
+        """The blocks that were proven under the stamp `_proven_under`."""
         self._proven_under: Stamp | None = None
         self._round_under: Stamp | None = None
         self._round_is_young = False
         self._round_left = 0
-        """The number of blocks left to compare under this stamp."""
+        """How many blocks are left to compare under this stamp."""
         self._round_at = 0
 
     @property
@@ -60,7 +60,7 @@ class GuardedFile:
         self.sums.add(data, parsed)
 
     def read(self, start: int, end: int, *, trusts_stamp: bool = True) -> bytes | Unproven | None:
-        """Indexed bytes as they were indexed; None if the file no longer holds them."""
+        """Indexed bytes, unchanged; None if the file no longer holds them."""
         before = stamp_of(self.descriptor)
         if size_in(before) < self.sums.length:
             return None
@@ -82,7 +82,7 @@ class GuardedFile:
         return stamp == self._proven_under and all(block in self._proven for block in blocks)
 
     def _note_proof(self, before: Stamp, start: int, end: int) -> None:
-        """Record that these blocks need no other proof until the stamp moves. The last block may still grow."""
+        """Record that these blocks need no further proof until the stamp changes. The last block may still grow."""
         if is_young(before) or stamp_of(self.descriptor) != before:
             return
         if before != self._proven_under:
@@ -100,7 +100,7 @@ class GuardedFile:
         return True
 
     def compare_some(self, count: int) -> bool:
-        """Compare the next blocks; True if they are unchanged. After a whole round under one stamp, accept that
+        """Compare the next blocks; True if they are unchanged. After a full round under one stamp, accept that
         stamp."""
         stamp, blocks = stamp_of(self.descriptor), self.sums.block_count
         if stamp != self._round_under:

@@ -1,4 +1,4 @@
-"""Head of a file: its first bytes, read in one go, for callers that need no more."""
+"""`Head`: the first bytes of a file, read in one go, for callers that need no more."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class Head:
 
 
 def head_of(path: str, size: int) -> Head | None:
-    """Read `size` bytes; None for what cannot be read in place: a pipe, a folder, a container, compressed, missing."""
+    """Read `size` bytes; None if that is impossible in place: a pipe, folder, container, compressed or missing file."""
     return _head(path, size, why_read_once)
 
 
 def record_head(path: str, size: int) -> Head | None:
-    """The same for a file that only holds JSON records; None for any other."""
+    """Like `head_of`, for a file that holds only JSON records; None for any other."""
     head = _head(path, size, lambda path: "")
     return head if head and head.read(0, 1) == b"{" else None
 

@@ -17,7 +17,7 @@ _LARGEST = 2**50
 
 
 class Limits(Struct, frozen=True, gc=False):
-    """Two caps in bytes; the settings file can change both."""
+    """Two limits in bytes, which the settings file can change."""
 
     max_decompressed: int = 2 * GB
     max_spool: int = 4 * GB
@@ -61,4 +61,4 @@ def spool_stopped(name: str, size: int) -> str:
 
 
 class SpoolError(ViewerError):
-    """A one-time input cannot be kept: the spool is at its cap, or the disk is full."""
+    """An input that can be read only once cannot be kept: the spool has reached its limit, or the disk is full."""

@@ -9,13 +9,13 @@ from viewer.sources.folder import Found, look_through
 from viewer.sources.followed_file import Clock
 
 PAUSE, LONGEST_PAUSE = 0.5, 5.0
-"""Seconds between two scans. A slow scan is followed by a longer pause, so that scanning takes a tenth of the time. The
-cap keeps one accidentally slow scan from delaying the next by minutes."""
+"""Seconds between two scans. A slow scan is followed by a longer pause, so that scanning takes at most a tenth of the
+time. The maximum keeps one exceptionally slow scan from delaying the next by minutes."""
 
 
 class NewestFile:
-    """Periodic scan of a folder. After the first scan only a new file counts as newer: two files that are both written
-    to do not alternate."""
+    """Scans a folder periodically. After the first scan, only a new file counts as newer, so that the viewer does not
+    alternate between two growing files."""
 
     def __init__(self, folder: str, clock: Clock = time.monotonic) -> None:
         self.folder = folder
@@ -25,7 +25,7 @@ class NewestFile:
         self._next_look = clock()
 
     def look(self) -> str | None:
-        """Return the path of another file to follow, if there is one."""
+        """Return the path of a newer file to follow, if there is one."""
         begun = self._clock()
         if begun < self._next_look:
             return None

@@ -1,4 +1,4 @@
-"""One revision of a followed file: its text (UTF-16 converted) until the file is truncated, rotated or replaced."""
+"""`FileRevision`: the text of a followed file until it is truncated, rotated or replaced; UTF-16 is converted."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from viewer.sources.limits import SpoolError
 from viewer.sources.spool import Spool
 
 RECENT = 1024 * 1024
-"""The number of recent bytes that are kept, or the last turn if it was longer, because they are read again at once."""
+"""How many recent bytes are kept (or all of the last turn), because they are usually read again at once."""
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _MAY_BE_UTF_16 = tuple(mark[:1] for mark in UTF_16)
 
 
 class FileRevision:
-    """The bytes read of one file. Offsets count the returned text, which is UTF-8 if the file is UTF-16."""
+    """The bytes read from one file. Offsets refer to the returned text, which is UTF-8 even if the file is UTF-16."""
 
     only = ""
 
@@ -30,7 +30,7 @@ class FileRevision:
         self._is_full = ""
         self._decoder: codecs.IncrementalDecoder | None = None
         self._first: bytes | None = b""
-        """The first byte, until a second one arrives; None when the encoding is known."""
+        """The first byte, until a second one arrives; None once the encoding is known."""
         self._recent = bytearray()
 
     @property
@@ -46,15 +46,15 @@ class FileRevision:
 
     @property
     def stopped(self) -> str:
-        """Why nothing more can be read or kept, in one sentence; empty if it can."""
+        """Why no more can be read or kept, in one sentence; empty if it can."""
         return self._is_full or (self._held.stopped if isinstance(self._held, FollowedPipe) else "")
 
     def read(self, start: int, end: int) -> bytes:
-        """The bytes between two offsets; FileRewrittenError if the file no longer holds what was read."""
+        """The bytes between two offsets. Raises FileRewrittenError if the file no longer holds what was read."""
         return self._read(start, end, trusts_stamp=True)
 
     def read_again(self, start: int, end: int) -> bytes:
-        """The same, ignoring the stamp of the file."""
+        """Like `read`, but without relying on the stamp of the file."""
         return self._read(start, end, trusts_stamp=False)
 
     def _read(self, start: int, end: int, *, trusts_stamp: bool) -> bytes:
@@ -89,7 +89,7 @@ class FileRevision:
         return data[: spool.size - before]
 
     def _known(self, data: bytes, ends: bool) -> bytes:
-        """The bytes, as soon as their encoding is known."""
+        """The bytes, once their encoding is known."""
         if self._first is None:
             return data
         data, self._first = self._first + data, None

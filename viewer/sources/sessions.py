@@ -1,4 +1,4 @@
-"""Sessions of agents in the places where they keep them. Only these places are read, and only when asked."""
+"""Find agent sessions where agents store them. Only these places are read, and only on request."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from viewer.formats.places import PLACES, Place
 from viewer.sources.files import why_read_once
 
 LIVE_SECONDS = 30
-"""A file that changed within this time is being written."""
+"""A file that changed within this time counts as being written."""
 HEAD, TAIL = 64 * 1024, 4 * 1024
 FIRST_LINE = 4 * 1024
-"""Bytes that usually name the working directory."""
+"""The first bytes, which usually name the working directory."""
 MOST_FOLDERS = 20_000
 _DEEPEST = 8
 _UNNAMED = re.compile(r"[^A-Za-z0-9]")
@@ -28,17 +28,17 @@ _CWD = re.compile(rb'"(?:cwd|working_directory|workingDirectory|directory)"\s*:\
 
 
 class Session(Struct, frozen=True):
-    """A file or folder with one session."""
+    """One session in a file, a folder or a database."""
 
     agent: str
     path: str
-    """`FILE:ITEM` for one in a database."""
+    """`FILE:ITEM` for a session in a database."""
     size: int
-    """0 if it is not known."""
+    """0 if unknown."""
     modified: float
     """Seconds since 1970."""
     directory: str | None
-    """The working directory, if the beginning of the file or its path names it."""
+    """The working directory, if the path or the start of the file names it."""
     format: str | None = None
     """The format of a file that only this agent writes."""
 
@@ -56,7 +56,7 @@ class Found(Struct, frozen=True):
 
 
 class Surroundings:
-    """The home folder, the current directory, and the variables that the places depend on."""
+    """What the places depend on: the home folder, the current directory, and environment variables."""
 
     def __init__(
         self,
@@ -71,12 +71,12 @@ class Surroundings:
         self._variables = os.environ if variables is None else variables
         self._more = more or {}
         self.steps = {str(folder): steps for steps, folder in enumerate((self.here, *self.here.parents))}
-        """The current directory and those above it, each with the number of steps up."""
+        """The current directory and its parents, each with the number of steps up."""
         self.dashed = {_UNNAMED.sub("-", folder): folder for folder in reversed(self.steps)}
-        """The same by their names with dashes in place of other characters."""
+        """These folders, by their names with dashes instead of other characters."""
 
     def folders(self, place: Place) -> list[Path]:
-        """The folders of a place: the first that exists, and the ones that were added."""
+        """The folders of a place: the first that exists, and those that were added."""
         named = [path for folder in place.folders if (path := self._folder(folder, place)) is not None]
         first = [path for path in named if path.is_dir()][:1]
         if place.ancestors:
@@ -84,7 +84,7 @@ class Surroundings:
         return first + [Path(folder) for folder in self._more.get(place.agent, ()) if Path(folder).is_dir()]
 
     def named(self, place: Place) -> list[Path]:
-        """All folders that a place names here, whether they exist or not."""
+        """All folders that a place names here, whether or not they exist."""
         return [path for folder in place.folders if (path := self._folder(folder, place)) is not None]
 
     def _folder(self, folder: str, place: Place) -> Path | None:
@@ -97,7 +97,7 @@ class Surroundings:
         return self.here / folder if place.here else Path(folder)
 
     def _above(self) -> Iterator[Path]:
-        """The current directory and those above it, up to the root of the repository."""
+        """The current directory and its parents, up to the root of the repository."""
         for folder in (self.here, *self.here.parents):
             yield folder
             if (folder / ".git").exists() or folder == self.home:
@@ -107,8 +107,8 @@ class Surroundings:
 def find_sessions(
     around: Surroundings, agents: frozenset[str] = frozenset(), *, archived: bool = False
 ) -> list[Session]:
-    """All sessions: those of the current directory first, then those of the folders above it, then all others; the
-    newest first."""
+    """All sessions: those of the current directory first, then those of its parents, then all others. Within each
+    group, the newest comes first."""
     found: dict[str, Session] = {}
     for place in PLACES:
         if agents and place.agent not in agents:
@@ -124,7 +124,7 @@ def find_sessions(
 
 
 def _key(place: Place, folder: Path, session: Session) -> str:
-    """What is the same for one session that is stored twice: its name in the folder of the agent."""
+    """A key shared by two copies of the same session: its name in the folder of the agent."""
     if not place.stored_twice:
         return session.path
     name = session.path.rsplit("/", 1)[-1]
@@ -136,17 +136,17 @@ def _is_in_database(session: Session) -> bool:
 
 
 def _is_better(one: Session, other: Session) -> bool:
-    """True if the first is the newer state of a session, in a database if both are equally new."""
+    """True if the first copy of a session is newer, or equally new but in a database."""
     return (one.modified, _is_in_database(one)) > (other.modified, _is_in_database(other))
 
 
 def group_of(session: Session, around: Surroundings) -> int:
-    """0 for the current directory, the number of steps up for one above it, and a large number for any other."""
+    """0 for the current directory, the number of steps up for a parent, and a large number for any other."""
     return around.steps.get(session.directory or "", len(around.steps) + 1)
 
 
 def newest_session(around: Surroundings, within: float) -> Session | None:
-    """The session to follow: the newest of the current directory that changed within this many seconds, or else the
+    """The session to follow: the newest one of the current directory that changed within this many seconds, or else the
     newest of all."""
     now = time.time()
     recent = [session for session in find_sessions(around) if now - session.modified <= within]
@@ -156,7 +156,7 @@ def newest_session(around: Surroundings, within: float) -> Session | None:
 
 
 def places(around: Surroundings) -> list[Found]:
-    """Every folder that is searched here, and whether it exists."""
+    """Every folder that is searched from here, and whether it exists."""
     return [
         Found(place.agent, str(folder), folder.is_dir())
         for place in PLACES
@@ -193,7 +193,7 @@ def _first_folder(top: Path, path: str) -> str:
 
 
 def _stated_folder(path: str) -> str | None:
-    """The working directory that the first bytes of a file state."""
+    """The working directory according to the first bytes of a file."""
     try:
         with open(path, "rb", buffering=0) as file:  # noqa: PTH123 (pathlib takes long for many files)
             found = _CWD.search(file.read(FIRST_LINE))
@@ -203,7 +203,7 @@ def _stated_folder(path: str) -> str | None:
 
 
 def _matches(top: Path, patterns: Iterable[str]) -> Iterator[tuple[str, os.stat_result]]:
-    """The files that match, without symbolic links and without files of other users."""
+    """The matching files, without symbolic links and files of other users."""
     for pattern in patterns:
         yield from _match(str(top), tuple(pattern.split("/")), [MOST_FOLDERS], _DEEPEST)
 
@@ -247,7 +247,7 @@ def _is_own_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def _own_status(entry: os.DirEntry[str]) -> os.stat_result | None:
-    """The status of a file or folder of this user; None for anything else."""
+    """The status of a file or folder that this user owns; None for anything else."""
     try:
         status = entry.stat(follow_symlinks=False)
     except OSError:

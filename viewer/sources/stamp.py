@@ -1,4 +1,4 @@
-"""The stamp of a file: device, inode, size, modification time and change time, compared around every read."""
+"""The stamp of a file, compared around every read: device, inode, size, modification time and change time."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import os
 import time
 
 YOUNGEST_NS = 20_000_000
-"""A younger stamp proves nothing: one clock tick of the file system may hide a second write."""
+"""A younger stamp proves nothing, because a second write in the same clock tick of the file system may be hidden."""
 
 Stamp = tuple[int, int, int, int, int]
-"""Its last number, the change time, cannot be set back."""
+"""The last number, the change time, cannot be set by programs."""
 
 
 def stamp_of(descriptor: int) -> Stamp:
@@ -19,10 +19,10 @@ def stamp_of(descriptor: int) -> Stamp:
 
 
 def size_in(stamp: Stamp) -> int:
-    """The size of the file."""
+    """The size of the file, from its stamp."""
     return stamp[2]
 
 
 def is_young(stamp: Stamp) -> bool:
-    """True if the file changed so recently that another change may have left the stamp as it is."""
+    """True if the file changed so recently that another change might leave the stamp as it is."""
     return time.time_ns() - stamp[4] < YOUNGEST_NS

@@ -1,6 +1,6 @@
 """Watch a file for changes: poll with a pause that file system events cut short.
 
-Polling must be enough: network and container mounts have no events, and a missing file has none either."""
+Polling must suffice: network and container mounts send no events, and a missing file has none either."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from typing import Protocol
 _STEP_MS = 10
 _DEBOUNCE_MS = 50
 _LOOK_AGAIN_MS = 500
-"""The interval at which the watched folders are checked for replacement."""
+"""How often to check whether the watched folders were replaced."""
 
 
 class Watcher(Protocol):
     """A pause that can be cut short."""
 
     def wait(self, timeout: float) -> bool:
-        """Wait `timeout` seconds at most; True if something happened."""
+        """Wait at most `timeout` seconds; True if something happened."""
 
     async def wait_async(self, timeout: float) -> bool:
-        """The same in an event loop."""
+        """Like `wait`, in an event loop."""
 
     def close(self) -> None:
         """Release the watcher."""
@@ -47,13 +47,13 @@ class Polling:
         return False
 
     def close(self) -> None:
-        """Nothing to close."""
+        """Does nothing."""
 
 
 class FolderWatcher:
-    """Watcher that wakes on events in the folder of a file, and in that of its target if it is a symlink.
+    """Watcher that wakes on events in the folder of a file, and, for a symlink, in the folder of its target.
 
-    One thread watches. If nothing can be watched, this is polling."""
+    One thread watches. If nothing can be watched, this falls back to polling."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -82,7 +82,7 @@ class FolderWatcher:
             if not folders or not self._watch_folders(folders):
                 self._stopped.wait(_LOOK_AGAIN_MS / 1000)
             elif not self._stopped.is_set():
-                self._happened.set()  # the folders changed, and events in between were lost
+                self._happened.set()  # the folders changed, so events may have been lost
 
     def _watch_folders(self, folders: dict[str, int]) -> bool:
         """Watch until the folders to watch change; False if they cannot be watched."""
@@ -105,7 +105,7 @@ class FolderWatcher:
                     self._happened.set()
                 if watched_folders(self._path) != folders:
                     return True
-        except (OSError, RuntimeError):  # no events here, or no more watches available
+        except (OSError, RuntimeError):  # no events here, or no more watches are available
             return False
         return True
 
@@ -114,7 +114,7 @@ class FolderWatcher:
 
 
 def watched_folders(path: str) -> dict[str, int]:
-    """The folders in which a change may matter, each with its inode, which detects a recreated folder."""
+    """The folders where a change may matter, each with its inode, which reveals a recreated folder."""
     folders = {}
     for file in (os.path.abspath(path), os.path.realpath(path)):  # noqa: PTH100 (the symlink must stay)
         folder = str(Path(file).parent)

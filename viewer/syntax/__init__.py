@@ -1,1 +1,1 @@
-"""Parsers of JSON, YAML, TypeScript types, times, and characters: bytes in, values out."""
+"""Parsers for JSON, YAML, TypeScript types, times, and characters: bytes in, values out."""

@@ -11,7 +11,7 @@ from viewer.syntax.characters import plain_name
 from viewer.syntax.json_text import JsonKind, JsonNode, read_json, string_body
 
 LONGEST_FILE_NAME = 60
-"""The largest number of characters of a file name in a label."""
+"""The most characters of a file name that a label shows."""
 
 _KINDS = {
     "image": (
@@ -36,7 +36,7 @@ _KIND_OF_MEMBER = {
     "image_url": "image",
     "document": "file",
 }
-"""Members that reveal the kind of a part without a type."""
+"""Members that reveal the kind of a part that has no type."""
 
 _HOLDERS = frozenset({"source", *_KINDS, *_KIND_OF_TYPE, *_KIND_OF_MEMBER})
 """Members that describe the attachment. Other members are ignored."""
@@ -52,7 +52,7 @@ _LONG_BASE64 = lazy_regex(r"[A-Za-z0-9+/_\s-]{64,}={0,2}\s*")
 _PERCENT = lazy_regex(r"%[0-9A-Fa-f]{2}")
 _NOT_DIGITS = lazy_regex(r"[^A-Za-z0-9+/_-]+")
 _DEEPEST = 4
-"""The deepest nesting of objects in a part that is searched."""
+"""How deep nested objects in a part are searched."""
 _UNITS = ("B", "KB", "MB", "GB", "TB")
 
 
@@ -65,7 +65,7 @@ class _Facts(Struct, gc=False):
 
 
 def attachment_kind(part: JsonNode, part_type: str) -> str | None:
-    """Return `image`, `audio`, `video` or `file` if a content part is one. `part_type` is empty if it has no type."""
+    """Return `image`, `audio`, `video` or `file` if the part is one. `part_type` is empty if it has no type."""
     if part_type:
         return _KIND_OF_TYPE.get(part_type)
     kinds = [kind for key, kind in _KIND_OF_MEMBER.items() if part.get(key) is not None]
@@ -73,9 +73,9 @@ def attachment_kind(part: JsonNode, part_type: str) -> str | None:
 
 
 def attachment_label(data: bytes) -> str:
-    """Return the label of a content part, given its bytes."""
+    """Return the label for a content part, given its bytes."""
     part = read_json(data).node
-    if data.startswith(b"{\\"):  # a part in a string with JSON
+    if data.startswith(b"{\\"):  # a part in a string that holds JSON
         part = read_json(string_body(b'"' + data + b'"').encode("utf-8", "replace")).node
     if part is None or part.kind is not JsonKind.OBJECT:
         return "[attachment]"
@@ -92,7 +92,7 @@ def attachment_label(data: bytes) -> str:
 
 
 def opaque_label(length: int) -> str:
-    """Return the label of encrypted data, given the length of its base64 text."""
+    """Return the label for encrypted data, given the length of its base64 text."""
     return f"[encrypted, {_rounded(max(0, length) * 3 // 4)}]"
 
 
@@ -121,7 +121,7 @@ def _read_string(key: str, text: str, facts: _Facts) -> None:
 
 
 def _file_name(text: str) -> str | None:
-    """Return the last part of a path, and nothing of an address."""
+    """Return the last part of a path, or nothing for a URL."""
     if _ADDRESS.match(text) and not re.match(r"[A-Za-z]:[\\/]", text):
         return None
     last = re.split(r"[\\/]", text)[-1]
@@ -141,7 +141,7 @@ def _unquoted_size(text: str) -> int:
 
 
 def _rounded(size: int) -> str:
-    """Format a size with two digits: `40 KB`, `1.2 MB`."""
+    """Format a size with at most two significant digits: `40 KB`, `1.2 MB`."""
     value, unit = float(f"{size:.1e}"), 0
     while value >= 1000 and unit < len(_UNITS) - 1:
         value, unit = value / 1000, unit + 1

@@ -1,4 +1,4 @@
-"""Invisible and bidirectional characters: one table, and their positions in bytes; names without them."""
+"""Invisible and bidirectional characters: their table, their byte positions, and names without them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from viewer.cache import lazy_regex
 def _class_of(ranges: str) -> str:
     """The inside of a character class, from hexadecimal code points and ranges.
 
-    The characters themselves: escapes take several times as long to compile."""
+    It has the characters themselves, because escapes take several times as long to compile."""
     ends = (item.split("-") for item in ranges.split())
     return "".join("-".join(chr(int(end, 16)) for end in item) for item in ends)
 
@@ -20,7 +20,7 @@ def _class_of(ranges: str) -> str:
 LEFT_TO_RIGHT = _class_of("200E 202A 202D 2066")
 RIGHT_TO_LEFT = _class_of("061C 200F 202B 202E 2067")
 DIRECTION_ENDS = _class_of("202C 2068 2069")
-"""The ends of embeddings and isolates, and the isolate with a direction set by its text."""
+"""The ends of embeddings and isolates, and the isolate that takes its direction from its text."""
 BIDI = LEFT_TO_RIGHT + RIGHT_TO_LEFT + DIRECTION_ENDS
 TAGS = _class_of("E0000-E007F")
 ZERO_WIDTH = _class_of(
@@ -29,9 +29,9 @@ ZERO_WIDTH = _class_of(
     "00AD 034F 115F-1160 17B4-17B5 180B-180F 200B-200D 2060-2065 206A-206F 3164 FE00-FE0F FEFF FFA0 FFF0-FFFB"
     " 1BCA0-1BCA3 1D173-1D17A E0080-E0FFF"
 )
-"""Characters without width, including joiners and variation selectors, and blank letters."""
+"""Zero-width characters, including joiners and variation selectors, and blank letters."""
 FORMAT = _class_of("0600-0605 06DD 070F 0890-0891 08E2 110BD 110CD 13430-1343F")
-"""Format characters that are visible, or that shape visible text; they are not hidden."""
+"""Format characters that are visible or shape visible text. They do not count as hidden."""
 C0 = "\\x01-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f"
 """Control characters except NUL, tab, line feed and carriage return."""
 C1 = "\\x80-\\x9f"
@@ -54,13 +54,13 @@ _PART = _PICTOGRAPH + "[\U0001f3fb-\U0001f3ff\ufe0e\ufe0f]?"
 _FLAG = "\U0001f3f4[\U000e0061-\U000e007a]{2}[\U000e0030-\U000e0039\U000e0061-\U000e007a]{1,4}\U000e007f"  # of a region
 _SEQUENCE = f"{_PART}(?:\u200d{_PART})*+"
 EMOJI = f"(?:{_FLAG}|[#*0-9]\ufe0f\u20e3|{_SEQUENCE})"
-"""One emoji with its joiners, selectors and tags, which are not hidden characters."""
+"""One emoji with its joiners, selectors and tags, which do not count as hidden characters."""
 
 UNSEEN = lazy_regex(f"[{BIDI}{TAGS}{ZERO_WIDTH}]")
 
 _CONTROLS = bytes([*range(0x01, 0x09), 0x0B, 0x0C, *range(0x0E, 0x20), 0x7F])
 _LONE_RETURN = lazy_regex(rb"\r(?!\n)")
-MAY_HIDE = lazy_regex(  # every hidden character beyond ASCII, and few others
+MAY_HIDE = lazy_regex(  # every hidden character beyond ASCII, and a few others
     rb"\xC2[\x80-\x9F\xAD]|\xCD\x8F|\xD8\x9C|\xE1(?:\x85[\x9F\xA0]|\x9E[\xB4\xB5]|\xA0[\x8B-\x8F])"
     rb"|\xE2(?:\x80[\x8B-\x8F\xAA-\xAE]|\x81[\xA0-\xAF])|\xE3\x85\xA4"
     rb"|\xEF(?:\xB8[\x80-\x8F]|\xBB\xBF|\xBE\xA0|\xBF[\xB0-\xBB])|\xF0(?:\x9B\xB2|\x9D\x85)|\xF3\xA0"
@@ -68,9 +68,9 @@ MAY_HIDE = lazy_regex(  # every hidden character beyond ASCII, and few others
 _BASIC_RANGE = re.compile("[\u0080-\uffff](?:-[\u0080-\uffff])?")
 _BASIC = "".join(_BASIC_RANGE.findall(_PICTOGRAPH + ZERO_WIDTH))
 _ORDINARY = f"[^{BIDI}{C0}{C1}\r{_BASIC}\U00010000-\U0010ffff]"
-"""No emoji and no run of hidden characters begins with it. Ranges beyond U+FFFF would be searched one by one."""
+"""A character that begins no emoji and no hidden run. Ranges beyond U+FFFF would be searched one by one."""
 _HIDDEN = lazy_regex(
-    f"{_ORDINARY}*+"  # most text: fast, because no alternative is tried in it
+    f"{_ORDINARY}*+"  # most text; fast, because it involves no alternatives
     f"(?:(?P<bidi>[{BIDI}]+)|(?P<tags>[{TAGS}]+)|(?P<control>(?:[{C0}{C1}]|\r(?!\n))++)|{_FLAG}|{_SEQUENCE}"
     f"|(?<=[#*0-9])\ufe0f\u20e3|(?P<zero_width>[{ZERO_WIDTH}]+)|[\r\U00010000-\U0010ffff]|\\Z)"
 )
@@ -85,7 +85,7 @@ def find_hidden_characters(data: bytes, base: int = 0) -> Iterator[tuple[str, in
 
 
 def search_hidden_characters(data: bytes, base: int = 0) -> Iterator[tuple[str, int, int]]:
-    """The same without a prefilter, for data that most likely has such characters."""
+    """Like `find_hidden_characters`, but without its prefilter, for data that most likely has such characters."""
     text = data.decode("utf-8", "surrogateescape")  # ill-formed bytes keep their position
     position = 0
     for match in _HIDDEN.finditer(text):
@@ -99,7 +99,7 @@ def search_hidden_characters(data: bytes, base: int = 0) -> Iterator[tuple[str, 
 
 
 def may_hide(data: bytes) -> bool:
-    """False if the data certainly has no hidden characters: a cheap prefilter."""
+    """False if the data certainly has no hidden characters. A cheap prefilter."""
     if len(data.translate(None, _CONTROLS)) != len(data) or _LONE_RETURN.search(data):
         return True
     return not data.isascii() and MAY_HIDE.search(data) is not None
@@ -114,7 +114,7 @@ _UNPRINTED = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 
 
 def plain_name(text: str, longest: int) -> str:
-    """The name on one line, truncated to `longest` characters."""
+    """The name on one line, without hidden characters, truncated to `longest` characters."""
     cut = text[: longest + 1]
     if not (cut.isascii() and cut.isprintable()):
         printed = (char for char in cut if char.isspace() or unicodedata.category(char) not in _UNPRINTED)

@@ -17,8 +17,9 @@ class InnerNode(JsonNode):
 
 
 def read_inner(node: JsonNode, raw: bytes, length: int | None = None) -> JsonReading:
-    """The value in a string, given the bytes of the string with its quotes, or in its first bytes. The caller checks
-    the faults."""
+    """Read the value in a string, or in its first `length` bytes. `raw` is the string with its quotes.
+
+    The caller checks the faults."""
     data = string_body(raw).encode("utf-8", "replace")[:length]
     quick = read_whole(data)
     reading = read_json(data) if quick is None else JsonReading(quick, quick.end, None, [])
@@ -29,7 +30,7 @@ def read_inner(node: JsonNode, raw: bytes, length: int | None = None) -> JsonRea
 
 
 class _Places:
-    """Offsets in the decoded text as offsets in the outer source."""
+    """Maps offsets in the decoded text to offsets in the outer source."""
 
     def __init__(self, map: StringMap, base: int) -> None:
         self._map = map
@@ -40,11 +41,11 @@ class _Places:
         return self._base + self._map.source_of(at, False)
 
     def end(self, at: int) -> int:
-        """The source offset after the decoded byte before this one."""
+        """The source offset where the decoded byte before this one ends."""
         return self._base + self._map.source_of(at - 1, True) if at else self.start(0)
 
     def moved(self, root: JsonNode) -> JsonNode:
-        """The value with all offsets in the outer source; without recursion."""
+        """The value with all its offsets in the outer source. Works without recursion."""
         top = self._node(root)
         waiting: list[tuple[JsonNode, JsonNode]] = [(root, top)]
         while waiting:

@@ -1,6 +1,6 @@
-"""Regular JSON objects, decoded at once: the positions of their values are found only when they are asked for."""
+"""Regular JSON objects, decoded at once; the positions of their values are found on access."""
 
-# A property takes the place of an attribute here, and nothing writes it.
+# A property replaces an attribute of the base here, and nothing writes to it.
 # mypy: disable-error-code="misc, override"
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from viewer.syntax.json_text import is_too_deep, read_json
 from viewer.syntax.json_tree import JsonKind, JsonMember, JsonNode
 
 DEEPEST_SKIPPED = 6
-"""Values of this depth are skipped at once. The positions after a deeper one are those of the careful reader."""
+"""Values up to this depth are skipped in one step. Behind a deeper one, positions come from the careful reader."""
 MOST_PATTERNS = 256
-"""Patterns for the members that were looked for."""
+"""The most patterns to keep, one for each member that was looked up."""
 _SPACE = rb"[ \t\r\n]*+"
 _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _PLAIN = rb'[^"\[\]{}]*+'
@@ -47,7 +47,7 @@ _PAIRED = lazy_regex(
     rb"(?:[^\\]++|\\[^u]|\\u(?![dD][89a-fA-F])|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})*+",
     re.DOTALL,
 )
-"""Text in which each surrogate has its other half."""
+"""Text in which every surrogate is one half of a pair."""
 
 
 class JsonNumber(str):
@@ -57,7 +57,7 @@ class JsonNumber(str):
 
 
 class _IrregularError(ValueError):
-    """A repeated key, or a number that JSON lacks."""
+    """A repeated key, or a number that JSON does not have."""
 
 
 def _refuse(_constant: str) -> NoReturn:
@@ -82,7 +82,7 @@ _decode_known: Callable[[str, int], tuple[Any, int]] = json.JSONDecoder(
 
 
 def read_known(data: bytes, base: int) -> LazyNode | None:
-    """The same as `read_regular` for an object that is known to repeat no key, and not to be nested deeply."""
+    """Like `read_regular`, for an object that is known to have no repeated key and no deep nesting."""
     try:
         text = data.decode()
         value, end = _decode_known(text, 0)
@@ -94,7 +94,7 @@ def read_known(data: bytes, base: int) -> LazyNode | None:
 
 
 def read_regular(data: bytes, base: int) -> LazyNode | None:
-    """The object that is all of these bytes; None if it is irregular, and the careful reader must read it.
+    """The object that these bytes are; None if it is irregular and needs the careful reader.
 
     An object is irregular if it has a fault, a repeated key, or a lone surrogate, or is nested too deeply."""
     found = _regular(data)
@@ -105,7 +105,7 @@ def read_regular(data: bytes, base: int) -> LazyNode | None:
 
 
 def _regular(data: bytes) -> tuple[Any, int] | None:
-    """The decoded value, and where it ends; None if it is irregular."""
+    """The decoded value and where it ends; None if it is irregular."""
     if is_too_deep(data):
         return None
     try:
@@ -124,7 +124,7 @@ def _regular(data: bytes) -> tuple[Any, int] | None:
 
 
 def _is_paired(data: bytes) -> bool:
-    """True if each surrogate in a text has its other half."""
+    """True if every surrogate in a text is one half of a pair."""
     if b"\\ud" not in data and b"\\uD" not in data:
         return True
     paired = _PAIRED.match(data)
@@ -132,13 +132,13 @@ def _is_paired(data: bytes) -> bool:
 
 
 def whole_tree(lazy: LazyNode) -> JsonNode:
-    """The same object as nodes that may be changed."""
+    """The same object as mutable nodes."""
     line = lazy.line
     return _tree(lazy.value, line.data, lazy.start - line.base, line.base)
 
 
 def read_whole(data: bytes) -> JsonNode | None:
-    """The object or array that is all of these bytes as nodes; None if it is irregular."""
+    """The object or array that these bytes are, as nodes; None if it is irregular."""
     found = _regular(data)
     if found is None or type(found[0]) not in (dict, list):
         return None
@@ -148,7 +148,7 @@ def read_whole(data: bytes) -> JsonNode | None:
 
 
 def _tree(value: Any, data: bytes, at: int, base: int) -> JsonNode:
-    """The nodes of a value that begins at an index. The decoder has found no fault in it."""
+    """The nodes of a value that starts at this index and in which the decoder found no fault."""
     kind = type(value)
     if kind is str:
         end = _QUOTED.match(data, at).end()  # type: ignore[union-attr]
@@ -199,7 +199,7 @@ class _Line:
         self._careful: JsonNode | None = None
 
     def careful(self) -> JsonNode:
-        """The same object as the careful reader reads it."""
+        """The object as the careful reader reads it."""
         if self._careful is None:
             self._careful = read_json(self.data, self.base).node
             assert self._careful is not None
@@ -219,7 +219,7 @@ else:
 
 
 class LazyNode(_Node):
-    """A value of a regular object: the same as its `JsonNode`."""
+    """A value of a regular object, with the interface of `JsonNode`."""
 
     __slots__ = ("_end", "_items", "_members", "_parent", "_place", "_start", "kind", "line", "text", "value")
 
@@ -250,18 +250,18 @@ class LazyNode(_Node):
                 self._start, self._end = line.base, line.base + line.size
 
     def get(self, key: str) -> JsonNode | None:
-        """The member with this name; None if there is none, or if this is not an object."""
+        """The member with this name; None if there is none or if this is not an object."""
         value = self.value
         if type(value) is not dict or key not in value:
             return None
         return LazyNode(value[key], self.line, self, (key,))
 
     def below(self, keys: tuple[str, ...], value: object) -> LazyNode:
-        """The value at these members, which was found there."""
+        """The node of a value that is known to be at this path of keys."""
         return LazyNode(value, self.line, self, keys) if keys else self
 
     def forget_index(self) -> None:
-        """Nothing is indexed."""
+        """Does nothing, because there is no index."""
 
     @property
     def items(self) -> list[JsonNode]:
@@ -311,7 +311,7 @@ class LazyNode(_Node):
         return self.end - 1 if self.kind is JsonKind.STRING else 0
 
     def string_place(self) -> tuple[int, int, bool]:
-        """Where a string begins and ends, and if it is plain."""
+        """Where a string begins and ends, and whether it is plain."""
         if self._start < 0:
             self._find_start()
         data, base = self.line.data, self.line.base
@@ -326,7 +326,7 @@ class LazyNode(_Node):
         return self.careful().to_python()
 
     def careful(self) -> JsonNode:
-        """The same value as the careful reader reads it."""
+        """This value as the careful reader reads it."""
         parent = self._parent
         if parent is None:
             return self.line.careful()
@@ -460,7 +460,7 @@ _KINDS = {
 
 @lru_cache(MOST_PATTERNS)
 def _before(key: str) -> re.Pattern[bytes]:
-    """An object up to the value of this member."""
+    """A pattern for an object up to the value of this member."""
     name = re.escape(json.dumps(key, ensure_ascii=False).encode())
     colon = _SPACE + rb":" + _SPACE
     skipped = rb"(?:(?!" + name + colon + rb")" + _STRING + colon + _ANY + _SPACE + rb"," + _SPACE + rb")*+"

@@ -1,5 +1,4 @@
-"""Tolerant JSON parser with faults: one value at a time, without recursion, with the position of every value and
-fault."""
+"""Tolerant JSON parser: reads one value at a time, without recursion, with the position of each value and fault."""
 
 from __future__ import annotations
 
@@ -36,11 +35,11 @@ _OPENERS = frozenset(b"{[")
 _NUMBER_STARTS = frozenset(b"-0123456789")
 
 Step: TypeAlias = Callable[[int], "Step | None"]
-"""A function that takes the byte at the position and returns the next step; None ends the reading."""
+"""Takes the byte at the current position and returns the next step, or None to stop."""
 
 
 class Scanner:
-    """Scanner of one value. Strict mode stops at the first fault; tolerant mode continues if the meaning is clear."""
+    """Scans one value. Strict mode stops at the first fault; tolerant mode continues if the meaning is clear."""
 
     def __init__(self, data: bytes, base: int, start: int, *, strict: bool) -> None:
         self._data = data
@@ -56,7 +55,7 @@ class Scanner:
         self._lenient: list[Span] = []
 
     def resume(self, open_kinds: list[JsonKind], state: str) -> JsonReading:
-        """Resume inside these containers, whose beginning an earlier pass read."""
+        """Resume inside these containers, which an earlier pass entered."""
         self._containers = [JsonNode(kind, 0, 0, items=[], members=[], closed=False) for kind in open_kinds]
         self._root = self._containers[0]
         if state == "value" and open_kinds[-1] is JsonKind.OBJECT:
@@ -200,7 +199,7 @@ class Scanner:
         return self._odd_word(start, end)
 
     def _odd_word(self, start: int, end: int) -> Step | None:
-        """A bare word in place of a value (`NaN`, `light`): tolerant reading takes it as null and continues."""
+        """A bare word instead of a value (`NaN`, `light`): tolerant reading takes it as null and continues."""
         stop = self._malformed(start, end)
         if self._strict or not self._containers or not _WORD.match(self._data, start):
             return stop
@@ -232,7 +231,7 @@ class Scanner:
         return checked
 
     def _curly_end(self, start: int, end: int) -> int | None:
-        """The first closing curly quote without an opening one, at a position where a JSON string could end."""
+        """The first closing curly quote without an opening one where a JSON string could end."""
         depth = 0
         for mark in _CURLY_MARKS.finditer(self._data, start, min(end, len(self._data))):
             depth += 1 if mark.group(1) == b"\x9c" else -1
@@ -267,7 +266,7 @@ class Scanner:
         return node
 
     def _checked_string(self, start: int, body_start: int, body_end: int, end: int) -> JsonNode | None:
-        """A string with possible faults inside; strict reading stops at them."""
+        """A string that may have faults inside, where strict reading stops."""
         raw = self._data[body_start:body_end]
         text = raw.decode("utf-8", "replace")
         flaws = [(body_start + found.start(), body_start + found.end()) for found in _CONTROL.finditer(raw)]
@@ -296,7 +295,7 @@ class Scanner:
         ]
 
     def _placed(self, node: JsonNode) -> Step | None:
-        """Store a complete value and return the next step."""
+        """Put a complete value into its container and return the next step."""
         self._place(node)
         return self._after if self._containers and node.closed else None
 
@@ -315,12 +314,12 @@ class Scanner:
         return JsonNode(kind, self._base + start, self._base + end)
 
     def _token(self) -> Span:
-        """The word or the byte at the position."""
+        """The span of the word or byte at the current position."""
         found = _WORD.match(self._data, self._at)
         return self._at, found.end() if found else self._at + 1
 
     def _malformed(self, start: int, end: int) -> Step | None:
-        """Report malformed bytes and return no step."""
+        """Report malformed bytes and stop."""
         self._fault("json-malformed", start, end)
         return None
 

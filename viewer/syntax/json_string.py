@@ -15,7 +15,7 @@ _SHORT = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": 
 
 
 def string_body(data: bytes) -> str:
-    """The text of a JSON string with its quotes. The closing quote may be missing, the opening one curly.
+    """The text of a JSON string, given with its quotes. The closing quote may be missing, the opening one curly.
 
     An escape that JSON does not define stays unchanged; a lone surrogate becomes U+FFFD."""
     text = string_units(data)
@@ -23,7 +23,7 @@ def string_body(data: bytes) -> str:
 
 
 def string_units(data: bytes) -> str:
-    """The same, but keep each lone surrogate: the other half may be in the next string."""
+    """Like `string_body`, but keep lone surrogates, because the other half may be in the next string."""
     text = data.decode("utf-8", "replace")
     if text.startswith(OPENING_QUOTES):
         text = text[1:]
@@ -51,7 +51,7 @@ def _decode_units(text: str) -> str:
 
 
 def strict_body(text: str) -> str | None:
-    """The same if JSON defines every escape; raw control characters are allowed. Otherwise None."""
+    """Like `decode_body`, but None if JSON does not define every escape. Raw control characters are allowed."""
     decoded = _strict_units(text)
     return None if decoded is None else without_halves(decoded) if "\\u" in text else decoded
 

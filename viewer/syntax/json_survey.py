@@ -17,7 +17,7 @@ from viewer.syntax.json_tree import JsonKind
 
 MAX_DEPTH = 200
 MOST_KEYS = 65_536
-"""Keys remembered per object, as 64-bit hashes in a set: about 80 bytes each, 5 MB at most."""
+"""Keys remembered per object as 64-bit hashes in a set, about 80 bytes each, 5 MB at most."""
 
 _STRING = rb'"[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*+"'
 _SCALAR = (
@@ -35,7 +35,7 @@ _ITEMS = lazy_regex(rb"(?:" + _S + _SCALAR + _S + rb",)" + _RUN)
 _NAMES = lazy_regex(
     rb'("[^"]*+")' + _S + rb":" + _S + rb'(?:"[^"\\]*+(?:\\.[^"\\]*+)*+"' + _S + rb'|[^",]++),', re.DOTALL
 )
-"""Names in a run of members that is already validated."""
+"""Matches the names in a run of members that has already been validated."""
 _KEY = lazy_regex(rb"(" + _STRING + rb")" + _S + rb":" + _S)
 _VALUE = lazy_regex(_SCALAR)
 _OPENERS = {ord("{"): JsonKind.OBJECT, ord("["): JsonKind.ARRAY}
@@ -43,7 +43,7 @@ _CLOSERS = {ord("}"): JsonKind.OBJECT, ord("]"): JsonKind.ARRAY}
 
 
 class RepeatedKeys(Struct, frozen=True, gc=False):
-    """The duplicate keys of one object: the span of the first one, and their number."""
+    """The duplicate keys of one object: the span of the first, and how many there are."""
 
     start: int
     end: int
@@ -68,20 +68,20 @@ class _Keys:
 
 
 class Survey:
-    """One value: strict JSON or not, and the objects with duplicate keys."""
+    """Survey of one value: whether it is strict JSON, and which objects have duplicate keys."""
 
     def __init__(self, data: bytes, start: int = 0) -> None:
         self._data = data
         self.at = start
-        """Where reading stopped: after the value, or before the key or value that could not be read."""
+        """Where reading stopped: after the value, or at the key or value that could not be read."""
         self.stack: list[JsonKind] = []
         """The containers that are open at this position."""
         self.state = "value"
-        """The element expected at this position: `value`, `next_key`, `item`, or `after`."""
+        """What is expected at this position: `value`, `next_key`, `item`, or `after`."""
         self.repeated: list[RepeatedKeys] = []
         self._keys: list[_Keys] = []
         self.is_complete = self._read() and _SPACE.fullmatch(data, self.at) is not None
-        """True if the value is valid, and nothing follows it."""
+        """True if the value is valid and nothing follows it."""
 
     def _read(self) -> bool:
         if not self._value() or not self._after():
@@ -92,7 +92,7 @@ class Survey:
         return True
 
     def _next_in_container(self) -> bool:
-        """Skip plain members and items; then read the key of the next member."""
+        """Skip plain members and items, then read the key of the next member."""
         if self.stack[-1] is JsonKind.OBJECT:
             self._members()
             return self._key()
@@ -100,7 +100,7 @@ class Survey:
         return True
 
     def _after(self) -> bool:
-        """Read a comma or the ends of containers. Then a key or an item follows, or no container is open."""
+        """Read a comma or closing brackets, up to a key or an item or until no container is open."""
         data = self._data
         self.state = "after"
         while self.stack:

@@ -1,4 +1,4 @@
-"""JSON text as bytes: validity, faults, values and positions. No value is ever re-serialized."""
+"""Check and read JSON text: validity, faults, values and positions. Values are never re-serialized."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ __all__ = [
 ]
 
 LONGEST_GLANCED = 1024 * 1024
-"""Longer text is surveyed: the decoder of the standard library takes about 15 bytes of memory per byte."""
+"""Longer text is surveyed instead, because the standard decoder needs about 15 bytes of memory per byte."""
 
 _STRINGS_AND_BRACKETS = lazy_regex(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[{]|[\]}]', re.DOTALL)
 
 
 def check_json(data: bytes, base: int = 0, survey: Survey | None = None) -> JsonFault | None:
-    """The first fault of text that should be exactly one JSON value (RFC 8259); None if it is."""
+    """The first fault in text that should be exactly one JSON value (RFC 8259); None if it is one."""
     content = SPACE.match(data).end()  # type: ignore[union-attr]
     if content == len(data):
         return JsonFault("empty", base, base)
@@ -75,32 +75,32 @@ def _by_start(repeated: RepeatedKeys) -> int:
 
 
 def read_json(data: bytes, base: int = 0, start: int = 0) -> JsonReading:
-    """Read one value from the index `start` on, tolerating faults as long as the meaning is clear."""
+    """Read one value from index `start` on, tolerating faults as long as the meaning is clear."""
     return Scanner(data, base, start, strict=False).read()
 
 
 def read_rest(data: bytes, base: int, start: int) -> JsonReading:
-    """Read the rest of an array from the comma after an item on, or from its end; the node has the further items."""
+    """Read the rest of an array, starting at the comma after an item or at its end. The node has the new items."""
     return Scanner(data, base, start, strict=False).resume([JsonKind.ARRAY], "after")
 
 
 class JsonGlance(Struct, frozen=True):
-    """Result of one quick pass over a text. Each number in the value is replaced by its number of digits."""
+    """The result of a quick pass over a text. Each number in the value is replaced by its length."""
 
     valid: bool
     """True if the text is exactly one JSON value (RFC 8259)."""
     repeats: bool = False
-    """True if an object in the text has a key twice."""
+    """True if an object in the text has a duplicate key."""
     value: object = None
     survey: Survey | None = None
-    """For long text: the survey."""
+    """The survey, for long text."""
 
 
 _INVALID = JsonGlance(False)
 
 
 class _RefusedError(ValueError):
-    """JSON that Python accepts, but no standard does."""
+    """JSON that Python accepts, but that no standard allows."""
 
 
 def _refuse(_constant: str) -> NoReturn:
@@ -108,8 +108,8 @@ def _refuse(_constant: str) -> NoReturn:
 
 
 class _Quick:
-    """The fast decoder of the standard library. It returns the length of a number instead of its value, which is
-    cheaper."""
+    """The fast decoder of the standard library. It returns the length of a number instead of its value, to save
+    time."""
 
     def __init__(self) -> None:
         self.repeats = False
@@ -128,7 +128,7 @@ _QUICK = _Quick()
 
 
 def glance(data: bytes) -> JsonGlance:
-    """Decode in one quick pass; text that is nested too deeply counts as invalid."""
+    """Decode in one quick pass. Text that is nested too deeply counts as invalid."""
     if len(data) > LONGEST_GLANCED:
         survey = _survey(data)
         return JsonGlance(survey.is_complete, bool(survey.repeated), survey=survey)
@@ -154,11 +154,11 @@ def _finite(text: str) -> float:
 
 
 _HALF = re.compile(rb"\\u[dD]")
-"""Half of a surrogate pair, which alone is U+FFFD in a node."""
+"""Half of a surrogate pair. On its own, it becomes U+FFFD in a node."""
 _SPACED_COLON = lazy_regex(rb'"[ \t\r\n]+:')
 _CONTAINERS = (dict, list)
 _DECODER = msgspec.json.Decoder()
-"""Accepts nothing but RFC 8259."""
+"""Accepts only RFC 8259."""
 _EXACT = json.JSONDecoder(parse_float=_finite, parse_constant=_refuse)
 
 
@@ -173,12 +173,12 @@ _UNREPEATED = json.JSONDecoder(parse_float=_finite, parse_constant=_refuse, obje
 
 
 def exact_value(data: bytes) -> object:
-    """The value of a valid JSON text as `JsonNode.to_python` returns it; None if that is not certain."""
+    """The value of a valid JSON text as `JsonNode.to_python` returns it; None if that is uncertain."""
     return _exact(data, _EXACT)
 
 
 def plain_object(data: bytes) -> dict[str, object] | None:
-    """The same for an object without repeated keys; None if it is anything else or not certain."""
+    """Like `exact_value`, for an object without repeated keys; None for anything else."""
     quick = _quick_object(data)
     if quick is not None:
         return quick
@@ -187,7 +187,7 @@ def plain_object(data: bytes) -> dict[str, object] | None:
 
 
 def _quick_object(data: bytes) -> dict[str, object] | None:
-    """The same where the number of colons proves that no key is repeated: each member has one outside of strings."""
+    """Like `plain_object`, if the number of colons outside strings, one per member, proves that no key repeats."""
     if b"\\u" in data or len(data) > LONGEST_GLANCED:
         return None
     if len(data) > MAX_DEPTH and data.count(b"[") + data.count(b"{") > MAX_DEPTH:
@@ -208,7 +208,7 @@ def _quick_object(data: bytes) -> dict[str, object] | None:
 
 
 def _count_members(value: dict[str, Any] | list[Any]) -> int:
-    """The members of all objects in a value."""
+    """The number of members of all objects in a value."""
     parts: Iterable[Any] = value
     count = 0
     if isinstance(value, dict):
@@ -229,12 +229,12 @@ def _exact(data: bytes, decoder: json.JSONDecoder) -> object:
 
 
 def is_too_deep(data: bytes) -> bool:
-    """True if the nesting gets too deep, found without parsing."""
+    """True if the nesting is too deep, determined without parsing."""
     return _too_deep(data) is not None
 
 
 def _too_deep(data: bytes) -> int | None:
-    """The position where the nesting gets too deep."""
+    """The position where the nesting becomes too deep."""
     if data.count(b"[") + data.count(b"{") <= MAX_DEPTH:
         return None
     depth = 0

@@ -1,4 +1,4 @@
-"""JSON nodes with byte positions, the faults of a reading, and values as source text."""
+"""JSON nodes with byte positions, JSON faults, and values as source text."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ class JsonNode(Struct):
     """True for a string with valid quotes and no escapes: its body is the bytes between them."""
     items: list[JsonNode] = field(default_factory=lambda: _NO_ITEMS)
     members: list[JsonMember] = field(default_factory=lambda: _NO_MEMBERS)
-    """In order, with duplicates."""
+    """The members in order, including duplicates."""
     closed: bool = True
     """True if the closing bracket or quote was read."""
     body_end: int = 0
     """The end of the body of a string, before its closing quote (straight or curly)."""
     split: bool = False
-    """True for a string over several `data:` lines of a server-sent event."""
+    """True for a string that spans several `data:` lines of a server-sent event."""
     repeats: bool = False
-    """True if this object, or one in this value, has a key twice."""
+    """True if this object, or one inside this value, has a duplicate key."""
     _by_key: dict[str, JsonNode] | None = None
     """The members of a large object by key, built on first access, after the object was read."""
 
     def get(self, key: str) -> JsonNode | None:
-        """The last member with this name; None if there is none, or if this is not an object."""
+        """The last member with this name; None if there is none or if this is not an object."""
         if len(self.members) > _FEW:
             if self._by_key is None:
                 self._by_key = {member.key: member.value for member in self.members}
@@ -57,11 +57,11 @@ class JsonNode(Struct):
         return None
 
     def forget_index(self) -> None:
-        """Look members up again: one of them was replaced."""
+        """Drop the index of members, because one of them was replaced."""
         self._by_key = None
 
     def to_python(self) -> object:
-        """The value as a Python object; the last of duplicate keys wins."""
+        """The value as a Python object. Of duplicate keys, the last one wins."""
         if self.kind is JsonKind.OBJECT:
             mapping: dict[str, object] = {}
             for member in self.members:
@@ -87,7 +87,7 @@ class JsonMember(Struct):
 
 
 class JsonFault(Struct, frozen=True, gc=False):
-    """Why text is not JSON, and the bytes at fault; the span is empty at the end if something is missing."""
+    """Why text is not JSON, and the bytes at fault. If something is missing, the span is empty, at the end."""
 
     reason: str
     """`json-malformed`, `json-truncated`, `json-trailing`, `json-too-deep` or `empty`."""
@@ -101,7 +101,7 @@ class JsonFault(Struct, frozen=True, gc=False):
 
 
 class JsonReading(Struct):
-    """Result of a tolerant reading of one value."""
+    """The result of reading one value tolerantly."""
 
     node: JsonNode | None
     end: int
@@ -115,7 +115,7 @@ class JsonReading(Struct):
 
     @property
     def may_go_on(self) -> bool:
-        """True if the text has no fault, or only its end is missing."""
+        """True if the text has no fault or only lacks its end."""
         return all(fault.is_truncation for fault in self.faults)
 
 
@@ -129,7 +129,7 @@ _CONSTANTS: dict[JsonKind, bool | None] = {JsonKind.TRUE: True, JsonKind.FALSE: 
 
 
 def number_value(text: str) -> int | float:
-    """A JSON number; one with more digits than Python converts becomes a float."""
+    """The value of a JSON number. One with more digits than Python converts becomes a float."""
     try:
         return int(text)
     except ValueError:
@@ -137,7 +137,7 @@ def number_value(text: str) -> int | float:
 
 
 class JsonText(str):
-    """The source text of a number, a constant, an object, or an array; never equal to the same text as a string."""
+    """The source text of a number, a constant, an object or an array. It never equals a plain string."""
 
     __slots__ = ()
 

@@ -16,11 +16,11 @@ _ESCAPE = lazy_regex(_HIGH + _LOW + rb"|\\u[0-9a-fA-F]{4}|\\.", re.DOTALL)
 
 
 _SHORT = frozenset(b"\\" + bytes([each]) for each in b'"\\/bfnrt')
-"""Escapes of one byte."""
+"""Escapes that stand for one byte."""
 
 
 class StringMap:
-    """Verbatim segments and escapes, by decoded offset."""
+    """The verbatim segments and escapes of a JSON string, by decoded offset."""
 
     def __init__(self, raw: bytes) -> None:
         self._meant = array("Q")
@@ -52,7 +52,7 @@ class StringMap:
 
 
 class NestedMap:
-    """The same for a JSON string inside a JSON string. `raw` has the quote of the outer string and no inner one."""
+    """The map of a JSON string inside a JSON string. `raw` has the quotes of the outer string, but no inner ones."""
 
     def __init__(self, raw: bytes) -> None:
         self._outer = StringMap(raw)
@@ -77,12 +77,12 @@ def _meant_size(escape: bytes) -> int:
 _PYTHON_ESCAPE = lazy_regex(
     rb"(?:\\x[89a-fA-F][0-9a-fA-F])+|\\x[0-7][0-9a-fA-F]|\\u[0-9a-fA-F]{4}|\\U[0-9a-fA-F]{8}|\\[0-7]{1,3}|\\[ntr\\'\"]"
 )
-"""Escapes of Python. Any other pair with a backslash stays as it is. Bytes above 127 are read together, as UTF-8."""
+"""Python escapes. Any other backslash sequence stays unchanged. Bytes above 127 are read together, as UTF-8."""
 _PYTHON_LETTERS = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"\\": b"\\", b"'": b"'", b'"': b'"'}
 
 
 def python_runs(raw: bytes) -> Iterator[tuple[int, int, bytes | None]]:
-    """The runs of the text in a Python literal: start, end, and for an escape its bytes."""
+    """The runs of the text in a Python literal: start, end, and the decoded bytes if it is an escape."""
     at = 0
     for escape in _PYTHON_ESCAPE.finditer(raw):
         if escape.start() > at:
@@ -108,12 +108,12 @@ def _python_bytes(escape: bytes) -> bytes:
 
 
 def python_text(raw: bytes) -> bytes:
-    """The text in a Python literal, which comes without its quotes."""
+    """The decoded text of a Python literal, which is given without its quotes."""
     return b"".join(raw[start:end] if text is None else text for start, end, text in python_runs(raw))
 
 
 class PythonMap:
-    """The same for the text in a Python literal."""
+    """The map of a Python literal, by decoded offset."""
 
     def __init__(self, raw: bytes) -> None:
         self._meant = array("Q")

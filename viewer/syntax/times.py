@@ -16,7 +16,7 @@ MOST_DAYS = 1024
 _MINUTES_A_DAY, _SECONDS_A_DAY = 1440, 86_400
 _FIRST_DAY = date(1970, 1, 1).toordinal()
 _SECONDS_BELOW = 100_000_000_000
-"""A smaller number counts seconds (until the year 5138); a larger one counts milliseconds (since 1973)."""
+"""A smaller number means seconds (until the year 5138), a larger one milliseconds (since 1973)."""
 _RFC_3339 = lazy_regex(
     r"(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,12}))?\s?(?:([Zz])|([+-])(\d\d):?(\d\d))?", re.ASCII
 )
@@ -38,7 +38,7 @@ def parse_time(value: object) -> int | None:
 
 
 def parse_fine_time(node: JsonNode) -> int | None:
-    """Milliseconds since 1970 from microseconds or nanoseconds of this century; None for anything else."""
+    """Milliseconds since 1970 from microseconds or nanoseconds in this century; None for anything else."""
     value = _node_value(node)
     return _from_fine(value.strip() if isinstance(value, str) else str(value))
 
@@ -96,13 +96,13 @@ def _from_text(text: str) -> int | None:
 
 @lru_cache(MOST_DAYS)
 def _minute(text: str) -> int | None:
-    """The beginning of a minute, with a colon after it."""
+    """The start of a minute, given as text up to the colon after it."""
     return _from_text(f"{text}00Z")
 
 
 @lru_cache(MOST_DAYS)
 def _midnight(year: str, month: str, day: str) -> int | None:
-    """The beginning of a day; None if there is no such day."""
+    """The start of a day; None if there is no such day."""
     try:
         return 1000 * _SECONDS_A_DAY * (date(int(year), int(month), int(day)).toordinal() - _FIRST_DAY)
     except ValueError:

@@ -25,7 +25,7 @@ _NAMESPACE = re.compile(r"\bnamespace\s")
 
 
 def read_namespaces(text: str) -> dict[str, Schema]:
-    """The tools that a text declares: name with namespace, and argument schema."""
+    """The tools that a text declares: names with namespaces, and argument schemas."""
     tools: dict[str, Schema] = {}
     found = _NAMESPACE.search(text)
     position = found.start() if found else len(text)
@@ -46,7 +46,7 @@ def read_namespaces(text: str) -> dict[str, Schema]:
 
 
 def _next_namespace(text: str, position: int) -> int:
-    """The position of the next namespace. Text outside is ignored, so that quotes and braces of prose cannot hide
+    """The position of the next namespace. Text outside is ignored, so that quotes and braces in prose cannot hide
     it."""
     found = _NAMESPACE.search(text, position)
     return found.start() if found else len(text)

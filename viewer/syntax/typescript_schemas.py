@@ -10,13 +10,13 @@ _SINGLE = frozenset({"string", "number", "integer", "boolean", "array"})
 
 
 class Type(Struct, frozen=True):
-    """A type during reading."""
+    """A type as read so far."""
 
     schema: Schema
     known: bool = True
     """False for the name of a type that is declared elsewhere."""
     absent: bool = False
-    """True if `undefined` is an alternative."""
+    """True if `undefined` is one of the alternatives."""
     listed: Schema | None = None
     """The items, if the type was written `T[]` without parentheses."""
 
@@ -30,7 +30,7 @@ class Parameter(Struct, frozen=True):
 
 
 def arguments(parameters: list[Parameter]) -> Schema:
-    """One object with the arguments: the only parameter, or an object with the parameters as its properties."""
+    """The schema of the arguments: the only parameter, or an object with the parameters as properties."""
     if len(parameters) == 1:
         only = parameters[0]
         single = "enum" in only.type.schema or only.type.schema.get("type") in _SINGLE
@@ -46,7 +46,7 @@ def arguments(parameters: list[Parameter]) -> Schema:
 
 
 def union(alternatives: list[Type]) -> Type:
-    """A union; literals become one list of values."""
+    """The union of types. Literals become one list of values."""
     if len(alternatives) == 1:
         return alternatives[0]
     absent = any(each.absent for each in alternatives)
@@ -80,7 +80,7 @@ def _any_of(schemas: list[Schema]) -> Schema:
 
 
 def together(parts: list[Type]) -> Type:
-    """An intersection: closed objects are merged, anything else becomes open."""
+    """The intersection of types: closed objects are merged, and anything else becomes open."""
     properties: dict[str, object] = {}
     required: list[str] = []
     for part in parts:

@@ -1,7 +1,7 @@
-"""Read TypeScript-like types of rendered tool declarations as JSON Schemas.
+"""Read the TypeScript-like types in rendered tool declarations as JSON Schemas.
 
-Objects are closed and `field?` is not required. Renderers continue the lines of a description below its comment, hide a
-`|` in a comment and write `"a" | "b"[]` for a list of either: all of that is read as it was meant.
+Objects are closed, and `field?` is not required. Renderers continue a description below its comment, hide a `|` in a
+comment, and write `"a" | "b"[]` for a list of either: all of that is read as it was meant.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class UnreadableError(Exception):
 
 
 class Reader:
-    """Reader of types from a position in a text; `position` is valid even after a failure."""
+    """Reads types from a position in a text. `position` is valid even after a failure."""
 
     def __init__(self, text: str, position: int) -> None:
         self.text = text
@@ -77,7 +77,7 @@ class Reader:
         return Parameter(found[1], found[2] is not None, self._type())
 
     def _type(self) -> Type:
-        """Read alternatives between `|`; the first may also have one before it."""
+        """Read alternatives separated by `|`, which may also precede the first one."""
         self._depth += 1
         if self._depth > DEEPEST:
             raise UnreadableError
@@ -89,7 +89,7 @@ class Reader:
         return union(alternatives)
 
     def _bar(self) -> bool:
-        """Read a `|`, even at the end of a comment with the next alternative below it."""
+        """Read a `|`, even at the end of a comment above the next alternative."""
         if hidden := _HIDDEN_BAR.match(self.text, self.position):
             self.position = hidden.end()
             return True
@@ -187,7 +187,7 @@ class Reader:
         return Type(inner.schema, inner.known, inner.absent)
 
     def _object(self) -> Type:
-        """Read `{ name: type, … }`; separators may be missing, and lines without a property are prose."""
+        """Read `{ name: type, … }`. Separators may be missing, and lines without a property are prose."""
         self._expect("{")
         self.braces += 1
         properties: dict[str, Schema] = {}
@@ -216,7 +216,7 @@ class Reader:
             required.append(names[0])
 
     def _closed(self, properties: dict[str, Schema], required: list[str], others: Schema | bool) -> Schema:
-        """The schema of an object; renderers write an arbitrary nested object as `{}`."""
+        """The schema of an object. Renderers write an arbitrary nested object as `{}`."""
         if not properties and others is False and self.braces:
             return {"type": "object"}
         schema: Schema = {"type": "object", "properties": properties, "additionalProperties": others}
@@ -225,7 +225,7 @@ class Reader:
         return schema
 
     def _prose(self) -> None:
-        """Skip a line that continues a description above it."""
+        """Skip a line that continues the description above it."""
         found = _PROSE.match(self.text, self.position)
         if found is None or found.end() == self.position or _TOOL.match(self.text, self.position):
             raise UnreadableError
@@ -239,7 +239,7 @@ class Reader:
         return self.text.startswith(mark, self.position)
 
     def _take(self, mark: str) -> bool:
-        """True if the mark is next; consume it. If it is missing, skip trivia only before an end or a separator."""
+        """Consume the mark and return True if it is next. Otherwise, skip trivia only before an end or a separator."""
         start = self.position
         self._skip()
         if self._at(mark):
@@ -262,7 +262,7 @@ class Reader:
 
 
 def _readings(found: re.Match[str]) -> list[str]:
-    """A quoted text as written and, if that differs, with its escapes decoded: renderers do not escape."""
+    """A quoted text as written and, if different, with its escapes decoded, because renderers do not escape."""
     raw = found[1] if found[1] is not None else found[2]
     if "\\" not in raw:
         return [raw]

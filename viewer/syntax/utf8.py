@@ -20,7 +20,7 @@ _NOT_ASCII = lazy_regex(rb"(?:" + _WELL_FORMED + rb")++|(" + _BEGUN + rb"|[\x80-
 
 
 def ill_formed(data: bytes, base: int = 0) -> Iterator[Span]:
-    """One span for each maximal ill-formed part, which decodes to one U+FFFD."""
+    """One span per maximal ill-formed part, each of which decodes to one U+FFFD."""
     try:
         data.decode()
     except UnicodeDecodeError as error:

@@ -1,4 +1,4 @@
-"""Build YAML values from the events of the library, under the caps of `yaml_reader`."""
+"""Build YAML values from the events of the YAML library, within the limits of `yaml_reader`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SIMPLE_KEY = "while scanning a simple key"
 
 
 def read_events(data: bytes, base: int = 0) -> YamlReading:
-    """The value of one YAML document up to the first fault; no input raises."""
+    """The value of one YAML document up to the first fault. No input raises."""
     text = _Text(data[:LARGEST], base)
     stop: tuple[int, int] | None = None
     faults: list[YamlFault] = []
@@ -46,7 +46,7 @@ def read_events(data: bytes, base: int = 0) -> YamlReading:
 
 
 class _Text:
-    """Bytes as characters, and a map from character positions back to byte positions."""
+    """Bytes decoded to characters, and a map from character positions back to byte positions."""
 
     def __init__(self, data: bytes, base: int) -> None:
         self.characters = data.decode("utf-8", "replace")
@@ -70,7 +70,7 @@ class _Text:
         return self._base + position + len(self._data[position:].decode("utf-8", "replace")[:index].encode())
 
 
-class _Refused(Exception):  # noqa: N818 - it stops the reading, it is no error of ours
+class _Refused(Exception):  # noqa: N818 - stops the reading, but is not an error of ours
     """These characters are not allowed in a header."""
 
     def __init__(self, start: int, end: int) -> None:
@@ -98,7 +98,7 @@ class _Events(Reader, Scanner, Parser):
         return token
 
     def save_possible_simple_key(self) -> None:
-        """Track possible keys only as deep as values are read: each open one costs a check at every token."""
+        """Track possible keys only as deep as values are read, because each costs a check at every token."""
         if self.flow_level <= DEEPEST:
             super().save_possible_simple_key()
 
@@ -107,26 +107,26 @@ class _Events(Reader, Scanner, Parser):
 
 
 class _Building:
-    """A value that grows with the events, to keep what was read before a fault."""
+    """Builds a value event by event, so that what precedes a fault is kept."""
 
     def __init__(self, text: str) -> None:
         self.value: object = ""
         self.span = (0, 0)
         self.fault: tuple[int, int] | None = None
         self.is_unended = False
-        """True if the fault is an early end of the text."""
+        """True if the fault is that the text ends too early."""
         self._text = text
         self._events = _Events(text)
 
     def read(self) -> None:
-        """Take all events, or those before the first fault."""
+        """Read all events, or those before the first fault."""
         try:
             self._documents()
         except _Refused as refused:
             self.fault = refused.place
         except MarkedYAMLError as error:
             self.fault = self._place(error)
-        except (ValueError, OverflowError):  # `\UFFFFFFFF` is not a code point; the scanner is at its digits
+        except (ValueError, OverflowError):  # `\UFFFFFFFF` is not a code point, and the scanner is at its digits
             self.fault = (self._events.index - 2, self._events.index + 8)
 
     def _documents(self) -> None:
@@ -201,7 +201,7 @@ class _Building:
         return event
 
     def _place(self, error: MarkedYAMLError) -> tuple[int, int]:
-        """The characters of an error: an unclosed construct, or the unexpected character."""
+        """The characters that an error concerns: an unclosed construct, or an unexpected character."""
         begun, problem = error.context_mark, error.problem_mark
         if begun and error.context == _SIMPLE_KEY:
             return begun.index, begun.index + len(self._text[begun.index :].splitlines()[0].rstrip())
@@ -212,7 +212,7 @@ class _Building:
         return self._unended(begun.index if begun else at)
 
     def _unended(self, begun: int) -> tuple[int, int]:
-        """The construct that is open at the end of the text: a quote, or the innermost mapping or list."""
+        """The construct that is still open at the end: a quoted text, or the innermost mapping or list."""
         marks = self._events.marks
         if not self._text[begun:].strip() and marks:
             begun = marks[-1].index
@@ -225,7 +225,7 @@ def _marks(event: Event) -> tuple[int, int]:
 
 
 def _whole_characters(text: str) -> str:
-    """Join escaped surrogate pairs; a lone surrogate becomes U+FFFD."""
+    """Join escaped surrogate pairs, and replace a lone surrogate with U+FFFD."""
     if text.isascii():
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -17,7 +17,7 @@ TOO_LARGE = "yaml-too-large"
 
 
 class YamlFault(Struct, frozen=True, gc=False):
-    """A fault as a reason of E-PARSE-HEADER, and its bytes."""
+    """A fault: a reason of E-PARSE-HEADER, and the bytes at fault."""
 
     reason: str
     start: int
@@ -25,7 +25,7 @@ class YamlFault(Struct, frozen=True, gc=False):
 
 
 class YamlReading(Struct, frozen=True):
-    """A YAML text as mappings, lists and strings, up to the first fault."""
+    """The value of a YAML text, up to the first fault: mappings, lists and strings."""
 
     value: object
     faults: tuple[YamlFault, ...]
@@ -34,7 +34,7 @@ class YamlReading(Struct, frozen=True):
 
 
 def read_yaml(data: bytes, base: int = 0) -> YamlReading:
-    """The value of one YAML document up to the first fault; no input raises."""
+    """The value of one YAML document up to the first fault. No input raises."""
     plain = read_plain(data) if len(data) <= LARGEST else None
     if plain is not None:
         return YamlReading(plain.value, (), (base + plain.start, base + plain.end))

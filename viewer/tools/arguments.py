@@ -1,7 +1,7 @@
 """Positions of invalid arguments, found by a walk along the schema of the tool.
 
-A validator checks the values. The walk only finds positions, so that a large value with many faults costs no more than
-reading it.
+A validator checks the values. The walk only finds positions, so that a large value with many faults costs no more
+than reading it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ALWAYS_ALLOWED = "deadline_ms"
 MOST_FAULTS = 1_000
 MOST_STEPS = 200_000
 MOST_WORK = 20_000_000
-"""Schema size times number of values: larger arguments are not checked."""
+"""Schema size times number of values. Beyond this, arguments are not checked."""
 
 _CHOICE = ("enum",)
 _WALKED = frozenset(
@@ -47,11 +47,11 @@ _WALKED = frozenset(
         "else",
     }
 )
-"""Keywords whose faults are located part by part; all others apply to the value as a whole."""
+"""Keywords whose faults are located in parts of a value. All others apply to the value as a whole."""
 
 
 class ArgumentFault(Struct, frozen=True, gc=False):
-    """A fault in the arguments of a call; the span is empty if something is missing."""
+    """A fault in the arguments of a call. The span is empty if something is missing."""
 
     reason: str
     start: int
@@ -72,19 +72,19 @@ class Schematic:
         if self._whole is None:
             self._written = Written({}, 1)
         self._may_drop: bool | None = None
-        """True if the argument that is always allowed is not in the schema; None if that is not known yet."""
+        """True if the schema does not mention the argument that is always allowed; None if not yet known."""
         self._is_compiled = False
         self._validator: Validator | None = None
-        """For a plain schema: it takes long to load, and then a tenth of the time."""
+        """The validator for a plain schema. It is slow to load, but then takes a tenth of the time."""
         self._judges: dict[tuple[int, tuple[str, ...]], Judge | None] = {}
         self._patterns: dict[str, Schema] = {}
-        """Each pattern as a separate schema, kept so that it is compiled once."""
+        """Each pattern as a separate schema, cached so that it is compiled once."""
         self._missing: set[tuple[int, str]] = set()
-        """Reported missing arguments; several can have the same position."""
+        """The missing arguments that were reported. Several can share a position."""
         self._steps = 0
 
     def faults(self, node: JsonNode) -> list[ArgumentFault]:
-        """The faults of the arguments, by position."""
+        """The faults of the arguments, sorted by position."""
         schema = self._written.schema
         value, size = python_value(node)
         if self._whole is None or not schema or self._written.weight * size > MOST_WORK:
@@ -108,9 +108,9 @@ class Schematic:
         return sorted(found, key=lambda fault: (fault.start, fault.end))
 
     def accepts(self, value: dict[str, object], *, is_one_of_many: bool) -> bool:
-        """True if arguments with this value have no fault: most need no nodes. Members may be removed from it.
+        """True if arguments with this value have no fault. Avoids nodes, and may remove members from the value.
 
-        `is_one_of_many`: compiling a plain schema pays."""
+        `is_one_of_many`: there are enough calls that compiling a plain schema pays off."""
         if self._whole is None or not self._written.schema:
             return True
         if self._may_drop is not False:
@@ -133,7 +133,7 @@ class Schematic:
             value.pop(ALWAYS_ALLOWED, None)
 
     def _no_object(self, node: JsonNode, value: object) -> list[ArgumentFault]:
-        """The fault of arguments that are not an object, unless the schema explicitly allows that."""
+        """The fault of arguments that are not an object, unless the schema explicitly allows them."""
         schema = self._written.schema
         kinds = schema.get("type") if isinstance(schema, dict) else None
         if isinstance(kinds, list) and "object" not in kinds:
@@ -214,7 +214,7 @@ class Schematic:
     def _choose(
         self, parts: list[Schema | bool], only_one: bool, node: JsonNode, value: object
     ) -> Iterator[ArgumentFault]:
-        """No fault if an alternative fits; otherwise the faults under the intended one, if that is clear."""
+        """No fault if an alternative fits. Otherwise, the faults under the intended alternative, if it is clear."""
         fitting = sum(self._fits(part, None, value) for part in parts)
         if fitting == 1 or (fitting and not only_one):
             return
@@ -241,7 +241,7 @@ class Schematic:
 
 
 def python_value(node: JsonNode) -> tuple[object, int]:
-    """The value as validators expect it (no number is infinite), and the number of values in it."""
+    """The value as validators expect it, without infinite numbers, and the number of values in it."""
     size = 1
     if node.kind is JsonKind.OBJECT:
         mapping: dict[str, object] = {}
@@ -277,7 +277,7 @@ def _wanted(schema: Schema, value: dict[str, object]) -> list[str]:
 
 
 def _in_place(schema: Schema | bool) -> Iterator[Schema]:
-    """A schema and its subschemas for the same value."""
+    """A schema and those of its subschemas that apply to the same value."""
     waiting = [schema]
     while waiting:
         part = waiting.pop()
@@ -289,7 +289,7 @@ def _in_place(schema: Schema | bool) -> Iterator[Schema]:
 
 
 def _known_names(schema: Schema) -> set[str] | None:
-    """The member names in all parts; None if they are unclear."""
+    """The member names in all parts; None if they cannot be listed."""
     parts = list(_in_place(schema))
     if any("patternProperties" in part or part.get("additionalProperties", False) is not False for part in parts):
         return None
@@ -301,7 +301,7 @@ def _mentions(schema: Schema, name: str) -> bool:
 
 
 def _is_for(schema: Schema | bool, kind: str) -> bool:
-    """True if a schema describes objects (or arrays)."""
+    """True if a schema describes values of this kind, objects or arrays."""
     speaks = {"object": ("properties", "required"), "array": ("items", "prefixItems")}[kind]
     for part in _in_place(schema):
         kinds = part.get("type")
@@ -311,5 +311,5 @@ def _is_for(schema: Schema | bool, kind: str) -> bool:
 
 
 def _is_choice(schema: Schema | bool) -> bool:
-    """True if a schema lists its values; null is a list of one."""
+    """True if a schema lists its values. The type null is a list of one."""
     return isinstance(schema, dict) and ("enum" in schema or schema.get("type") == ["null"])

@@ -10,16 +10,16 @@ from viewer.syntax.json_text import check_json, read_json
 from viewer.syntax.json_tree import JsonNode
 from viewer.tools.embedded import first_json, json_values, yaml_values
 
-if TYPE_CHECKING:  # imported on use: most texts declare nothing
+if TYPE_CHECKING:  # imported on use, because most texts declare nothing
     from viewer.tools.arguments import ArgumentFault, Schematic
 
 PREFIX = "functions."
 MANY_CALLS = 256
-"""From then on, plain schemas are compiled."""
+"""From this many calls on, plain schemas are compiled."""
 
 
 class _Declared(Struct, frozen=True):
-    """A declared schema; `texts` is True for YAML, where every scalar is a string."""
+    """A declared schema. `texts` is true for YAML, where every scalar is a string."""
 
     schema: object
     document: object = None
@@ -27,15 +27,15 @@ class _Declared(Struct, frozen=True):
 
 
 class Declarations:
-    """The tools that a transcript declares; the last declaration of a name wins."""
+    """The tools that a transcript declares. The last declaration of a name wins."""
 
     def __init__(self) -> None:
         self._declared: dict[str, _Declared] = {}
         self._schematics: dict[str, Schematic] = {}
         self._count = 0
-        """The number of declarations that were read."""
+        """How many declarations were read."""
         self._calls = 0
-        """The number of calls whose arguments were checked without nodes."""
+        """How many calls had their arguments checked without nodes."""
 
     def read(self, text: str) -> bool:
         """Read the body of a system or developer message; True if it declares tools."""
@@ -61,11 +61,11 @@ class Declarations:
         return bool(self._declared)
 
     def knows(self, tool: str) -> bool:
-        """True if a tool with this name is declared; the prefix `functions.` is ignored."""
+        """True if a tool with this name is declared, with or without the prefix `functions.`."""
         return tool.removeprefix(PREFIX) in self._declared
 
     def check(self, tool: str, data: bytes, base: int) -> list[ArgumentFault]:
-        """The faults of arguments in JSON text at offset `base`; none if it is not JSON."""
+        """The faults of arguments given as JSON text at offset `base`; none if it is not JSON."""
         if not self.knows(tool) or check_json(data, base) is not None:
             return []
         node = read_json(data, base).node
@@ -76,7 +76,7 @@ class Declarations:
         return self._schematic(_plain(tool)).faults(node) if self.knows(tool) else []
 
     def accepts(self, tool: str, value: dict[str, object]) -> bool:
-        """True if arguments with this value have no fault; members may be removed from it."""
+        """True if arguments with this value have no fault. May remove members from the value."""
         self._calls += 1
         name = tool.removeprefix(PREFIX)
         schematic = self._schematics.get(name)

@@ -1,4 +1,4 @@
-"""JSON and YAML embedded in prose: the whole text, fenced blocks, or values within prose."""
+"""Find JSON and YAML embedded in prose: as the whole text, in fenced blocks, or inline."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def json_values(text: str) -> Iterator[object]:
 
 
 def _pairs(text: str) -> Iterator[tuple[int, int]]:
-    """Matching brackets. A string ends with its line, so that a lone quote in prose does little harm."""
+    """The matching brackets. A string ends with its line, so that a lone quote in prose does little harm."""
     opened: list[tuple[str, int]] = []
     for found in _BRACKETS.finditer(text):
         mark = found[0]
@@ -66,7 +66,7 @@ def first_json(text: str) -> list[object]:
 
 
 def _first(text: str) -> Generator[object, None, int]:
-    """Yield the values and return where they end, in characters."""
+    """Yield the values, and return the character position where they end."""
     data = text.encode("utf-8", "replace")
     position = 0
     while found := _NEXT_VALUE.match(data, position):

@@ -1,4 +1,4 @@
-"""Tools in JSON or YAML documents: OpenAPI paths, chat-completions functions, names with parameters."""
+"""Find tools in JSON or YAML documents: OpenAPI paths, chat-completions functions, names with parameters."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SCHEMA_KEYS = ("$ref", "anyOf", "oneOf", "allOf", "properties")
 
 
 class Tool(Struct, frozen=True):
-    """A tool: name, argument schema, and the document that its references point into."""
+    """A tool: its name, its argument schema, and the document that its references point into."""
 
     name: str
     schema: object
@@ -29,7 +29,7 @@ class Tool(Struct, frozen=True):
 
 
 def tools_in(document: object, *, list_of_functions: bool = False) -> Iterator[Tool]:
-    """The tools of a document; an entry in a list of functions needs only a name."""
+    """The tools in a document. An entry in a list of functions needs only a name."""
     waiting: list[tuple[object, int]] = [(document, 0)]
     while waiting:
         value, depth = waiting.pop()
@@ -64,7 +64,7 @@ def _function(value: Mapping, document: object, named: bool) -> Tool | None:
 
 
 def _is_schema(value: object) -> bool:
-    """True if parameters are a schema, and not the arguments of an example call."""
+    """True if parameters are a schema rather than the arguments of an example call."""
     if not isinstance(value, dict):
         return False
     kind = value.get("type")
@@ -78,7 +78,7 @@ def _is_schema(value: object) -> bool:
 
 
 def _operations(document: Mapping, whole: object) -> Iterator[Tool]:
-    """The operations of OpenAPI `paths`. Operations with the same name accept what any of them accepts."""
+    """The operations in OpenAPI `paths`. If several have the same name, the tool accepts what any of them accepts."""
     paths = document.get("paths")
     found: dict[str, list[object]] = {}
     for path, item in paths.items() if isinstance(paths, dict) else ():
@@ -95,7 +95,7 @@ def _operations(document: Mapping, whole: object) -> Iterator[Tool]:
 
 
 def _operation_name(operation: Mapping, path: str) -> str:
-    """Its id, or the last segment of its path that is not a parameter."""
+    """The id of an operation, or the last segment of its path that is not a parameter."""
     given = operation.get("operationId")
     if isinstance(given, str) and given.strip():
         return given.strip()
@@ -122,7 +122,7 @@ def _arguments(operation: Mapping, shared: object, document: object) -> object:
 
 
 def _body(operation: Mapping, document: object) -> object:
-    """The schema of the JSON body, or of another media type if there is no JSON."""
+    """The schema of the JSON body, or of another media type if it has no JSON."""
     content = _followed(operation.get("requestBody"), document).get("content")
     if not isinstance(content, dict):
         return None
@@ -132,7 +132,7 @@ def _body(operation: Mapping, document: object) -> object:
 
 
 def _parameter_schema(parameter: Mapping) -> object:
-    """The schema of a parameter; in older documents the parameter itself has the type."""
+    """The schema of a parameter. In older documents, the parameter itself has the type."""
     if isinstance(parameter.get("schema"), dict):
         return parameter["schema"]
     content = parameter.get("content")
@@ -154,7 +154,7 @@ def _merged(body: object, properties: Mapping, required: list[object], document:
 
 
 def _followed(value: object, document: object) -> Mapping:
-    """Follow references to a mapping; empty if there is none."""
+    """The mapping at the end of a chain of references; empty if there is none."""
     for _ in range(MOST_REFERENCES):
         if not isinstance(value, dict):
             return {}

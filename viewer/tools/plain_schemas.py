@@ -1,4 +1,4 @@
-"""Fast path for the simple JSON Schemas that most tools declare; the validator loads slowly."""
+"""Fast path for the simple JSON Schemas that most tools declare, because the validator loads slowly."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from viewer.tools.schema_keywords import TYPES
 from viewer.tools.validate import Schema, compiled, is_kind, is_valid
 
 Judge = Callable[[object], bool]
-"""True if a value fits a schema."""
+"""Returns True if a value fits a schema."""
 
 MOST_WORDS = 64
-"""The maximum length of a list; the validator does not search longer lists linearly."""
+"""The maximum length of a list. Longer ones are left to the validator, which does not search them linearly."""
 
 _SAID = frozenset({"type", "enum", "properties", "required", "additionalProperties", "items"})
 _KINDS = frozenset(TYPES.values())
 
 
 def judge_of(schema: Schema | bool) -> Judge | None:
-    """A function that checks values against a written-out schema; None if the schema is unusable."""
+    """A function that checks values against an expanded schema; None if the schema is unusable."""
     if is_plain(schema):
         return partial(fits, schema)
     validator = compiled(schema)
@@ -27,7 +27,7 @@ def judge_of(schema: Schema | bool) -> Judge | None:
 
 
 def is_plain(schema: object) -> bool:
-    """True if a written-out schema uses only types, names and lists of words."""
+    """True if an expanded schema uses only types, names and lists of words."""
     if isinstance(schema, bool):
         return True
     if not isinstance(schema, dict) or not schema.keys() <= _SAID:

@@ -1,7 +1,7 @@
-"""JSON Schema made safe for untrusted input: references written out, size bounded, unusable parts left open.
+"""Make a JSON Schema safe for untrusted input: expand its references, bound its size, leave unusable parts open.
 
-Nothing is ever fetched: a reference that the document does not resolve accepts anything. So do parts beyond the caps,
-and every keyword that violates JSON Schema.
+Nothing is ever fetched: a reference that does not resolve within the document accepts anything. So do parts beyond the
+limits and keywords that violate JSON Schema.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ PatternTest = Callable[[str], bool]
 Guards = tuple[tuple[Schema, str], ...]
 
 LARGEST = 8_000
-"""The maximum number of keyword values and subschemas per tool, with references written out."""
+"""The maximum number of keyword values and subschemas per tool, with references expanded."""
 DEEPEST = 40
 LONGEST_REFERENCE = 1_000
 LONGEST_PATTERN = 1_000
@@ -41,7 +41,7 @@ MOST_PATTERNS = 100
 _PERCENT = lazy_regex("(?:%[0-9A-Fa-f]{2})+")
 _REFERENCES = ("$ref", "$recursiveRef", "$dynamicRef")
 _EXACT = frozenset({"not", "if", "oneOf", "contains"})
-"""Keywords that would refuse too much if their subschema accepts too much."""
+"""Keywords that refuse too much if their subschema accepts too much."""
 
 
 class Written(Struct, frozen=True):
@@ -52,7 +52,7 @@ class Written(Struct, frozen=True):
 
 
 class _Part(Struct, frozen=True):
-    """A subschema to be written, and its destination."""
+    """A subschema to expand, and its destination."""
 
     raw: object
     holder: Any
@@ -65,9 +65,9 @@ class _Part(Struct, frozen=True):
 def write_out(
     schema: object, roots: tuple[object, ...] = (), *, texts: bool = False, usable: PatternTest | None = None
 ) -> Written:
-    """Write out a schema. With `texts`, all its scalars were read as strings, like those of YAML.
+    """Expand a schema. With `texts`, all its scalars were read as strings, as in YAML.
 
-    `usable` selects the patterns to keep; by default all."""
+    `usable` selects the patterns to keep, by default all."""
     return _Writer((schema, *roots), texts, usable).write(schema)
 
 
@@ -87,7 +87,7 @@ class _Writer:
         while self.waiting:
             part = self.waiting.popleft()
             value = self._schema(part)
-            if isinstance(part.key, int) or part.key in part.holder:  # it may have been loosened meanwhile
+            if isinstance(part.key, int) or part.key in part.holder:  # it may have been loosened in the meantime
                 part.holder[part.key] = value
         top = result[0]
         return Written(top if isinstance(top, dict) else top is not False, self.weight)
@@ -110,7 +110,7 @@ class _Writer:
         return written
 
     def _follow(self, raw: object) -> object:
-        """Follow a reference; sibling keywords apply as well."""
+        """Follow a reference. Its sibling keywords apply as well."""
         for _ in range(32):
             if not isinstance(raw, dict):
                 return raw
@@ -135,7 +135,7 @@ class _Writer:
         return None
 
     def _kind(self, raw: Schema, written: Schema, guards: Guards) -> None:
-        """Write `type`, `enum` and `const`; `nullable` adds null to them."""
+        """Write `type`, `enum` and `const`, and add null to them if the schema is `nullable`."""
         given = raw.get("type")
         names = [given] if isinstance(given, str) else given if isinstance(given, list) else []
         known = [TYPES[name] for name in names if isinstance(name, str) and name in TYPES]
@@ -157,7 +157,7 @@ class _Writer:
             written["enum"] = [*choice, None]
 
     def _pays(self, values: list[object]) -> bool:
-        """True if there is room for these values, by their number and size."""
+        """True if there is room for these values, given their number and size."""
         waiting = list(values)
         cost = 0
         while waiting and cost <= self.left:
@@ -278,7 +278,7 @@ _CONSTRAINING = frozenset((*NUMBERS, *COUNTS, *FLAGS, *SCHEMAS, *MAPS, *LISTS)) 
 
 
 def pointed_at(root: object, reference: str) -> object:
-    """The target of a JSON pointer (`#/components/schemas/Order`); None if there is none."""
+    """The target of a JSON pointer such as `#/components/schemas/Order`; None if there is none."""
     pointer = _PERCENT.sub(_unquoted, reference[1:])
     if pointer and not pointer.startswith("/"):
         return None

@@ -1,4 +1,4 @@
-"""The JSON Schema keywords that are checked, by the shape of their value, and tolerant readers for these values."""
+"""The JSON Schema keywords that are checked, by the type of their value, and tolerant readers for these values."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _LARGEST = 1e300
 
 
 def as_flag(value: object) -> bool:
-    """True if a keyword is switched on; YAML readers return the word."""
+    """True if a keyword is switched on, possibly as text from a YAML reader."""
     return value is True or value == "true"
 
 
@@ -62,7 +62,7 @@ def as_number(value: object) -> int | float | None:
 
 
 def options(schema: dict[str, object], kinds: list[str], texts: bool) -> list[object] | None:
-    """The values that `enum` or `const` allow; scalars read as texts are converted as the type requires."""
+    """The values that `enum` or `const` allows. Scalars that were read as text are converted to the required type."""
     given = schema.get("enum")
     values = given if isinstance(given, list) and given else [schema["const"]] if "const" in schema else None
     if values is None or not texts:
@@ -71,7 +71,7 @@ def options(schema: dict[str, object], kinds: list[str], texts: bool) -> list[ob
 
 
 def _readings(value: object, kinds: list[str]) -> list[object]:
-    """The possible values of a plain YAML scalar."""
+    """The values that a plain YAML scalar may mean."""
     if not isinstance(value, str):
         return [value]
     readings: list[object] = [value] if not kinds or "string" in kinds else []

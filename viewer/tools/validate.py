@@ -1,4 +1,4 @@
-"""Validation with jsonschema-rs: no network, no files, patterns in linear time, no exceptions."""
+"""Validate values with jsonschema-rs: no network, no files, linear-time patterns, no exceptions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Schema = dict[str, Any]
 
 
 def compiled(schema: Schema | bool) -> Validator | None:
-    """Compile a validator; None if the schema is unusable. Nothing is fetched, and patterns take linear time."""
+    """Compile a validator; None if the schema is unusable. Nothing is fetched, and patterns run in linear time."""
     from jsonschema_rs import Draft202012Validator, RegexOptions
 
     options = RegexOptions(size_limit=1 << 20, dfa_size_limit=1 << 20)
@@ -22,7 +22,7 @@ def compiled(schema: Schema | bool) -> Validator | None:
 
 
 def is_usable(pattern: str) -> bool:
-    """True if the engine accepts this pattern; it has no look-around, for example."""
+    """True if the engine accepts this pattern. It refuses look-around, for example."""
     return compiled({"pattern": pattern}) is not None
 
 
@@ -35,7 +35,7 @@ def is_valid(validator: Validator, value: object) -> bool:
 
 
 def is_kind(schema: Schema, value: object) -> bool:
-    """True if a value has one of the types that a schema names."""
+    """True if a value has one of the types that the schema names."""
     kinds = schema.get("type")
     return kinds is None or any(kind in kinds for kind in _kinds(value))
 

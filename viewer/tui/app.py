@@ -1,4 +1,4 @@
-"""App: opens inputs, keeps one main screen for each, and ends without a trace of what it showed."""
+"""The app: opens inputs, keeps one main screen per input, and leaves no trace of what it showed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from msgspec import Struct, field
 from textual import events
 from textual.app import App
 from textual.binding import Binding, BindingsMap
-from textual.command import Provider
 from textual.css.query import NoMatches
 from textual.dom import NoScreen
 from textual.filter import LineFilter, Monochrome, NoColor
@@ -37,22 +36,25 @@ from viewer.tui.keys import by_id
 from viewer.tui.main.follow_worker import FollowOptions
 from viewer.tui.main.messages import DocumentRead, FileWanted, LeaveWanted, OpenWanted, ThemeWanted, ViewRestarted
 from viewer.tui.main.screen import MainScreen
-from viewer.tui.palette import command_provider
+from viewer.tui.session import Changed
 from viewer.tui.settings.settings import Settings, theme_in_force
-from viewer.tui.startup import Opener
+from viewer.tui.settings.state_file import StateFile
+from viewer.tui.startup import Opener, is_stream
 from viewer.tui.terminal.driver import resilient
 from viewer.tui.terminal.output_guard import OutputGuard
 from viewer.tui.terminal.resume_screen import resume_screen
 from viewer.tui.themes.switcher import ThemeSwitcher
 
 if TYPE_CHECKING:
-    from viewer.tui.dialogs.files import Choice
-    from viewer.tui.dialogs.folder_watch import FolderWatch
     from viewer.tui.dialogs.themes import ThemeScreen
+    from viewer.tui.files.catalog import Catalog
+    from viewer.tui.files.folder_watch import FolderWatch
+    from viewer.tui.files.live_sources import LiveSources
+    from viewer.tui.files.screen import Choice
 
 
 class ViewOptions(Struct, frozen=True):
-    """The options of the command line about the view."""
+    """View options from the command line."""
 
     format: str | None = None
     reading: ReadOptions | None = None
@@ -62,20 +64,21 @@ class ViewOptions(Struct, frozen=True):
     ascii_only: bool = False
     go_to: str = ""
     follow: bool = False
-    """Wait for files that do not exist yet, and stay at the end of what grows."""
+    """Wait for files that do not exist yet, and keep the view at the end of growing ones."""
     from_start: bool = False
     stall_after: float | None = None
-    """Seconds without data inside a message after which the title says that the input has stalled."""
+    """Seconds without data inside a message before the title reports a stall."""
     compared: str = ""
-    """A file to compare the first one with."""
+    """The file to compare with the first one."""
     settings: Settings = field(default_factory=Settings)
 
 
 LOOK_SECONDS = 0.5
-"""Between two checks for new files in a folder."""
+"""Seconds between two checks for new files in a folder."""
 COLLECTOR = (2000, 5, 100)
-"""Collect young objects often, because ten thousand of them cost a frame one or two milliseconds. The objects of a
-document are never traversed: they are frozen when it has been read."""
+"""Garbage collector thresholds. Young objects are collected often, because collecting ten thousand of them costs a
+frame one or two milliseconds. The collector never traverses the objects of a document: they are frozen once it has been
+read."""
 
 
 class ViewerApp(App[int], inherit_bindings=False):
@@ -83,8 +86,7 @@ class ViewerApp(App[int], inherit_bindings=False):
 
     TITLE = "ocmlview"
     CSS_PATH: ClassVar[list[PurePath | str]] = [bundled("themes") / "viewer.tcss"]
-    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {command_provider()}
-    ENABLE_COMMAND_PALETTE = True
+    ENABLE_COMMAND_PALETTE = False
 
     def __init__(
         self,
@@ -94,14 +96,15 @@ class ViewerApp(App[int], inherit_bindings=False):
         *,
         watch: Watch = FolderWatcher,
         guard: TerminalGuard | None = None,
+        state: StateFile | None = None,
         taken: Callable[[], None] | None = None,
         tunes_memory: bool = False,
     ) -> None:
-        """`first` is the first input, already open: a pipe can be opened only once.
+        """`first` is the first input, already open because a pipe can be opened only once.
 
-        `guard` restores the terminal after a fatal signal; None if the app does not own the terminal. `taken` is called
-        when the app takes over an alternate screen that already shows the first page. `tunes_memory` is for an app that
-        has the process for itself."""
+        `guard` restores the terminal after a fatal signal; it is None if the app does not own the terminal. Without
+        `state`, nothing survives the end. `taken` is called when the app takes over an alternate screen that already
+        shows the first page. Set `tunes_memory` if the app has the process to itself."""
         self.options = options or ViewOptions()
         self.settings = self.options.settings
         super().__init__()
@@ -118,15 +121,17 @@ class ViewerApp(App[int], inherit_bindings=False):
         self._first = first
         self._opener = Opener(self.options.format, self.options.reading, self.options.follow, watch=watch)
         self._place = 0
-        self._folder: str | None = None
-        self._lists_sessions = False
-        """True if the file was chosen in the list of sessions."""
+        self._catalog: Catalog | None = None
+        """The list from which files are chosen."""
+        self._sources: LiveSources | None = None
+        """Several followed inputs."""
         self._folder_watch: FolderWatch | None = None
         self._output_guard = OutputGuard(self.options.ascii_only)
         self._screens: dict[str, MainScreen] = {}
         self._notice = self.themes.notice or self.settings.notice
         self._compared = self.options.compared
         self._guard = guard
+        self._state = StateFile() if state is None or self.options.strict else state
         self._tunes_memory = tunes_memory
         self._crash: tuple[type[BaseException] | None, BaseException | None, TracebackType | None] = (None, None, None)
         if guard is not None:
@@ -135,7 +140,8 @@ class ViewerApp(App[int], inherit_bindings=False):
             self.driver_class = resume_screen(self.driver_class, taken)
 
     def on_load(self) -> None:
-        """Install the handlers before the app takes the terminal: a fault in between would leave it half set up."""
+        """Install the handlers before the app takes the terminal. Otherwise, a crash in between would leave the
+        terminal half set up."""
         if self._guard:
             handle_signals(self, self._guard)
             handle_faults(self)
@@ -144,59 +150,88 @@ class ViewerApp(App[int], inherit_bindings=False):
         """Open the first file, or the list of a folder."""
         self.themes.watch()
         self.set_interval(LOOK_SECONDS, self._look_for_files)
-        if not self.paths:
-            self._list_sessions()
-        elif is_directory(self.paths[0]):
-            self._list_folder(self.paths[0], opens_newest=self.options.follow)
-        else:
+        if len(self.paths) == 1 and not is_directory(self.paths[0]):
             self._open(0)
+        else:
+            if self.options.follow and len(self.paths) > 1:
+                self._follow_several()
+            self._list_files(opens_newest=self.options.follow and len(self.paths) == 1)
 
     def on_unmount(self) -> None:
         self.themes.stop_watching()
+        if self._sources is not None:
+            self._sources.close()
+        self._state.save()
 
     # Files.
 
-    def _list_folder(self, folder: str, *, opens_newest: bool = False) -> None:
-        """Show the files of a folder; leaving the list ends the app."""
-        from viewer.tui.dialogs.file_table import FileTable, Reading
-        from viewer.tui.dialogs.files import FilesScreen
-        from viewer.tui.dialogs.folder_watch import FolderWatch
+    def _follow_several(self) -> None:
+        """Follow all named inputs, also those that no screen shows."""
+        from viewer.tui.files.live_sources import LiveSources
 
-        audience = DisplayState(strict=self.options.strict).audience
-        table = FileTable(folder, reading=Reading(audience, self.options.format, self.options.reading))
-        style = Style(color=True, ascii=self.options.ascii_only, wrapped=True)
+        sources = self._sources = LiveSources(self._opener, self.paths, self._stall_after, self._screens)
+        self.run_worker(sources.run(), group="tail")
+        self.set_interval(LOOK_SECONDS, self._draw_states)
 
-        def choose(choice: Choice | None) -> None:
-            if choice is None:
-                self.exit()
-                return
-            self.paths = list(choice.order)
-            self._folder_watch = FolderWatch(FileTable(folder), choice.known)
-            self._open(self.paths.index(choice.path))
+    def _draw_states(self) -> None:
+        """Draw the number of live inputs again."""
+        if self.screen_stack and isinstance(self.screen, MainScreen) and self.screen.is_mounted:
+            self.screen.redraw(Changed.TITLE)
 
-        self._folder, self._folder_watch = folder, None
-        self.push_screen(FilesScreen(self.themes.painter, table, folder, style, opens_newest=opens_newest), choose)
+    @property
+    def _stall_after(self) -> float:
+        return self.options.stall_after or self.settings.stall_after
 
-    def _list_sessions(self) -> None:
-        """Show the sessions of agents; leaving the list ends the app."""
+    def _list_files(self, notice: str = "", *, opens_newest: bool = False) -> None:
+        """Show the list of files, with a notice; leaving it ends the app."""
         from viewer.sources.sessions import Surroundings
-        from viewer.tui.dialogs.sessions import SessionsScreen
+        from viewer.tui.files.facts import Reading
+        from viewer.tui.files.lists import catalog_of
+        from viewer.tui.files.screen import FilesScreen
 
-        def choose(path: str | None) -> None:
-            if path is None:
-                self.exit()
-                return
-            self.paths = [path]
-            self._lists_sessions = True
-            self._open(0)
+        options, self._folder_watch = self.options, None
+        if self._catalog is None:
+            reading = Reading(self._first_display.audience, options.format, options.reading)
+            around = Surroundings(more=self.settings.places)
+            self._catalog = catalog_of(self.paths, reading, around, follows=options.follow)
+        style = Style(color=True, ascii=options.ascii_only, wrapped=True)
+        shown = FilesScreen(
+            *(self.themes.painter, self._catalog, style, self.settings.actions),
+            compare=self._compare_files,
+            state_of=self._sources.state if self._sources else lambda path: None,
+            opens_newest=opens_newest,
+            notice=notice,
+        )
+        self.push_screen(shown, self._choose)
 
-        style = Style(color=True, ascii=self.options.ascii_only, wrapped=True)
-        around = Surroundings(more=self.settings.places)
-        self.push_screen(SessionsScreen(self.themes.painter, around, style), choose)
+    def _choose(self, choice: Choice | None) -> None:
+        """Open the file that was chosen in the list."""
+        from viewer.tui.files.folder_watch import FolderWatch
+        from viewer.tui.files.listing import FileListing
+
+        if choice is None:
+            self.exit()
+            return
+        self.paths = list(choice.order)
+        listing = self._catalog.listing if self._catalog else None
+        if isinstance(listing, FileListing) and listing.folder is not None:
+            self._folder_watch = FolderWatch(FileListing(listing.folder), choice.known)
+        self._open(self.paths.index(choice.path), search=choice.search, follows=choice.follows)
+
+    def _compare_files(self, one: str, other: str) -> None:
+        """Compare two files of the list."""
+        from viewer.tui.insight.diff import DiffScreen
+
+        options, style = self.options, Style(color=True, ascii=self.options.ascii_only, wrapped=True)
+        formats = options.format, options.format
+        shown = DiffScreen(
+            self.themes.painter, style, (one, other), formats, options.reading, self._first_display.audience
+        )
+        self.push_screen(shown)
 
     def _look_for_files(self) -> None:
-        """Add new files of the folder. A followed file makes room for a newer one."""
-        if self._folder_watch is None or not self.screen_stack:  # the app is ending
+        """Add new files of the folder. When following, switch to a newer file."""
+        if self._folder_watch is None or not self.screen_stack:  # the app is shutting down
             return
         new, shown = self._folder_watch.step(), self.screen
         if not new or not isinstance(shown, MainScreen):
@@ -214,11 +249,12 @@ class ViewerApp(App[int], inherit_bindings=False):
         else:
             shown.host.notify(f"New transcript: {newest.name}. Press [ or ] to go to it.")
 
-    def _open(self, place: int) -> None:
-        """Show one of the files. If it cannot be opened, the open screen says why, or the app ends."""
+    def _open(self, place: int, *, search: str = "", follows: bool = False) -> None:
+        """Show one of the files, at the first match of a search. If it cannot be opened, the open screen says why, or
+        the app ends."""
         path = self.paths[place]
         try:
-            screen = self._screens.get(path) or self._make_screen(path)
+            screen = self._screens.get(path) or self._make_screen(path, follows=follows)
         except ViewerError as error:
             self._report(str(error))
             return
@@ -230,40 +266,62 @@ class ViewerApp(App[int], inherit_bindings=False):
             self.switch_screen(screen)
         else:
             self.push_screen(screen)
+        if search:
+            self.call_after_refresh(lambda: screen.search.search_for(search))
         if self._notice:
             notice, self._notice = self._notice, ""
             self.call_after_refresh(lambda: screen.host.notify(notice))
+        if self._state.wants_welcome and not screen.session.display.debug and not self._compared:
+            self._welcome(screen)
         if self._compared:
             other, self._compared = self._compared, ""
             self.call_after_refresh(lambda: screen.program.compare(other))
 
+    def _welcome(self, screen: MainScreen) -> None:
+        """Show the first keys over the first file that is opened."""
+        from viewer.tui.dialogs.welcome import WelcomeScreen
+
+        self._state.welcomed()
+        self.push_screen(WelcomeScreen(self.themes.painter, screen.printing, screen.actions))
+
     def _report(self, sentence: str) -> None:
         if isinstance(self.screen, MainScreen):
             self.screen.host.notify(as_sentence(f"Cannot open the file: {sentence}"))
+        elif self._catalog is not None:
+            self._list_files(as_sentence(f"Cannot open the file: {sentence}"))
         else:
             self.exit(2, message=trusted(f"ocmlview: {sentence}"))
 
-    def _make_screen(self, path: str) -> MainScreen:
+    @property
+    def _first_display(self) -> DisplayState:
+        """How each file is opened."""
         options = self.options
-        source, self._first = self._first, None
-        document = self._opener.document(path, source)
         channels = ALL_CHANNELS if Reveal.ALL in options.revealed else options.revealed & ALL_CHANNELS
         debug = bool(options.revealed)
-        display = DisplayState(debug=debug, strict=options.strict, channels=channels if debug else FIRST_CHANNELS)
+        return DisplayState(debug=debug, strict=options.strict, channels=channels if debug else FIRST_CHANNELS)
+
+    def _make_screen(self, path: str, *, follows: bool) -> MainScreen:
+        options = self.options
+        source, self._first = self._first, None
+        live = self._sources.take(path) if self._sources else None
+        again = self._opener.live_again(path) if follows and live is None else ""
+        document = live or (self._opener.document(path, source) if isinstance(again, str) else again)
         return MainScreen(
             document,
-            display,
+            self._first_display,
             self.themes.painter,
             ascii_only=options.ascii_only,
             start_at=options.go_to,
             files=self.paths,
             following=FollowOptions(
-                options.follow,
+                options.follow or follows,
                 options.from_start,
-                options.stall_after or self.settings.stall_after,
+                self._stall_after,
                 lambda: self._opener.live_again(path),
+                lambda: self._sources.words(path) if self._sources else "",
             ),
             settings=self.settings,
+            state=StateFile() if is_stream(path) else self._state,
         )
 
     def on_file_wanted(self, event: FileWanted) -> None:
@@ -287,31 +345,36 @@ class ViewerApp(App[int], inherit_bindings=False):
         self.leave_document()
 
     def leave_document(self) -> None:
-        """Return to the list of the folder, or end the app."""
-        if self._folder is None and not self._lists_sessions:
+        """Return to the list of files, or end the app. Several followed inputs stay open, each at its place."""
+        if self._catalog is None:
             self.exit()
             return
         self.pop_screen()
+        if self._sources is not None:
+            self._list_files()
+            return
         for screen in self._screens.values():
             self.uninstall_screen(screen)
             screen.remove()
         self._screens.clear()
-        if self._folder is None:
-            self._list_sessions()
-        else:
-            self._list_folder(self._folder)
+        self._list_files()
 
     # Palette and themes.
 
     def action_command_palette(self) -> None:
-        """Show the palette, unless it is open."""
-        from viewer.tui.dialogs.dismiss_once import Palette
+        """Show the palette of the main screen or of the list of files, or close it; other screens have none."""
+        from viewer.tui.dialogs.palette import PaletteScreen
+        from viewer.tui.files.screen import FilesScreen
 
-        if not isinstance(self.screen, Palette):
-            self.push_screen(Palette(id="--command-palette"))
+        if isinstance(self.screen, MainScreen):
+            self.screen.commands.open_palette()
+        elif isinstance(self.screen, FilesScreen):
+            self.screen.open_palette()
+        elif isinstance(self.screen, PaletteScreen):
+            self.screen.dismiss(None)
 
     def on_theme_wanted(self, event: ThemeWanted) -> None:
-        """Use a theme, or show the list of themes. Without a choice, the earlier theme returns."""
+        """Apply a theme, or show the list of themes and return to the earlier theme if none is chosen."""
         from viewer.tui.dialogs.themes import ThemeScreen
 
         if event.name:
@@ -329,14 +392,14 @@ class ViewerApp(App[int], inherit_bindings=False):
         self.themes.preview(event.name)
 
     def redraw_screens(self) -> None:
-        """Redraw all widgets of all screens, also of the screens that are not shown now."""
+        """Redraw all widgets of all screens, including screens that are covered."""
         for screen in {*self.screen_stack, *self._installed_screens.values()}:
             if not callable(screen) and screen.is_attached:
                 for widget in screen.walk_children(with_self=True):
                     widget.refresh()
 
     def remark(self, sentence: str) -> None:
-        """Show a sentence on the last main screen."""
+        """Notify on the topmost main screen."""
         for screen in reversed(self.screen_stack):
             if isinstance(screen, MainScreen):
                 screen.host.notify(sentence)
@@ -353,35 +416,35 @@ class ViewerApp(App[int], inherit_bindings=False):
         await super().on_event(event)
 
     def on_document_read(self, event: DocumentRead) -> None:
-        """Exempt the document from garbage collection: it stays."""
+        """Exempt the document from garbage collection: it stays until the app ends."""
         if self._tunes_memory:
             gc.freeze()
 
     def on_view_restarted(self, event: ViewRestarted) -> None:
-        """Release earlier readings with their files, which are exempt from garbage collection."""
+        """Release earlier readings and their files, which were exempt from garbage collection."""
         if self._tunes_memory:
             gc.unfreeze()
             gc.collect()
             gc.freeze()
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """Add the output guard as the last filter, and remove Textual's filters for NO_COLOR: they turn the colors of
-        the terminal into black on black. The theme without colors replaces them."""
+        """Add the output guard as the last filter, and drop Textual's NO_COLOR filters, which turn the terminal's
+        colors into black on black. Our theme without colors replaces them."""
         filters = (filter for filter in super().get_line_filters() if not isinstance(filter, Monochrome | NoColor))
         return [*filters, self._output_guard]
 
     # Faults.
 
     def _fatal_error(self) -> None:
-        """Record where the app failed, without any text that it showed."""
+        """Record where the app crashed, without any text that it showed."""
         self.bell()
         self._remember(sys.exc_info()[1])
         self._close_messages_no_wait()
 
     def _handle_exception(self, error: Exception) -> None:
-        """The same for an exception in a handler, a worker or while drawing: no locals, no message."""
+        """Handle a crash in an event handler, a worker, or a redraw: record no locals and no message."""
         removed_early = self._exit and isinstance(fault_of(error), NoMatches | NoScreen)
-        if not removed_early:  # while the app ends, handlers may miss widgets
+        if not removed_early:  # during shutdown, handlers may look for widgets that are gone
             self._return_code = 1
             if self._exception is None:
                 self._exception = error
@@ -390,27 +453,33 @@ class ViewerApp(App[int], inherit_bindings=False):
         self._close_messages_no_wait()
 
     def _remember(self, error: BaseException | None) -> None:
-        """Keep the first fault: later ones follow from it."""
+        """Keep the first crash: later ones follow from it."""
         if error is not None and self._crash[0] is None:
             fault = fault_of(error)
             self._crash = (type(fault), fault, fault.__traceback__)
 
     @property
     def crash(self) -> tuple[type[BaseException] | None, BaseException | None, TracebackType | None]:
-        """The exception that ended the app, if any."""
+        """The exception that crashed the app, if any."""
         return self._crash
 
     def finish_writing(self) -> None:
-        """Send pending bytes to the terminal, also after a fault and before its report."""
+        """Flush pending bytes to the terminal, even after a crash and before its report."""
         if self._driver is not None:
             self._driver.close()
 
 
-def run_app(paths: Sequence[str], options: ViewOptions, taken: Callable[[], None] | None = None) -> int:
+def run_app(
+    paths: Sequence[str],
+    options: ViewOptions,
+    taken: Callable[[], None] | None = None,
+    state: StateFile | None = None,
+) -> int:
     """Run the app and return its exit code. `taken` is called when the app takes over the screen of the first page."""
-    first = Opener(options.format, options.reading, options.follow).first(paths[0]) if paths else None
+    opener = Opener(options.format, options.reading, options.follow)
+    first = opener.first(paths[0]) if len(paths) == 1 else None
     guard = TerminalGuard()
-    app = ViewerApp(paths, options, first, guard=guard, taken=taken, tunes_memory=True)
+    app = ViewerApp(paths, options, first, guard=guard, state=state, taken=taken, tunes_memory=True)
     gc.freeze()
     gc.set_threshold(*COLLECTOR)
     with guard:

@@ -1,4 +1,4 @@
-"""Crash handler: ends the app in order after a fatal signal, or after a fault in a thread or a task."""
+"""Crash handler: shuts the app down cleanly after a fatal signal or an exception in a thread or task."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from viewer.signals import TerminalGuard
 
 
 def handle_signals(app: App[int], guard: TerminalGuard) -> None:
-    """End the app in order when a fatal signal arrives, so that the terminal is restored."""
+    """Shut the app down when a fatal signal arrives, so that the terminal is restored."""
     loop = asyncio.get_running_loop()
     guard.attach(lambda code: loop.call_soon_threadsafe(app.exit, code, code))
 
 
 def fault_of(error: BaseException) -> BaseException:
-    """The cause, without the wrapper of a worker."""
+    """Return the original exception, without Textual's wrapper for workers."""
     return error.error if isinstance(error, WorkerFailed) else error
 
 
 def handle_faults(app: App[int]) -> None:
-    """Treat a fault in a thread, or in a task that nobody awaits, like one in a handler."""
+    """Treat an exception in a thread, or in a task that nobody awaits, like one in a handler."""
     loop = asyncio.get_running_loop()
     fallback = threading.excepthook
 

@@ -1,4 +1,4 @@
-"""Cursor: a row of a message, of hidden messages, or of text outside any message."""
+"""Cursor: the current row, which is a message, hidden messages, or text outside any message."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from viewer.document.rows import RowKind, Rows
 
 
 class Cursor(Struct, frozen=True, gc=False):
-    """A row identified by its content, so that it can be found among other rows."""
+    """The current row, identified by its content, so that it can be found again when rows change."""
 
     number: int = 0
-    """The message, or one of those that the row hides; for stray text the message before it; 0 for no place."""
+    """The message of the row, or one of those that it hides. For stray text, the message before it; 0 if unset."""
     kind: RowKind = RowKind.MESSAGE
     stray: int = -1
-    """The position of the stray text."""
+    """The offset of the stray text."""
+    node: int = -1
+    """The value of an open card, by its place in the text of the block; -1 for the message itself."""
 
     @property
     def message(self) -> int:
@@ -23,11 +25,11 @@ class Cursor(Struct, frozen=True, gc=False):
 
     @property
     def is_set(self) -> bool:
-        """True if the cursor has a place."""
+        """True if the cursor is on a row."""
         return bool(self.number) or self.kind is not RowKind.MESSAGE
 
     def row(self, rows: Rows) -> int | None:
-        """The row of this cursor, or the nearest one; None without rows."""
+        """Return the row of this cursor, or the nearest one; None if there are no rows."""
         if not len(rows) or not self.is_set:
             return None
         if self.kind is RowKind.STRAY:
@@ -47,7 +49,7 @@ NOWHERE = Cursor()
 
 
 def cursor_at(rows: Rows, row: int, number: int = 0) -> Cursor:
-    """The cursor on a row; `number` chooses one of the messages that the row hides."""
+    """Return a cursor on this row. `number` chooses one of the messages that the row hides."""
     kind = rows.kind(row)
     if kind is RowKind.STRAY:
         return Cursor(rows.last_number(row), kind, rows.value(row))

@@ -1,4 +1,4 @@
-"""Display state: how the operator views a document. Every start is safe, and nothing here is saved."""
+"""Display state: the level, channels, and layout of a view. It always starts safe and is never saved."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ALL_CHANNELS = FIRST_CHANNELS | {Reveal.SYSTEM}
 
 
 class DisplayState(Struct, frozen=True):
-    """One way to view a document; replaced, never changed."""
+    """The choices of one view. Immutable: a change makes a new value."""
 
     debug: bool = False
     strict: bool = False
@@ -25,7 +25,7 @@ class DisplayState(Struct, frozen=True):
 
     @property
     def level(self) -> str:
-        """How much the view reveals: `safe` or `debug`."""
+        """The level of disclosure: `safe` or `debug`."""
         return "debug" if self.debug else "safe"
 
     @property
@@ -41,13 +41,13 @@ class DisplayState(Struct, frozen=True):
         return Audience(frozenset(revealed))
 
     def opened(self) -> DisplayState:
-        """The debug view in its initial state."""
+        """Return the debug view in its initial state."""
         return replace(self, debug=True, channels=FIRST_CHANNELS, side_panes=False, raw=False)
 
     def closed(self) -> DisplayState:
-        """The safe view; the choices of the debug view are forgotten."""
+        """Return the safe view, without the choices of the debug view."""
         return replace(self, debug=False, channels=FIRST_CHANNELS, side_panes=False, raw=False)
 
     def toggled(self, channel: Reveal) -> DisplayState:
-        """The same with one channel switched."""
+        """Return this state with one channel switched on or off."""
         return replace(self, channels=self.channels ^ {channel})

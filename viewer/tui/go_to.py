@@ -1,4 +1,4 @@
-"""Targets of `:`: a message, a line, a byte, a turn, a transcript, or a percentage."""
+"""Parse and resolve the targets of `:`: a message, line, byte, turn, transcript, or percentage."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Place(Enum):
 
 
 class Target(Struct, frozen=True, gc=False):
-    """A place to go to."""
+    """A parsed target."""
 
     place: Place
     value: int
@@ -46,7 +46,7 @@ _FORMS = (
 
 
 def parse(typed: str) -> Target | str:
-    """The target that was typed, or a sentence about the syntax."""
+    """Parse a typed target; return a sentence about the syntax if it is invalid."""
     typed = typed.strip()
     for place, form in _FORMS:
         match = form.fullmatch(typed)
@@ -56,9 +56,9 @@ def parse(typed: str) -> Target | str:
 
 
 def resolve(target: Target, projection: Projection, rows: Rows, here: int = 0) -> int | str:
-    """The input number of the shown message to go to, or a sentence that explains why there is none.
+    """Return the number of the message to go to, or a sentence that explains why there is none.
 
-    Turns are counted in the transcript of the row `here`."""
+    Turns are counted within the transcript of the row `here`."""
     if target.place in (Place.LINE, Place.BYTE) and projection.audience.is_safe:
         return DEBUG_ONLY
     if not rows.shown_count:
@@ -81,18 +81,18 @@ def resolve(target: Target, projection: Projection, rows: Rows, here: int = 0) -
 
 
 def _message(value: int, projection: Projection, rows: Rows) -> int | str:
-    """A message by its printed number; for a hidden message, the nearest shown one."""
+    """Find a message by its printed number; for a hidden message, the nearest shown one."""
     strict = projection.audience.strict
     last = rows.shown_count if strict else projection.message_count
     if not 1 <= value <= last:
         return f"No message {value:,}: the last one is {last:,}."
     if not strict:
         return _nearest(rows, rows.row_of(value))
-    return _nearest(rows, bisect_left(range(len(rows)), value, key=rows.label))  # strict views have message rows only
+    return _nearest(rows, bisect_left(range(len(rows)), value, key=rows.label))  # a strict view has only message rows
 
 
 def row_of_transcript(label: int, rows: Rows) -> int | str:
-    """The first row of a transcript by its printed number; for a transcript without rows, the row after it."""
+    """Return the first row of a transcript by its printed number, or the next row if the transcript has none."""
     shown = rows.shown_transcripts
     if not 1 <= label <= len(shown):
         return f"No transcript {label:,}: the last one is {len(shown):,}."
@@ -100,7 +100,7 @@ def row_of_transcript(label: int, rows: Rows) -> int | str:
 
 
 def _turn(value: int, rows: Rows, transcript: int) -> int | str:
-    """The first message of a turn of a transcript."""
+    """Find the first message of a turn."""
     row = rows.row_of_turn(value, transcript)
     if row is not None:
         return rows.value(row)
@@ -109,7 +109,7 @@ def _turn(value: int, rows: Rows, transcript: int) -> int | str:
 
 
 def _nearest(rows: Rows, row: int) -> int:
-    """The message of a row or one that it folds, or the nearest one after it, or before it."""
+    """Return the message of a row or one that it folds, else the nearest one after it, else before it."""
     for near in chain(range(row, len(rows)), range(row - 1, -1, -1)):
         if rows.kind(near) is RowKind.MESSAGE:
             return rows.value(near)

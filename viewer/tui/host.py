@@ -1,4 +1,4 @@
-"""Host: the interface of the main screen for controllers; it mentions no widgets."""
+"""Host: the interface that the main screen offers to controllers. It mentions no widgets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ScreenPlace = tuple[int, int]
 
 
 class Notice(Enum):
-    """The kind of a notice; it decides the color."""
+    """The kind of a notice, which decides its color."""
 
     DONE = "done"
     NOTE = "note"
@@ -26,18 +26,19 @@ class Notice(Enum):
 
 
 def as_sentence(words: str) -> str:
-    """Words that also follow a file name on the command line, as a sentence: `reading again` is `Reading again.`."""
+    """Turn words that follow a file name on the command line into a sentence: `reading again` to `Reading again.`."""
     return words[:1].upper() + words[1:] + ("" if words.endswith((".", "?", "!")) else ".")
 
 
 class PromptKind(Enum):
-    """What the prompt asks for; the value is the sign in front of the input."""
+    """What the prompt asks for. The value is the sign in front of the input."""
 
     SEARCH = "/"
     FILTER = "&"
     COMMAND = ":"
     EXPORT = "export to "
     LIST = "find "
+    ROWS = "filter "
 
 
 class Task(Protocol):
@@ -60,11 +61,11 @@ class PromptLine(Protocol):
 
     @property
     def is_asking(self) -> bool:
-        """True if keys are typed into it."""
+        """True if typed keys go to the prompt."""
         ...
 
     def ask(self, kind: PromptKind, text: str = "", offers: Sequence[str] | None = None) -> None:
-        """Ask, starting with this text; the up key offers other texts."""
+        """Ask, starting with this text. The up key recalls the offered texts."""
         ...
 
     def rest(self, kind: PromptKind, text: str, note: str = "") -> None:
@@ -76,11 +77,11 @@ class PromptLine(Protocol):
         ...
 
     def hint(self, words: str) -> None:
-        """Show a hint at the right edge while it asks."""
+        """Show a hint at the right edge while the prompt asks."""
         ...
 
     def complete(self, text: str) -> None:
-        """Replace the text while it asks."""
+        """Replace the typed text with its completion."""
         ...
 
     def close(self) -> None:
@@ -99,7 +100,7 @@ class Viewport(Protocol):
 
     @property
     def is_carried(self) -> bool:
-        """True if scrolling moved the cursor to keep it on the screen."""
+        """True if the last scroll moved the cursor to keep it on the screen."""
         ...
 
     @property
@@ -124,7 +125,7 @@ class Viewport(Protocol):
 
     @property
     def line_of_cursor(self) -> int | None:
-        """The screen line on which the row of the cursor begins; None if it is not on the screen."""
+        """The screen line where the row of the cursor begins; None if it is off the screen."""
         ...
 
     @property
@@ -146,7 +147,7 @@ class Viewport(Protocol):
         ...
 
     def go_to_cursor(self, cursor: Cursor, *, above: int | None = None) -> None:
-        """Set the cursor and scroll its row to the screen, `above` lines below the top."""
+        """Set the cursor and scroll until its row is `above` lines below the top."""
         ...
 
     def go_to_row(self, row: int, line: int = 0, *, above: int = 0) -> None:
@@ -158,15 +159,19 @@ class Viewport(Protocol):
         ...
 
     def stick_to_end(self) -> None:
-        """Scroll to the last line without a message."""
+        """Scroll to the last line without posting a message."""
         ...
 
     def go_back(self) -> None:
-        """Scroll to the beginning without a cursor and without a message."""
+        """Scroll to the beginning, clear the cursor, and post no message."""
+        ...
+
+    def scroll_sideways(self, step: int | None) -> None:
+        """Scroll lines that are not wrapped by columns; None returns to their beginning."""
         ...
 
     def show_offset(self, offset: int) -> None:
-        """Scroll to the line that shows this character of the body under the cursor."""
+        """Scroll to the line with this character of the body under the cursor."""
         ...
 
     def first_visible(self) -> Cursor:
@@ -174,7 +179,16 @@ class Viewport(Protocol):
         ...
 
     def neighbor(self, step: int) -> Cursor:
-        """The message or the folded row after the cursor (1) or before it (-1); nowhere if there is none."""
+        """Return the message or folded row after the cursor (1) or before it (-1); the cursor is unset if there is
+        none."""
+        ...
+
+    def neighboring_node(self, step: int) -> Cursor:
+        """The value of the open card after the cursor (1) or before it (-1); nowhere if there is none."""
+        ...
+
+    def is_node_open(self) -> bool | None:
+        """True if the value under the cursor is open, False if it is folded; None if there is none."""
         ...
 
 
@@ -195,7 +209,7 @@ class ListView(Protocol):
         ...
 
     def go_to(self, row: int) -> None:
-        """Put the cursor on a row, and report it."""
+        """Put the cursor on a row and post a message."""
         ...
 
     def choose(self) -> None:
@@ -207,11 +221,11 @@ class ListView(Protocol):
         ...
 
     def zoom(self, step: int) -> None:
-        """Zoom in (1) or out (-1), if the list can."""
+        """Zoom in (1) or out (-1), if the list is zoomable."""
         ...
 
     def sort(self) -> None:
-        """Sort by the next column, if the list can."""
+        """Sort by the next column, if the list is sortable."""
         ...
 
     def text(self, row: int) -> str:
@@ -220,7 +234,7 @@ class ListView(Protocol):
 
 
 class Host(Protocol):
-    """The screen, as controllers see it."""
+    """The main screen as controllers see it."""
 
     @property
     def viewport(self) -> Viewport:
@@ -234,12 +248,12 @@ class Host(Protocol):
 
     @property
     def is_whole(self) -> bool:
-        """True if no widget has been removed. Afterwards the app may be about to end."""
+        """True until the first widget is removed; then the app may be about to end."""
         ...
 
     @property
     def is_current(self) -> bool:
-        """True if no other screen lies over this one."""
+        """True if no other screen covers this one."""
         ...
 
     @property
@@ -249,7 +263,7 @@ class Host(Protocol):
 
     @property
     def size(self) -> tuple[int, int]:
-        """Columns and lines of the screen."""
+        """The width and height of the screen in cells."""
         ...
 
     @property
@@ -277,7 +291,7 @@ class Host(Protocol):
         ...
 
     def notify(self, sentence: str, kind: Notice = Notice.NOTE, aside: str = "") -> None:
-        """Show one sentence until the next key; `aside` takes the place of the position."""
+        """Show one sentence until the next key. `aside` takes the place of the position."""
         ...
 
     def clear_notice(self) -> None:
@@ -289,21 +303,21 @@ class Host(Protocol):
         ...
 
     def forget_revealed(self) -> None:
-        """Drop every text of the debug view from widgets, caches, selection and the clipboard of the app."""
+        """Drop all text of the debug view from widgets, caches, the selection, and the app's clipboard."""
         ...
 
     def call_later(self, callback: Callable[[], None]) -> None:
-        """Call after the pending messages. Any thread may use this."""
+        """Call a function after the pending messages. Any thread may use this."""
         ...
 
     def call_after_refresh(self, callback: Callable[[], object]) -> None:
-        """Call after the next layout and redraw."""
+        """Call a function after the next layout and redraw."""
         ...
 
     def start_worker(
         self, task: Callable[[], Coroutine[None, None, None]], name: str, *, exclusive: bool = False
     ) -> Task:
-        """Start a background task; with `exclusive`, cancel the earlier tasks of this name."""
+        """Start a background task. With `exclusive`, cancel earlier tasks with this name."""
         ...
 
     async def yield_to_input(self) -> None:

@@ -1,4 +1,4 @@
-"""Jump list: the places that jumps left, to go back and forward. Numbers only, no text."""
+"""Jump list: places to go back and forward to after jumps. It stores numbers, never text."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from msgspec import Struct
 from viewer.tui.cursor import Cursor
 
 MOST = 100
-"""Places that are remembered."""
+"""The maximum number of remembered places."""
 
 
 class JumpPlace(Struct, frozen=True):
@@ -22,14 +22,14 @@ class JumpPlace(Struct, frozen=True):
 
 
 class JumpList:
-    """Places in order; the present one lies behind the last place, or among them after going back."""
+    """Remembered places in order. The current place is behind the last one, or among them after going back."""
 
     def __init__(self) -> None:
         self._places: list[JumpPlace] = []
         self._at = 0
 
     def leave(self, place: JumpPlace) -> None:
-        """Remember the place that a jump leaves; places ahead of it are forgotten."""
+        """Remember the place where a jump starts, and forget the places ahead of it."""
         del self._places[self._at :]
         if not self._places or self._places[-1] != place:
             self._places.append(place)
@@ -37,7 +37,7 @@ class JumpList:
         self._at = len(self._places)
 
     def back(self, here: JumpPlace) -> JumpPlace | None:
-        """The place before; None if there is none. `here` is remembered for the way forward."""
+        """Return the previous place, or None. `here` is remembered for the way forward."""
         if not self._at:
             return None
         if self._at == len(self._places):
@@ -48,7 +48,7 @@ class JumpList:
         return self._places[self._at]
 
     def forward(self, here: JumpPlace) -> JumpPlace | None:
-        """The place after; None if there is none."""
+        """Return the next place, or None."""
         if self._at + 1 >= len(self._places):
             return None
         self._places[self._at] = here
@@ -56,7 +56,7 @@ class JumpList:
         return self._places[self._at]
 
     def forget(self, level: str) -> None:
-        """Forget the places of a level."""
+        """Forget the places of one level."""
         ahead = sum(place.level != level for place in self._places[: self._at])
         self._places = [place for place in self._places if place.level != level]
         self._at = ahead

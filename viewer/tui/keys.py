@@ -1,7 +1,7 @@
-"""Table of all actions with their keys: the source of bindings, footer, help screen, command palette and remapping.
+"""`ACTIONS`, the table of all actions and their keys: the source of bindings, footer, help screen, command palette, and
+remapping.
 
-`MainScreen.action_do` calls the target of an action.
-"""
+`MainScreen.action_do` calls the target of an action."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Group(Enum):
 
 
 class Action(Struct, frozen=True):
-    """A command of the operator."""
+    """One row of the table: what a key does."""
 
     id: str
     keys: tuple[str, ...]
@@ -44,13 +44,13 @@ class Action(Struct, frozen=True):
     help: str
     group: Group
     target: str
-    """A method of a part of the main screen: `navigator.next_turn`."""
+    """The method to call, on a part of the main screen: `navigator.next_turn`."""
     debug_only: bool = False
-    """True if the safe view only answers with a sentence."""
+    """True if the safe view refuses the action with a sentence."""
     after_yank: tuple[str, ...] = ()
     """Keys of this action after the prefix `y`."""
     in_list: str = ""
-    """The target while a list has the focus, if it is another one."""
+    """The target while a list has the focus, if it differs."""
 
     @property
     def shown_keys(self) -> tuple[str, ...]:
@@ -81,7 +81,7 @@ ACTIONS: tuple[Action, ...] = (
         "next_message",
         ("J",),
         "Next message",
-        "Go to the next message.",
+        "Go to the next message, or the next value of an open card.",
         _M,
         "navigator.next_message",
         in_list="lists.line_down",
@@ -90,7 +90,7 @@ ACTIONS: tuple[Action, ...] = (
         "previous_message",
         ("K",),
         "Previous message",
-        "Go to the previous message.",
+        "Go to the previous message, or the previous value of an open card.",
         _M,
         "navigator.previous_message",
         in_list="lists.line_up",
@@ -240,6 +240,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("leaks", ("L",), "Leaks", "Find hidden text that reached the user.", _P, "program.open_leaks", True),
     Action("next_prompt", ("S",), "Next prompt", "Show the next prompt.", _C, "program.open_next_prompt", True),
     Action("lens", ("V",), "Compare formats", "Compare formats.", _C, "program.open_lens", True),
+    Action("replay", ("at",), "Replay", "Replay the transcript as it was written.", _C, "program.open_replay"),
     Action("debug", ("d",), "Debug view", "Switch between the safe and debug views.", _V, "view.toggle_debug"),
     Action("analysis", ("a",), "Analysis", "Show or hide thoughts.", _V, "view.toggle_analysis", True),
     Action("commentary", ("c",), "Commentary", "Show or hide commentary.", _V, "view.toggle_commentary", True),
@@ -274,7 +275,13 @@ ACTIONS: tuple[Action, ...] = (
     Action("raw", ("r",), "Raw", "Show the exact bytes.", _V, "view.toggle_raw", True),
     Action("zoom_in", ("plus",), "Zoom in", "Zoom into the timeline.", _V, "lists.zoom_in", in_list="lists.zoom_in"),
     Action(
-        "zoom_out", ("minus",), "Zoom out", "Zoom out of the timeline.", _V, "lists.zoom_out", in_list="lists.zoom_out"
+        "wrap",
+        ("minus",),
+        "Wrap",
+        "Wrap long lines or not; in the timeline, zoom out.",
+        _V,
+        "view.toggle_wrap",
+        in_list="lists.zoom_out",
     ),
     Action(
         "open",
@@ -308,6 +315,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("mark", ("m",), "Mark", "Mark or unmark the message.", _B, "navigator.mark"),
     Action("next_mark", ("u",), "Next mark", "Go to the next mark.", _B, "navigator.next_mark"),
     Action("previous_mark", ("U",), "Previous mark", "Go to the previous mark.", _B, "navigator.previous_mark"),
+    Action("marks", ("apostrophe",), "Marks", "List the marks.", _B, "program.list_marks"),
     Action("yank", ("y",), "Copy", "Copy the message; in debug, the next key chooses what.", _Y, "copy.yank"),
     Action("copy_text", (), "Copy text", "Copy the text of the message.", _Y, "copy.copy_text", False, ("y",)),
     Action("copy_raw", (), "Copy raw", "Copy the exact source of the message.", _Y, "copy.copy_raw", True, ("r",)),
@@ -315,6 +323,9 @@ ACTIONS: tuple[Action, ...] = (
     Action("copy_header", (), "Copy header", "Copy the header of the message.", _Y, "copy.copy_header", True, ("h",)),
     Action(
         "copy_call_id", (), "Copy call ID", "Copy the call ID of the message.", _Y, "copy.copy_call_id", True, ("c",)
+    ),
+    Action(
+        "copy_link", (), "Copy link", "Copy the file and the number of the message.", _Y, "copy.copy_link", True, ("l",)
     ),
     Action("export", ("x",), "Export", "Export this view.", _F, "export.ask"),
     Action("edit", ("v",), "Editor", "Open this line in $VISUAL or $EDITOR.", _F, "program.edit", True),
@@ -330,7 +341,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("follow", ("F",), "Follow", "Follow the input or stop.", _O, "follow.toggle_follow"),
     Action("freeze", ("equals_sign",), "Freeze", "Freeze or unfreeze the display.", _O, "follow.toggle_freeze"),
     Action("theme", (), "Theme", "Choose a theme.", _O, "program.open_themes"),
-    Action("palette", ("ctrl+p",), "Commands", "Show all commands.", _O, "program.open_palette"),
+    Action("palette", ("ctrl+p",), "Commands", "Show all commands.", _O, "commands.open_palette"),
     Action(
         "help",
         ("question_mark", "f1"),
@@ -359,32 +370,32 @@ COUNTED = (
     "next_error", "previous_error", "next_warning", "previous_warning", "next_in_call", "previous_in_call",
     "next_mark", "previous_mark", "next_pane", "previous_pane",
 )  # fmt: skip
-"""Actions that a count before their key repeats; before `bottom` it is the number of a message."""
+"""Actions that a typed count repeats. For `bottom`, the count is a message number."""
 
 _BY_ID = {action.id: action for action in ACTIONS}
 
 
 def by_id(id: str, actions: Sequence[Action] = ACTIONS) -> Action:
-    """The action with this id."""
+    """Return the action with this id."""
     return _BY_ID[id] if actions is ACTIONS else next(action for action in actions if action.id == id)
 
 
 def debug_only(actions: Sequence[Action] = ACTIONS) -> str:
-    """The answer of the safe view to an action of the debug view."""
+    """The sentence with which the safe view refuses an action of the debug view."""
     return f"debug view only: press {by_id('debug', actions).shown_key}"
 
 
 DEBUG_ONLY = debug_only()
-"""The same with the default key."""
+"""The same sentence with the default key."""
 
 
 def after_yank(actions: Sequence[Action] = ACTIONS) -> dict[str, Action]:
-    """The keys after the prefix `y`."""
+    """Map each key after the prefix `y` to its action."""
     return {key: action for action in actions for key in action.after_yank}
 
 
 def remapped(keymap: Mapping[str, str]) -> tuple[Action, ...]:
-    """The table with the keys of the settings. An action loses a key that the settings give to another one."""
+    """Return the table with the keys from the settings. An action loses a key that the settings give to another one."""
     if not keymap:
         return ACTIONS
     chosen = {id: keys_of(written) for id, written in keymap.items() if id in _BY_ID}
@@ -398,7 +409,7 @@ def remapped(keymap: Mapping[str, str]) -> tuple[Action, ...]:
 
 
 def bindings(actions: Sequence[Action] = ACTIONS) -> list[Binding]:
-    """Bindings for Textual. Its own footer shows none of them."""
+    """Return the bindings for Textual, hidden from its own footer."""
     from textual.binding import Binding
 
     return [
@@ -409,7 +420,7 @@ def bindings(actions: Sequence[Action] = ACTIONS) -> list[Binding]:
 
 
 def keys_of(written: str) -> tuple[str, ...]:
-    """The keys of an entry such as `ctrl+n, %`; write the comma itself as `comma`."""
+    """Parse the keys of an entry such as `ctrl+n, %`. The comma itself is written `comma`."""
     keys = (key_name(key) for key in written.split(",") if key.strip())
     return tuple(dict.fromkeys(key for key in keys if is_key(key) and not key.isdigit()))
 
@@ -422,7 +433,7 @@ class KeyProblem(Struct, frozen=True, gc=False):
 
 
 def check_keymap(keymap: Mapping[str, str]) -> list[KeyProblem]:
-    """Problems of a keymap, one sentence each; a clash belongs to the later of two entries."""
+    """Return the problems of a keymap, one sentence each. Of two entries that clash, the later one is at fault."""
     problems: list[KeyProblem] = []
     for id, written in keymap.items():
         if id not in _BY_ID:

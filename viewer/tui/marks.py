@@ -1,4 +1,4 @@
-"""Marks: the next and the previous marked message in the view."""
+"""Marks: find the next and previous marked message in the view."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from viewer.document.rows import RowKind, Rows
 
 
 def next_mark(marks: Collection[int], number: int, rows: Rows) -> int | None:
-    """The first shown mark after a message; the first one follows the last."""
+    """Return the first shown mark after a message, wrapping around at the end."""
     shown = shown_marks(marks, rows)
     later = [mark for mark in shown if mark > number]
     return next(iter(later or shown), None)
 
 
 def previous_mark(marks: Collection[int], number: int, rows: Rows) -> int | None:
-    """The last shown mark before a message; the last one precedes the first."""
+    """Return the last shown mark before a message, wrapping around at the start."""
     shown = shown_marks(marks, rows)
     earlier = [mark for mark in shown if mark < number]
     return next(reversed(earlier or shown), None)
 
 
 def shown_marks(marks: Collection[int], rows: Rows) -> list[int]:
-    """The marked messages of this view, in order."""
+    """Return the marked messages of this view, in order."""
     return [mark for mark in sorted(marks) if _is_shown(mark, rows)]
 
 

@@ -1,4 +1,4 @@
-"""Offer: one completion of what is typed into the prompt."""
+"""Offer: one completion of the text in the prompt."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class Offer(Struct, frozen=True):
-    """A completion: what the prompt gets, what the box shows, and its help."""
+    """A completion: the text for the prompt, its label in the box, and its help."""
 
     text: str
     shown: str

@@ -1,58 +1,80 @@
-"""Command palette: every action by name. It contains no text of a transcript."""
+"""Entries of the command palette: every action and every command of the tables. It contains no text of a transcript."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Sequence
 
-from textual.command import DiscoveryHit, Hit, Hits, Provider
-from textual.content import Content
+from msgspec import Struct
 
-from viewer.tui.keys import ACTIONS, Action
-from viewer.tui.main.screen import MainScreen
+from viewer.tui.keys import Action, Group
 
-LEFT_OUT = frozenset({"palette", "line_down", "line_up", "clear", "yank", "open", "copy_or_quit"})
-"""Actions that make no sense in a list."""
-
-
-def palette_title(action: Action) -> str:
-    """The label of an action and its key."""
-    return f"{action.label}  {action.shown_key}" if action.shown_key else action.label
+RECENT = "Recent"
+COMMANDS = "Commands"
+MOST_RECENT = 5
+"""Entries that were run last and come first."""
 
 
-def command_provider(actions: Sequence[Action] = ACTIONS) -> type[Provider]:
-    """The provider for the COMMANDS of an app; `actions` are for screens without their own."""
+class Entry(Struct, frozen=True):
+    """One row of the palette."""
 
-    class ActionCommands(Provider):
-        """Runs actions on the screen from which the palette was opened, with the keys of that screen."""
+    id: str
+    """The id of an action, or a command with its colon; one that ends with a space needs an argument."""
+    title: str
+    shown: str
+    """The key, or the command."""
+    words: str
+    """What the search also finds: the sentence of the help."""
+    group: str
 
-        @property
-        def _offered(self) -> list[Action]:
-            table = self.screen.actions if isinstance(self.screen, MainScreen) else actions
-            return [action for action in table if action.id not in LEFT_OUT]
 
-        async def discover(self) -> Hits:
-            for action in self._offered:
-                title = Content(palette_title(action))
-                run = partial(self.screen.run_action, f"do('{action.id}')")
-                yield DiscoveryHit(title, run, text=title.plain, help=action.help)
+def action_entries(actions: Sequence[Action]) -> list[Entry]:
+    """The actions, group by group."""
+    return [
+        Entry(action.id, action.label, palette_key(action), f"{action.help} {command_of(action)}", group.value)
+        for group in Group
+        for action in actions
+        if action.group is group
+    ]
 
-        async def search(self, query: str) -> Hits:
-            for score, title, action in self._matches(query):
-                run = partial(self.screen.run_action, f"do('{action.id}')")
-                yield Hit(score, title, run, text=title.plain, help=action.help)
 
-        def _matches(self, query: str) -> Iterator[tuple[float, Content, Action]]:
-            """Match the label, or with a lower score the help sentence."""
-            matcher = self.matcher(query)
-            for action in self._offered:
-                score, offsets = matcher.fuzzy_search.match(query, action.label)
-                if score > 0:
-                    title = Content(palette_title(action))
-                    for offset in offsets:
-                        title = title.stylize(matcher.match_style, offset, offset + 1)
-                    yield score, title, action
-                elif query.lower() in action.help.lower():
-                    yield 0.01, Content(palette_title(action)), action
+def palette_key(action: Action) -> str:
+    """The key of an action; its command, if it has none."""
+    return action.shown_key or command_of(action)
 
-    return ActionCommands
+
+def command_of(action: Action) -> str:
+    """The action as a command."""
+    return f":{action.id.replace('_', '-')}"
+
+
+def matching(entries: Sequence[Entry], typed: str) -> list[Entry]:
+    """The entries that have every typed word in their name, their command or their sentence, the best ones first."""
+    words = typed.lower().split()
+    ranked = [(rank, entry) for entry in entries if (rank := _rank(entry, words)) is not None]
+    return [entry for _, entry in sorted(ranked, key=lambda each: each[0])]
+
+
+def _rank(entry: Entry, words: Sequence[str]) -> int | None:
+    """How well the words match: at the beginning of the name, of words in it, in it, or elsewhere; None for not."""
+    title = entry.title.lower()
+    everything = f"{title} {entry.shown.lower()} {entry.words.lower()}"
+    if not all(word in everything for word in words):
+        return None
+    if title.startswith(" ".join(words)):
+        return 0
+    starts = [each.strip("(") for each in title.replace(":", " ").split()]
+    if all(any(each.startswith(word) for each in starts) for word in words):
+        return 1
+    return 2 if all(word in title for word in words) else 3
+
+
+def grouped(entries: Sequence[Entry], recent: Sequence[str]) -> list[Entry | str]:
+    """All entries below the headings of their groups; before them those that were run last."""
+    by_id = {entry.id: entry for entry in entries}
+    first = [by_id[id] for id in recent if id in by_id]
+    rows: list[Entry | str] = [RECENT, *first] if first else []
+    for place, entry in enumerate(entries):
+        if not place or entries[place - 1].group != entry.group:
+            rows.append(entry.group)
+        rows.append(entry)
+    return rows

@@ -1,4 +1,4 @@
-"""Session: one document as it is viewed now, with its marks and folds. Every change returns what to redraw."""
+"""Session: a document, its audience, marks, and folds. Every change returns what to redraw."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from viewer.render.blocks.json_rows import ALL_NODES
 from viewer.tui.display_state import DisplayState
 
 LONGEST_KEPT_UNFOLDED = 128 * 1024
-"""A growing message of fewer bytes stays unfolded when it ends."""
+"""A growing message with fewer bytes stays unfolded when it ends."""
 MOST_TRIED = 10_000
-"""Rows in each direction among which the nearest shown message is searched."""
+"""How many rows to search in each direction for the nearest shown message."""
 
 
 class Changed(Flag):
@@ -27,36 +27,36 @@ class Changed(Flag):
 
     NOTHING = 0
     ROWS = auto()
-    """Other rows, or blocks of another width: make all blocks again."""
+    """New rows or another width: make all blocks again."""
     GROWN = auto()
-    """The same rows; those from `Session.grown_from` on are new or different."""
+    """The same rows, except that those from `Session.grown_from` on are new or different."""
     BLOCKS = auto()
-    """Folds or matches: make the visible blocks again."""
+    """Folds or matches changed: make the visible blocks again."""
     LISTS = auto()
     """The outline and the timeline."""
     CALLS = auto()
     PROBLEMS = auto()
     PENDING = auto()
-    """How long the open message has been quiet."""
+    """The time since the open message last grew."""
     SELECTION = auto()
     """The selected problem."""
     NOTES = auto()
-    """The sentences of a view without messages."""
+    """The text of a view without messages."""
     MARKS = auto()
     """Marked messages."""
     MATCHES = auto()
     """The matches of the search, from `SearchController.changed_from` on."""
     FOCUS = auto()
-    """The cursor or the place on the screen."""
+    """The cursor or the scroll position."""
     TITLE = auto()
     KEYS = auto()
     """The footer."""
     LAYOUT = auto()
-    """Which panes are open."""
+    """The open panes."""
     TAB = auto()
     """The tab of the inspector."""
     DOCUMENT = auto()
-    """The document was read again from the start: layouts of bodies are stale."""
+    """The document was read again from the start: the layouts of bodies are stale."""
 
 
 VIEW = Changed.ROWS | Changed.LISTS | Changed.PROBLEMS | Changed.CALLS | Changed.KEYS | Changed.FOCUS
@@ -64,30 +64,32 @@ VIEW = Changed.ROWS | Changed.LISTS | Changed.PROBLEMS | Changed.CALLS | Changed
 
 
 class Session:
-    """A document, its audience, and the choices of the operator. Only this class writes its attributes."""
+    """The state of a view: document, audience, and the operator's choices. Only this class writes its attributes."""
 
-    def __init__(self, document: Document, display: DisplayState) -> None:
+    def __init__(self, document: Document, display: DisplayState, marks: Iterable[int] = ()) -> None:
         self.document = document
         self.display = display
-        self.marks: frozenset[int] = frozenset()
+        self.marks: frozenset[int] = frozenset(marks)
         """Numbers of marked messages."""
         self.folds: dict[int, bool] = {}
         """Messages that the operator unfolded (True) or folded (False)."""
         self.depths: dict[int, int] = {}
-        """How many levels of unfolded messages the operator opened."""
+        """How many levels the operator opened in each unfolded message."""
         self.turned: dict[int, frozenset[int]] = {}
-        """By message, the values in it that the operator folded or unfolded one by one."""
+        """By message, the values that the operator folded or unfolded one by one."""
         self.unfolded: frozenset[int] = frozenset()
-        """Messages whose branches, which the user left behind, are not folded."""
+        """Messages whose abandoned branches are unfolded."""
         self.markdown: bool | None = None
-        """True if Markdown is rendered, False if its source is shown; None for the setting."""
+        """True to render Markdown, False to show its source, None to follow the setting."""
+        self.wrapped = True
+        """True if long lines are wrapped."""
         self.agent = 0
-        """A message of the sub-agent whose transcript is open; 0 for the whole transcript."""
+        """A message of the sub-agent whose transcript is open; 0 for the main transcript."""
         self.grown_from = 0
         """The first row that the last growth may have changed."""
         self._reusable_rows: Sequence[Rows] = ()
-        """The rows of the view before this one. Operators switch back and forth, and computing the rows of millions of
-        messages takes time. Rows are numbers, no text."""
+        """The rows of the previous view. Operators switch back and forth, and computing the rows of millions of
+        messages takes time. Rows are numbers without text."""
         self._counted_steps: tuple[object, int] = (None, 0)
         self._build_view()
 
@@ -95,7 +97,7 @@ class Session:
         self.projection: Projection = self.document.project(self.display.audience)
         self._agent_messages = self.projection.agent_messages(self.agent) if self.agent else MessageSet()
         self.rows: Rows = self._make_rows()
-        self._reusable_rows, self._counted_steps = (), (None, 0)  # rows of an earlier reading are released
+        self._reusable_rows, self._counted_steps = (), (None, 0)  # release the rows of an earlier reading
         self.calls: CallView = self.projection.calls()
         self.diagnostics: DiagnosticView = self.projection.problems(self.rows).extend(self.rows.settled_number)
 
@@ -105,12 +107,12 @@ class Session:
         return self.projection.rows(folding=Folding(self.unfolded), again=self._reusable_rows)
 
     def rows_of_pane(self, pane: Pane) -> Rows:
-        """The rows of one of several panes next to each other."""
+        """Return the rows of one of several adjacent panes."""
         return self.projection.rows(pane, only=self._agent_messages if self.agent else None)
 
     @property
     def hidden_steps(self) -> int:
-        """The number of hidden messages with errors or warnings. It is counted once per state of rows and problems."""
+        """The number of hidden messages with errors or warnings, cached until rows or problems change."""
         rows, diagnostics = self.rows, self.diagnostics
         state = len(rows), rows.reach, len(diagnostics)
         if self._counted_steps[0] != (rows, state):
@@ -121,12 +123,12 @@ class Session:
 
     @property
     def message_total(self) -> int:
-        """The number of messages that this audience may know of."""
+        """The number of messages that this audience may know about."""
         return self.rows.shown_count if self.display.strict else self.rows.reach
 
     def apply(self, display: DisplayState) -> Changed:
-        """Use another display, the only way to another audience. Leaving the debug view forgets the folds, and closes
-        the transcript of a sub-agent."""
+        """Apply another display state: the only way to change the audience. Leaving the debug view forgets the folds
+        and closes the transcript of a sub-agent."""
         if self.display.debug and not display.debug:
             self._forget_folds()
             self.agent = 0
@@ -138,7 +140,7 @@ class Session:
         return VIEW
 
     def replace_document(self, document: Document) -> Changed:
-        """View another document with the same messages so far: marks and folds stay."""
+        """Replace the document by one with the same messages so far. Marks and folds stay."""
         self.document = document
         return self.rebuild_view()
 
@@ -148,7 +150,8 @@ class Session:
         return VIEW
 
     def restart(self) -> Changed:
-        """Project a document that was read again from the start: message numbers are new, so marks and folds go."""
+        """Project a document that was read again from the start. Message numbers are new, so marks and folds are
+        dropped."""
         self._forget_folds()
         self.marks = self.unfolded = frozenset()
         self.agent = 0
@@ -166,7 +169,7 @@ class Session:
         return Changed.GROWN
 
     def refresh_lists(self) -> Changed:
-        """Update calls and diagnostics to the rows."""
+        """Update calls and diagnostics to match the rows."""
         self.calls = self.projection.calls()
         self.diagnostics.extend(self.rows.settled_number)
         return Changed.CALLS | Changed.PROBLEMS
@@ -181,7 +184,7 @@ class Session:
         return VIEW
 
     def fold_branch(self, number: int, unfolded: bool) -> Changed:
-        """Unfold the branch of a message, which the user left behind, or fold it."""
+        """Unfold or fold the abandoned branch of a message."""
         first, last = self.projection.branch_of(number) or (number, number)
         others = frozenset(each for each in self.unfolded if not first <= each <= last)
         return self._fold_branches(others | {number} if unfolded else others)
@@ -197,12 +200,12 @@ class Session:
         return Changed.NOTHING if self.agent else self.show_rows(self._make_rows())
 
     def open_agent(self, number: int) -> Changed:
-        """Show the transcript of the sub-agent of a message; with 0, the whole transcript again."""
+        """Show the transcript of the sub-agent of a message; 0 returns to the main transcript."""
         self.agent, self._reusable_rows = number, ()
         return self.rebuild_view()
 
     def folded_at(self, row: int | None) -> RowKind | None:
-        """The kind of a row that folds messages; None for any other."""
+        """Return the kind of a folding row; None for any other."""
         kind = self.rows.kind(row) if row is not None and len(self.rows) else None
         return kind if kind in FOLDED_KINDS else None
 
@@ -212,13 +215,13 @@ class Session:
         return Changed.MARKS
 
     def card_of(self, number: int) -> int:
-        """The call whose card contains this message, or the message itself."""
+        """Return the call whose card contains this message, or the message itself."""
         if not self.display.debug or self.display.raw or not len(self.rows):
             return number
         return call_of_reply(self.rows, self.calls.of, self.rows.row_of(number)) or number
 
     def fold(self, number: int, unfolded: bool) -> Changed:
-        """Unfold a message, or fold it."""
+        """Fold or unfold a message."""
         number = self.card_of(number)
         self.folds[number] = unfolded
         self.depths.pop(number, None)
@@ -226,7 +229,7 @@ class Session:
         return Changed.BLOCKS
 
     def unfold_more(self, number: int, levels: int = 1) -> Changed:
-        """Unfold a message; open more levels of one that is unfolded."""
+        """Unfold a message, or open one more level of one that is unfolded."""
         number = self.card_of(number)
         if self.folds.get(number) or levels > 1:
             self.depths[number] = min(self.depths.get(number, 0) + levels, ALL_NODES)
@@ -235,7 +238,7 @@ class Session:
         return Changed.BLOCKS
 
     def fold_less(self, number: int) -> Changed:
-        """Close the levels of a message that are open; without any, fold it."""
+        """Close the open levels of a message. If there are none, fold it."""
         number = self.card_of(number)
         are_open = [self.depths.pop(number, None), self.turned.pop(number, None)]
         if not any(are_open):
@@ -249,7 +252,7 @@ class Session:
         return Changed.BLOCKS
 
     def reveal(self, number: int, levels: int = 0) -> Changed:
-        """Unfold a message of one line, so that a place in its body is on the screen."""
+        """Unfold a message that is folded to one line, so that a place in its body is on the screen."""
         card = self.card_of(number)
         is_line = self.display.debug and not self.display.raw and not self.projection.headline(card).visible
         if not is_line or (self.folds.get(card) and self.depths.get(card, 0) >= levels):
@@ -265,12 +268,17 @@ class Session:
         self.turned.clear()
 
     def render_markdown(self, is_rendered: bool) -> Changed:
-        """Render the Markdown of all messages, or show its source."""
+        """Render Markdown in all messages, or show its source."""
         self.markdown = is_rendered
         return Changed.ROWS
 
+    def wrap_lines(self, is_wrapped: bool) -> Changed:
+        """Wrap long lines, or show them as they are written."""
+        self.wrapped = is_wrapped
+        return Changed.ROWS
+
     def toggle_all_folds(self) -> Changed:
-        """Forget all folds; without folds, unfold every message and every branch."""
+        """Reset all folds. If there are none, unfold every message and every branch."""
         if self.folds or self.unfolded:
             self._forget_folds()
             return Changed.BLOCKS | self._fold_branches(frozenset())
@@ -280,19 +288,19 @@ class Session:
         return Changed.BLOCKS | changed
 
     def keep_unfolded(self, numbers: Iterable[int]) -> None:
-        """Do not fold messages when they end, unless they are very long: the operator watches them grow."""
+        """Keep messages unfolded when they end, unless they are very long: the operator watches them grow."""
         for number in numbers:
             headline = self.projection.headline(number)
             if headline.seen and headline.visible and headline.body_bytes < LONGEST_KEPT_UNFOLDED:
                 self.folds.setdefault(number, True)
 
     def partners(self, number: int) -> frozenset[int]:
-        """The other messages of the calls of a message."""
+        """Return the other messages of this message's calls."""
         ends = {end for call in self.calls.of(number) for end in (call.call, call.reply)}
         return frozenset(end for end in ends if end is not None and end != number)
 
     def nearest_shown(self, number: int) -> int:
-        """This message, or the next shown one, or the one before; 0 if nothing is shown."""
+        """Return this message, the next shown one, or the previous one; 0 if nothing is shown."""
         rows = self.rows
         if not len(rows):
             return 0

@@ -1,4 +1,4 @@
-"""Startup: opens inputs for the app, to read a file once or to follow a file or pipe."""
+"""Open inputs for the app: read a file once, or follow a file or pipe."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from viewer.sources.watcher import FolderWatcher, Watch
 
 
 class Opener:
-    """Opens named inputs. An input that can be read only once is always followed."""
+    """Opens inputs by name. An input that can be read only once is always followed."""
 
     def __init__(
         self, format: str | None, reading: ReadOptions | None, follow: bool, *, watch: Watch = FolderWatcher
@@ -28,12 +28,12 @@ class Opener:
         self._watch = watch
 
     def first(self, path: str) -> Source | None:
-        """Open the first input before the app starts, so that an error is printed on the terminal."""
-        return None if is_directory(path) or self._is_live(path) else open_source(path)
+        """Open the first input before the app starts, so that errors appear on the normal terminal screen."""
+        return None if is_directory(path) or self.is_live(path) else open_source(path)
 
     def document(self, path: str, source: Source | None = None) -> Document:
-        """Open an input as a document; `source` is the input if it is already open."""
-        if source is None and self._is_live(path):
+        """Open an input as a document. `source` is the input if it is already open."""
+        if source is None and self.is_live(path):
             return self._live(path)
         document = Document(source or open_source(path), self._format, self._reading)
         if document.is_part:
@@ -43,7 +43,7 @@ class Opener:
         return document
 
     def live_again(self, path: str) -> LiveDocument | str:
-        """Open a file again as a document that grows, or give the reason why that is impossible."""
+        """Reopen a file as a growing document, or return why that is impossible."""
         if path == STANDARD_INPUT or is_stream(path):
             return "The input has ended. There is nothing to follow."
         why = why_read_once(path)
@@ -51,7 +51,8 @@ class Opener:
             return "Compressed files cannot be followed." if why == COMPRESSED else "Only whole files can be followed."
         return self._live(path)
 
-    def _is_live(self, path: str) -> bool:
+    def is_live(self, path: str) -> bool:
+        """True if the input is followed from the beginning."""
         return is_stream(path) or (self._follow and path != STANDARD_INPUT and not why_read_once(path))
 
     def _live(self, path: str) -> LiveDocument:
@@ -63,7 +64,7 @@ class Opener:
 
 
 def is_stream(path: str) -> bool:
-    """True if the input can be read only once: a pipe, a FIFO, a socket, or a device, but not a terminal."""
+    """True if the input can be read only once: a pipe, FIFO, socket, or device other than a terminal."""
     try:
         if path == STANDARD_INPUT:
             mode, is_keyboard = os.fstat(sys.stdin.fileno()).st_mode, sys.stdin.isatty()

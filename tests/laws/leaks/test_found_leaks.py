@@ -1,4 +1,4 @@
-"""Leaks that attacks on the safe view found: each input once, over every command line."""
+"""Inputs that once leaked in an attack on the safe view, each run through every command line."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from tests.support.leaks.acting import EVERYWHERE, Act, act_of
+from tests.support.leaks.acting import EVERYWHERE, IN_A_LIST, Act, act_of
 from tests.support.leaks.finder import SHORTEST
 from tests.support.leaks.laboratory import SHORTEST_TYPED, Escaped, session
 from tests.support.leaks.planted import KINDS, Planted, everything, of_sample, transcripts
@@ -26,12 +26,12 @@ ACTIONS = int(os.environ.get("OCML_LAB_ACTIONS", "200"))
 SEED = int(os.environ.get("OCML_LAB_SEED", "0"))
 SHARES = 4
 SIZES = [(120, 40), (80, 24), (80, 24), (40, 12)]
-"""Of random sessions: with all panes, with few, and with one."""
+"""The screen sizes of random sessions: room for all panes, for few, and for one."""
 NUMBERS = st.integers(0, 2**40)
 
 
 def prefixes_of(planted: Planted) -> list[str]:
-    """Beginnings of canaries: what an operator may type without having seen them.
+    """Prefixes of canaries, which an operator may type without having seen the canary.
 
     They are so short that the line after the prompt does not make them a leak by its first letter. The footer begins
     with `q Quit`, so a canary must not continue with a `q`. A beginning that the rest of the transcript contains too
@@ -46,7 +46,7 @@ def prefixes_of(planted: Planted) -> list[str]:
 
 
 async def escaped_from(planted: Planted, acts: Sequence[Act], **options: Any) -> tuple[list[Escaped], int]:
-    """The leaks found, and the number of looks."""
+    """The leaks found, and how often the output was searched."""
     with tempfile.TemporaryDirectory() as folder:
         async with session(planted, Path(folder), **options) as run:
             for act in acts:
@@ -77,17 +77,25 @@ async def test_no_action_of_the_app_leaks(format: str) -> None:
     [
         ("openchatml-2.2", "strict"),
         ("json", "as_folder"),
+        ("openchatml-2.2", "as_folder"),
+        ("openchatml-2.2", "as_sources"),
         *((name, way) for name in KINDS for way in ("slowly", "growing")),
     ],
 )
 async def test_no_way_to_open_the_app_leaks(format: str, option: str) -> None:
+    planted = everything(format, 2)
+    searches = [Act("search", (sign, prefix)) for sign in ("/", "//") for prefix in prefixes_of(planted)[::4]]
     acts = {
         "slowly": [],
         "growing": EVERYWHERE[:6],
         "strict": EVERYWHERE,
-        "as_folder": [Act("key", ("enter",)), *EVERYWHERE],
+        "as_folder": [*IN_A_LIST, *searches, *[Act("key", (key,)) for key in ("escape", "enter")], *EVERYWHERE],
+        "as_sources": [
+            *(Act("key", (key,)) for key in ("enter", "]", "J", "]", "[", "q", "j", "s", "enter")),
+            *EVERYWHERE,
+        ],
     }[option]
-    escaped, _ = await escaped_from(everything(format, 2), acts, **{option: True})
+    escaped, _ = await escaped_from(planted, acts, **{option: True})
     assert escaped == []
 
 
@@ -100,7 +108,7 @@ def test_no_random_session_leaks(planted: Planted, numbers: list[int]) -> None:
 
 @pytest.fixture
 def seldom_collected() -> Iterator[None]:
-    """Collect garbage rarely: it takes a tenth of the time of a session."""
+    """Collect garbage rarely, because it takes a tenth of the time of a session."""
     before = gc.get_threshold()
     gc.collect()
     gc.freeze()
@@ -123,7 +131,7 @@ def test_none_of_a_thousand_sessions_leaks(share: int) -> None:
         derandomize=False,
         suppress_health_check=list(HealthCheck),
     )
-    @given(transcripts(), NUMBERS, st.sampled_from(["", "strict", "slowly", "growing"]))
+    @given(transcripts(), NUMBERS, st.sampled_from(["", "strict", "slowly", "growing", "as_folder", "as_sources"]))
     def sessions(planted: Planted, number: int, option: str) -> None:
         chance = Random(f"{SEED} {share} {number} {len(planted.data)}")
         numbers = [chance.getrandbits(40) for _ in range(ACTIONS)]  # lists of integers would repeat a few too often
@@ -144,6 +152,6 @@ def test_nothing_escapes_from_sessions_over_the_samples(share: int) -> None:
     chance = Random(f"{SEED} {share}")
     for number, sample in enumerate(chance.choices(found, k=SAMPLE_SESSIONS // SHARES)):
         planted = of_sample(sample, number)
-        option = chance.choice(["", "strict", "slowly", "growing"])
+        option = chance.choice(["", "strict", "slowly", "growing", "as_folder", "as_sources"])
         numbers = [chance.getrandbits(40) for _ in range(ACTIONS // 4)]
         assert_nothing_escapes(planted, numbers, size=chance.choice(SIZES), **({option: True} if option else {}))

@@ -1,4 +1,4 @@
-"""Nothing hidden is shown when a file is cut, read as any format, or when its producer renamed or added something."""
+"""Nothing hidden is shown if a file is cut, read in another format, or changed by a new version of its producer."""
 
 from __future__ import annotations
 
@@ -75,9 +75,9 @@ RECORDS = {
     **dict.fromkeys(TEXTS, f"<|start|>{WORD}<|message|>{WORD}<|end|>\n"),
 }
 STATEMENTS = {"channel", "phase", "recipient", "to", "intent", "thought", "chosen", "rejected"}
-"""Keys that hide a message or a part: without them it is another one."""
+"""Keys that hide a message or a part. Renaming one changes what the message is."""
 DIVISIONS = {"response.cancel", "response.delta.flush"}
-"""Types that hide what follows, or divide a text."""
+"""Types that hide what follows or split a text."""
 IDENTITIES = {"message_id", "item_id", "id", "output_index", "index"}
 """Keys that keep the texts of two messages apart."""
 STOPS = ("<|im_end|>", "<|end|>", "<|return|>", "<|call|>", "}")

@@ -1,4 +1,4 @@
-"""The laboratory finds each fault of REPAIRS.md, section A, if the code that prevents it is taken out.
+"""The laboratory finds each fault of REPAIRS.md, section A, once the code that prevents it is removed.
 
 A1, a file that is rewritten while it is open, is planted with the tests of rewriting: see `ELSEWHERE`."""
 
@@ -69,7 +69,7 @@ def _said_whatever_it_says(code: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _closes_at_once(blocks: Any, mark: Any) -> None:
-    """Any closing mark closes all that is open, and one without a block means nothing: blocks do not nest."""
+    """Blocks do not nest: any closing mark closes everything, and one without a block means nothing."""
     closed = []
     while blocks._opened.marks:
         closed.append(blocks._opened._pop())
@@ -154,7 +154,7 @@ ELSEWHERE = {
     "A1": "tests/laws/leaks/test_rewrites.py",
     "A8": "test_text_that_is_shown_before_it_is_certain_is_found",
 }
-"""Faults that are not seen in a file that stays as it is."""
+"""Faults that do not show in an unchanged file."""
 
 
 def planted_at(fault: Fault) -> Planted:
@@ -179,7 +179,7 @@ def test_a_planted_fault_is_found(fault: Fault, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.slow
 async def test_text_that_is_shown_before_it_is_certain_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A8: an incomplete mark is shown, with its attributes."""
+    """A8: an incomplete mark is shown, including its attributes."""
     kind = KINDS["openchatml-2.2"]
     begun = ("a tag that has begun", ANSWER + 'Shown.\n<think note="{c}')
     planted = made_of("openchatml-2.2", [("nothing", ""), ("shown", kind.shown[0]), begun], 5)

@@ -1,4 +1,4 @@
-"""Nothing that is hidden is printed by any command; and what a command would print of it is found."""
+"""No command prints anything hidden, and a planted leak in the output of a command is found."""
 
 from __future__ import annotations
 

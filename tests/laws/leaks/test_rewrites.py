@@ -1,4 +1,4 @@
-"""Hidden parts of the old and the new content do not leak if a file is rewritten while it is read."""
+"""A file that is rewritten while it is read leaks no hidden part of its old or new content."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ async def test_many_sessions_with_rewritten_files_leak_nothing(share: int, tmp_p
 
 
 def unguarded(patched: pytest.MonkeyPatch) -> None:
-    """Read as before: whatever is in the file now."""
+    """Read whatever is in the file now, without any check."""
     guarded = guarded_file.GuardedFile
 
     def read(self: guarded_file.GuardedFile, start: int, end: int, *, trusts_stamp: bool = True) -> bytes:

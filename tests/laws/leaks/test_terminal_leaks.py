@@ -1,4 +1,4 @@
-"""The real program on a real pseudo terminal: nothing that is hidden is in any byte, or left when it has ended."""
+"""The real program on a pseudo-terminal: no byte of the output, and nothing left behind, shows hidden content."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SESSIONS = int(os.environ.get("OCML_LAB_TERMINALS", "40"))
 SEED = int(os.environ.get("OCML_LAB_SEED", "0"))
 ENDINGS = ["q", "TERM", "HUP", "INT", "crash"]
 TYPED = [character(key) or "" for key in KEYS if len(character(key) or "") == 1 and key != "F"]
-"""All but the key that crashes the program in these tests."""
+"""All keys except the one that crashes the program in these tests."""
 SENT = ["\t", "\r", "\x04", "\x15", "\x1b[A", "\x1b[B", "\x1b[5~", "\x1b[6~", "\x1b[F", "\x1b[H"]
 RUN = """
 import sys

@@ -22,7 +22,9 @@ LEAVES_SAFE = {"debug"}
 """Actions that reveal on purpose: a session uses them only as `DebugAndBack`."""
 ENDS = {"leave", "copy_or_quit", "suspend"}
 """Actions that may end the app, or need a real terminal."""
-KEYS = [key for action in ACTIONS if action.id not in LEAVES_SAFE | ENDS for key in action.keys]
+PLAYS = {"replay"}
+"""Actions whose screen depends on the clock; tests/screens/test_replay_screen.py compares it for other hidden words."""
+KEYS = [key for action in ACTIONS if action.id not in LEAVES_SAFE | ENDS | PLAYS for key in action.keys]
 SIZES = [(120, 40), (80, 24), (100, 30), (60, 16), (40, 12), (200, 50)]
 PLACES = ["1", "9999", "t1", "t2", "x2", "50%", "L3", "B40", "x"]
 PALETTE = ["copy", "export", "next", "raw", "side", "tools", "help", "out"]
@@ -74,6 +76,8 @@ EVERYWHERE = [
     Act("copy"),
     Act("hover", (20, 6)),
     Act("help"),
+    Act("key", ("apostrophe",)),
+    Act("key", ("enter",)),
     Act("palette", ("copy",)),
     Act("screenshot"),
     Act("export"),
@@ -84,6 +88,22 @@ EVERYWHERE = [
     Act("key", ("g",)),
 ]
 """Every feature of the app, once."""
+
+
+IN_A_LIST = [
+    *(Act("key", (key,)) for key in ("j", "s", "s", "s", "y", "D", "D", "G")),
+    Act("search", ("/", "warm")),
+    Act("key", ("escape",)),
+    Act("search", ("&", "warm")),
+    Act("key", ("escape",)),
+    Act("help"),
+    Act("palette", ("sort",)),
+    Act("hover", (10, 3)),
+    Act("screenshot"),
+    Act("resize", (80, 24)),
+    Act("resize", (120, 40)),
+]
+"""Every feature of the list of files, once."""
 
 
 async def perform(pilot: Pilot[int], act: Act) -> AsyncIterator[None]:
@@ -114,7 +134,7 @@ def is_debug(pilot: Pilot[int]) -> bool:
 
 
 async def type_ahead(pilot: Pilot[int], keys: Sequence[str]) -> None:
-    """Keys without a rest between them."""
+    """Press keys without a pause between them."""
     driver = pilot.app._driver
     assert driver is not None
     for key in keys:
@@ -127,7 +147,7 @@ async def type_ahead(pilot: Pilot[int], keys: Sequence[str]) -> None:
 
 
 def _typed(kind: str, given: list[str]) -> list[list[str]]:
-    """Keys, with a look between the groups."""
+    """Key groups, with a search of the output between them."""
     if kind in ("go to", "search"):
         prefix, text = (":", given[0]) if kind == "go to" else (given[0], given[1])
         return [[*prefix, *text], ["enter"]]
@@ -137,7 +157,7 @@ def _typed(kind: str, given: list[str]) -> list[list[str]]:
 
 
 _FIXED = {
-    "help": [["question_mark"], ["down"], ["escape"]],
+    "help": [["question_mark"], ["down"], ["slash", "e", "r"], ["escape", "escape"]],
     "copy": [["ctrl+c"]],
     "export": [["x"], ["enter"], ["x", "up"], ["enter"], ["escape"]],
     "debug and back": [["escape", "escape", "d", "s", "J", "l", "asterisk", "y", "r", "d"]],

@@ -12,7 +12,7 @@ from random import Random
 from urllib.parse import unquote
 
 LETTERS = "jkqvwxz"
-"""The letters of canaries: no word has six of them in a row."""
+"""The letters of canaries. No word has six of them in a row."""
 LENGTH = 14
 SHORTEST = 6
 """The number of consecutive letters of a canary that counts as a leak."""
@@ -73,7 +73,7 @@ class Finder:
         return list(found.values())
 
     def plain(self, text: str) -> list[Leak]:
-        """The same for a screen, which is drawn too often to try every encoding: unchanged, and across line ends."""
+        """Like `leaks`, for a screen, which is drawn too often to try every encoding: plain and across line ends."""
         found: dict[str, Leak] = {}
         for form, view in (("plain", text.casefold()), ("spread", _NO_LETTER.sub("", text.casefold()))):
             for word, piece in self._in(view):
@@ -92,7 +92,7 @@ class Finder:
 
 
 def _forms(data: str | bytes) -> Iterator[tuple[str, str]]:
-    """The text in every way it may have been written."""
+    """The text in every notation in which it may have been written."""
     raw = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
     text = _SEQUENCE.sub("", raw.decode("utf-8", "replace"))
     yield "plain", text.casefold()
@@ -120,7 +120,7 @@ def _decoded(
 
 
 def _from_base64(run: str) -> Iterator[bytes]:
-    """At all alignments, because its start is unknown."""
+    """Decode at all alignments, because the start is unknown."""
     written = run.replace("-", "+").replace("_", "/")
     for start in range(4):
         part = written[start:]

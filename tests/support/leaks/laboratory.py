@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -22,18 +23,20 @@ from viewer.document import document
 from viewer.reading.format import ReadOptions
 from viewer.tui.app import ViewerApp, ViewOptions
 from viewer.tui.dialogs.help import HelpScreen
+from viewer.tui.files.screen import FilesScreen
 from viewer.tui.main import read_worker as reading
 from viewer.tui.main.screen import MainScreen
+from viewer.tui.settings.state_file import StateFile
 
 _WRITING = "a part was written"
 UNKNOWABLE = {"only the end of a think block"}
-"""Unknown while the text streams: it turns out to be a thought only when its closing mark arrives.
+"""Places that are unknowable at first: text turns out to be a thought only when its closing mark arrives.
 
 SECURITY.md documents this. Once the mark has been read, the text is hidden."""
 SHORTEST_TYPED = 3
 """The minimum number of letters typed to search for a canary."""
 LEAVES = 5
-"""Attempts to leave the debug view: a dialog over it may take the keys."""
+"""How often to try to leave the debug view, because a dialog over it may take the keys."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,7 @@ class Escaped:
 
 
 class Recorded(ViewerApp):
-    """The app, with a record of what it sends to other places than the screen."""
+    """The app, with a record of what it sends anywhere other than the screen."""
 
     def __init__(self, *given: Any, **more: Any) -> None:
         super().__init__(*given, **more)
@@ -108,7 +111,7 @@ class Session:
         )
 
     async def do(self, act: Act) -> None:
-        """Perform it, and search everything."""
+        """Perform the action, then search everything."""
         if self.app._exit:
             return
         if act.kind == "search":
@@ -120,11 +123,11 @@ class Session:
         for _ in range(LEAVES):
             if not is_debug(self.pilot) or self.app._exit:
                 break
-            await type_ahead(self.pilot, ["escape", "escape", "d"])  # a click on the footer opened it: back again
+            await type_ahead(self.pilot, ["escape", "escape", "d"])  # a click on the footer opened it, so go back
             self.look(f"leaving after {act}")
 
     async def grow(self) -> None:
-        """The file is written while it is followed, a few bytes at a time, also in the middle of marks."""
+        """Write the file while it is followed, a few bytes at a time, even in the middle of marks."""
         chance, left = Random(len(self.planted.text)), self.planted.data
         with Path("input", "chat.ocml").open("ab", buffering=0) as file:
             while left:
@@ -138,7 +141,7 @@ class Session:
             self.look("all was written")
 
     def look(self, after: str) -> None:
-        """All that the app shows and has sent since the last look. Content shown in the debug view is no leak."""
+        """Search all that the app shows and has sent since the last look. Content in the debug view is not a leak."""
         if self.app._exit or is_debug(self.pilot):
             self.app.sent.clear()
             return
@@ -169,14 +172,23 @@ class Session:
             if isinstance(each, MainScreen):
                 yield "search hits", self._hits(each)
                 yield "notices", str(each.widgets.status.notice)
+            if isinstance(each, FilesScreen) and each.catalog.reading.audience.is_safe:
+                catalog = each.catalog
+                rows = [(catalog.facts(entry), catalog.hit(entry)) for entry in catalog.listing.entries]
+                yield "facts of files", f"{rows}\n{each._status.notice}"
+                if catalog.search:
+                    yield "hits in all files", self._hit(catalog.search.query.text, catalog.searched[0])
 
     def _hits(self, screen: MainScreen) -> str:
-        """The canary of a search with matches: no shown text contains it, so any match is a leak. Shown text may
+        """The canary of a search with matches. No shown text contains it, so any match is a leak. Shown text may
         contain a prefix of one or two letters."""
         searcher = screen.search.searcher
-        if searcher is None or not len(searcher.matches) or len(searcher.query.text) < SHORTEST_TYPED:
+        return self._hit(searcher.query.text, len(searcher.matches)) if searcher is not None else ""
+
+    def _hit(self, typed: str, count: int) -> str:
+        if not count or len(typed) < SHORTEST_TYPED:
             return ""
-        return next((word for word in self.planted.canaries if word.startswith(searcher.query.text)), "")
+        return next((word for word in self.planted.canaries if word.startswith(typed)), "")
 
     def _regions(self) -> Iterator[tuple[str, str]]:
         """The drawn text of each widget."""
@@ -194,7 +206,10 @@ class Session:
         yield "screen", "\n".join(strip.text for strip in strips)
 
     def files(self) -> None:
-        """New files in the folder at the end."""
+        """Search new files in the folder at the end. The state file must hold only numbers."""
+        state = self.folder / "state" / "state.json"
+        if state.exists() and not NUMBERS_ONLY.fullmatch(state.read_text("utf-8")):
+            self.escaped.append(Escaped("state file", "any text", Leak("", "text", ""), "the end"))
         for path in sorted(self.folder.rglob("*")):
             if path.is_file() and "input" not in path.relative_to(self.folder).parts and REVEALED not in path.name:
                 surface = "screenshots" if path.suffix == ".svg" else "files"
@@ -214,6 +229,10 @@ def surface_of(widget: Widget) -> str:
     return "screen"
 
 
+NUMBERS_ONLY = re.compile(
+    r'(?:[\d,:{}\[\]\s]|true|"(?:key|welcome|panes|outline|inspector|problems|files|at|marks|[0-9a-f]{32})")*'
+)
+"""The content of a state file: names of fields, random hexadecimal names, and numbers."""
 NAMES = {
     "TitleBar": "title",
     "Outline": "outline",
@@ -226,7 +245,9 @@ NAMES = {
     "Prompt": "prompt",
     "StatusLine": "status",
     "KeyFooter": "footer",
-    "Palette": "palette",
+    "PaletteScreen": "palette",
+    "MarksScreen": "list of marks",
+    "WelcomeScreen": "welcome card",
     "FilesScreen": "list of files",
     "Toast": "notification",
     "ToastHolder": "notification",
@@ -242,24 +263,31 @@ async def session(
     size: tuple[int, int] = (120, 40),
     strict: bool = False,
     as_folder: bool = False,
+    as_sources: bool = False,
     slowly: bool = False,
     growing: bool = False,
 ) -> AsyncIterator[Session]:
     """The app on this transcript, in a separate folder, so that all written files are found."""
     (folder / "input").mkdir(exist_ok=True)
     (folder / "input" / "chat.ocml").write_bytes(b"" if growing else planted.data)
+    paths = ["input" if as_folder else "input/chat.ocml"]
+    if as_sources:
+        (folder / "input" / "other.ocml").write_bytes(planted.data)
+        paths += ["input/other.ocml", "input/missing.ocml"]
     patched = pytest.MonkeyPatch()
     patched.chdir(folder)
     try:
         preambles = ReadOptions(harmony_preambles=True) if planted.preambles else None
-        options = ViewOptions(format=planted.format, reading=preambles, strict=strict, follow=growing)
+        options = ViewOptions(format=planted.format, reading=preambles, strict=strict, follow=growing or as_sources)
         if slowly:
             patched.setattr(document, "PARSED_AT_ONCE", 29)
             patched.setattr(document, "CHECKED_AT_ONCE", 290)
             patched.setattr(reading, "READ_FIRST", 29)
             patched.setattr(reading, "DRAW_AGAIN_SECONDS", 0.0)
             patched.setattr(reading, "LOOK_AGAIN_SECONDS", 0.01)
-        app = Recorded(["input" if as_folder else "input/chat.ocml"], options)
+        state = StateFile(folder / "state" / "state.json")
+        state.welcomed()
+        app = Recorded(["input" if as_folder else "input/chat.ocml"], options, state=state)
         async with app.run_test(size=size) as pilot:
             run = Session(planted, pilot, folder)
             while slowly and not run.has_read:

@@ -1,4 +1,4 @@
-"""The surfaces of the program, and for each a leak planted into the code that fills it: the laboratory must find it."""
+"""The surfaces of the program, each with a leak planted into the code that fills it, for the laboratory to find."""
 
 from __future__ import annotations
 
@@ -30,12 +30,16 @@ from viewer.tui.bars.prompt import Prompt
 from viewer.tui.bars.status import StatusLine
 from viewer.tui.bars.title import TitleBar
 from viewer.tui.bottom.problem_lines import ProblemLines
-from viewer.tui.dialogs import files, help
+from viewer.tui.dialogs import help
+from viewer.tui.dialogs.marks import MarksScreen
+from viewer.tui.files import facts
+from viewer.tui.files import screen as list_of_files
 from viewer.tui.main import copy as copying
 from viewer.tui.main.presenter import Presenter
 from viewer.tui.main.screen_host import ScreenHost
 from viewer.tui.panes.line_list import LineList
 from viewer.tui.session import Changed
+from viewer.tui.settings import state_file
 from viewer.tui.terminal import clipboard
 from viewer.tui.transcript.minimap import Minimap
 from viewer.tui.transcript.transcript import Transcript
@@ -67,7 +71,7 @@ def _instead(owner: Any, name: str, make: Callable[[Any, str], Any]) -> Plant:
 
 
 def _returns(change: Callable[[Any, str], Any]) -> Callable[[Any, str], Any]:
-    """The same code, and its result changed."""
+    """The same code, with a changed result."""
     return lambda code, leak: lambda *given, **more: change(code(*given, **more), leak)
 
 
@@ -167,12 +171,35 @@ SURFACES = [
     ),
     Surface(
         "palette",
-        _instead(commands, "palette_title", lambda code, leak: lambda action: f"{code(action)} {leak}"),
+        _instead(commands, "palette_key", lambda code, leak: lambda action: f"{code(action)} {leak}"),
         [Act("palette", ("next",))],
     ),
     Surface(
+        "list of marks",
+        _instead(MarksScreen, "_line", lambda code, leak: lambda *given: (Part(trusted(leak)),)),
+        [Act("key", ("J",)), Act("key", ("m",)), Act("key", ("apostrophe",))],
+    ),
+    Surface(
+        "state file",
+        _instead(state_file, "_hashed", lambda code, leak: lambda *given: leak + code(*given)),
+        [Act("key", ("J",)), Act("key", ("m",))],
+    ),
+    Surface(
         "list of files",
-        _instead(files, "bottom_line", lambda code, leak: lambda *given: (Part(trusted(leak)),)),
+        _instead(list_of_files, "entry_line", lambda code, leak: lambda *given: (Part(trusted(leak)),)),
+        as_folder=True,
+    ),
+    Surface(
+        "preview of files",
+        _instead(list_of_files, "preview_lines", lambda code, leak: lambda *given: [(Part(trusted(leak)),)]),
+        as_folder=True,
+        found_on="list of files",
+    ),
+    Surface("facts of files", _instead(facts, "_title", lambda code, leak: lambda *given: leak), as_folder=True),
+    Surface(
+        "hits in all files",
+        _instead(list_of_files, "search_in", lambda code, leak: lambda *given: facts.Hit(1)),
+        [Act("search", ("/", "{prefix}"))],
         as_folder=True,
     ),
     Surface(

@@ -1,4 +1,4 @@
-"""A file that is rewritten while a command or the viewer reads it: at the n-th step of reading, in one of many ways."""
+"""Rewrite a file while a command or the viewer reads it: at the n-th step of reading, in one of many ways."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.support.running import settled
 from viewer.cli import following, output
 from viewer.cli.options import Followed
 from viewer.cli.show import LiveJson, LiveText
-from viewer.document import document
+from viewer.document import document, one_reading
 from viewer.document.values import ShownMessage
 from viewer.formats import WRITERS
 from viewer.index.findings import MOST_PER_CODE
@@ -68,18 +68,18 @@ _LAST = "<|start|>assistant<|message|>{}<|end|>\n"
 
 @dataclass
 class Schedule:
-    """One rewrite of one file under one reader. The same seed is the same schedule."""
+    """One rewrite of one file under one reader. The same seed gives the same schedule."""
 
     seed: int
     command: list[str]
     format: str = ""
     way: str = ""
     restores: bool = False
-    """The modification time is set back."""
+    """True if the modification time is restored."""
     trusts: bool = False
-    """Stamps are old enough to be trusted."""
+    """True if stamps are old enough to be trusted."""
     small: bool = False
-    """Blocks and steps are small, so that a short file has many, and the scanner reads it."""
+    """True if blocks and steps are small, so that a short file has many of them and the scanner reads it."""
     old: Planted = field(init=False)
     new: Planted = field(init=False)
 
@@ -98,7 +98,7 @@ class Schedule:
 
     def _other(self, parts: list[Part], first: Part) -> Planted:
         chance = self.chance
-        if self.way == "order":  # the same bytes at other places, as a rule
+        if self.way == "order":  # usually the same bytes in other places
             mixed = parts[:]
             chance.shuffle(mixed)
             return made_of(self.format, [first, *mixed, self._end("of the other")], chance.getrandbits(32))
@@ -128,7 +128,7 @@ class Schedule:
         return self.format != "harmony-tokens" and self.way != "grow" and self.new_data.startswith(self.new.data)
 
     def rewrite(self, path: Path) -> None:
-        """Now."""
+        """Rewrite the file now."""
         status = path.stat()
         data = self.new_data
         if self.way == "replace":
@@ -164,7 +164,7 @@ def _parts(format: str, chance: Random) -> list[Part]:
 
 
 class Steps:
-    """Counts the steps of reading, and does something at one of them."""
+    """Counts the reading steps, and runs an action at one of them."""
 
     def __init__(self, at: int, act: Callable[[], None]) -> None:
         self.count = 0
@@ -173,7 +173,7 @@ class Steps:
         self._act = act
 
     def step(self) -> None:
-        """One more."""
+        """Count a step."""
         if self.count == self._at:
             self.act()
         self.count += 1
@@ -228,14 +228,14 @@ def _make_small(patched: pytest.MonkeyPatch) -> None:
     for module in (guarded_file, held_file, file_source):
         patched.setattr(module, "COMPARED_AT_ONCE", 2048)
     patched.setattr(held_file, "COMPARED_IDLY", 3)
-    patched.setattr(document, "BIG", 2048)
-    patched.setattr(document, "WORTH_SCANNING", 512)
+    patched.setattr(one_reading, "BIG", 2048)
+    patched.setattr(one_reading, "WORTH_SCANNING", 512)
     patched.setattr(document, "LARGEST_STEP", 2048)
     patched.setattr(follow, "TURN", 2048)
 
 
 class _Awake:
-    """A waiter that returns at once."""
+    """A watcher whose waits return at once."""
 
     def __init__(self, path: str) -> None:
         pass
@@ -286,7 +286,7 @@ async def viewed(schedule: Schedule, folder: Path, at: int, *, follow: bool) -> 
 
 
 def _shown_of_followed(app: Recorded) -> str:
-    """The safe view, if the file is still followed: an action may have stopped it."""
+    """The safe view, if the file is still followed; an action may have stopped that."""
     main = next((each for each in app.screen_stack if isinstance(each, MainScreen)), None)
     if main is None or main.follow.live is None:
         return ""
@@ -332,7 +332,7 @@ def outcome_of(schedule: Schedule, at: int) -> Outcome:
 
 
 def _followed(words: list[str], path: Path, format: str, steps: Steps) -> Result:
-    """`-f` until all has been read after the rewrite."""
+    """Follow with `-f` until everything has been read after the rewrite."""
     turns = iter(range(400))
 
     def is_finished() -> bool:

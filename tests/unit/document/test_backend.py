@@ -10,7 +10,7 @@ from tests.fuzz.targets import InMemory
 from tests.support.reading import describe
 from tests.support.source_following import Clock
 from tests.unit.document.test_rows import transcript
-from viewer.document import document as module
+from viewer.document import one_reading as module
 from viewer.document.backend import VARIABLE
 from viewer.document.document import Document
 from viewer.document.live import LiveDocument

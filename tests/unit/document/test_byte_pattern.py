@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from tests.support.native import BOTH_WAYS, WAYS, using
-from viewer.document.block_search import PatternFinder
-from viewer.document.byte_pattern import BytePattern, _letters_with_case, byte_pattern
+from viewer.document.search.block_search import PatternFinder
+from viewer.document.search.byte_pattern import BytePattern, _letters_with_case, byte_pattern
 
 LETTERS = "aAkKsSiIzZ[{@`\0 \u212a\u017f\u0130\u0131éÉßẞрРѐЀѠѡⱥȺ日😀ǅǄǆΣσς\u0345ιΙ\u1fbeµμ"
 

@@ -8,8 +8,8 @@ import pytest
 
 from tests.support.reading import describe
 from tests.support.source_following import Clock
-from viewer.document import document as document_module
 from viewer.document import live as live_module
+from viewer.document import one_reading
 from viewer.document.document import CHECKED_AT_ONCE, Document, open_document
 from viewer.document.live import LiveChange, LiveDocument
 from viewer.sources.changes import Reason
@@ -30,7 +30,7 @@ QUESTION = "<|start|>user<|message|>Hi<|end|>\n"
 @pytest.fixture(autouse=True)
 def _sooner(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lower the threshold for big files, so that the tests are quick."""
-    for module in (live_module, document_module):
+    for module in (live_module, one_reading):
         monkeypatch.setattr(module, "BIG", BIG)
 
 

@@ -24,7 +24,7 @@ def test_a_large_document_equals_the_result_of_the_parser(format: str) -> None:
     taken = 0
     while not document.is_complete:
         document.read_some(document.step_size)
-        taken = document._scanner.taken if document._scanner else taken
+        taken = document._reading.scanner.taken if document._reading.scanner else taken
     assert taken > (10_000 if format in ("openchatml-2.2", "harmony") else 0)  # the others do not know call ids
     assert list(document.index) == list(expected.index)
     assert list(document.call_links) == list(expected.calls.links)
@@ -55,7 +55,7 @@ def test_a_small_document_is_checked_while_it_is_read() -> None:
     document.read_some(PARSED_AT_ONCE)
     assert document._analysis.is_checked
     document.load()
-    assert document._scanner is None
+    assert document._reading.scanner is None
 
 
 @pytest.mark.share(quick=5)

@@ -11,7 +11,7 @@ from contextlib import suppress
 import pytest
 import re2
 
-from viewer.document.regex import NO_LOOK_AROUND, NOT_SUPPORTED, TOO_LARGE, Regex, RegexError
+from viewer.document.search.regex import NO_LOOK_AROUND, NOT_SUPPORTED, TOO_LARGE, Regex, RegexError
 
 PARTS = [
     *("a", "b", "é", "日", "ſ", "K", " ", "-", "]", "{", "}", "{2}", "{,2}", "{1,}", "*", "+", "?", "*?", "|", "."),

@@ -8,7 +8,7 @@ import warnings
 
 import pytest
 
-from viewer.document.regex import required_literal
+from viewer.document.search.regex import required_literal
 
 
 @pytest.mark.parametrize(

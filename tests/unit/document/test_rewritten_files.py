@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.leaks.rewriting import tick
-from viewer.document import document as documents
+from viewer.document import one_reading
 from viewer.document.document import Document
 from viewer.document.values import ShownMessage
 from viewer.errors import FileRewrittenError, UnprovenError
@@ -48,8 +48,8 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def scanned(monkeypatch: pytest.MonkeyPatch) -> None:
     """Scan small files, too, so that their blocks have no checksums."""
-    monkeypatch.setattr(documents, "BIG", 1)
-    monkeypatch.setattr(documents, "WORTH_SCANNING", 1)
+    monkeypatch.setattr(one_reading, "BIG", 1)
+    monkeypatch.setattr(one_reading, "WORTH_SCANNING", 1)
 
 
 def write(path: Path, text: str | bytes) -> None:
@@ -135,8 +135,8 @@ class TestReading:
         self, path: Path, monkeypatch: pytest.MonkeyPatch, other: Callable[[], str], restores: bool, is_scanned: bool
     ) -> None:
         if is_scanned:
-            monkeypatch.setattr(documents, "BIG", 1)
-            monkeypatch.setattr(documents, "WORTH_SCANNING", 1)
+            monkeypatch.setattr(one_reading, "BIG", 1)
+            monkeypatch.setattr(one_reading, "WORTH_SCANNING", 1)
         write(path, chat(30))
         status = path.stat()
         document = opened(path)

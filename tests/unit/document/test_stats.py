@@ -75,6 +75,6 @@ def test_random_documents_are_counted(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_a_big_file_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("viewer.document.document.BIG", 0)
-    monkeypatch.setattr("viewer.document.document.WORTH_SCANNING", 0)
+    monkeypatch.setattr("viewer.document.one_reading.BIG", 0)
+    monkeypatch.setattr("viewer.document.one_reading.WORTH_SCANNING", 0)
     assert_counted(tmp_path / "a.ocml", b"version: 2.2\n\n" + CUT * 20, None)

@@ -318,6 +318,10 @@ def test_an_event_gives_the_reply_of_a_call_its_outcome() -> None:
             [item("function_call_output", output='{"output":"x","metadata":{"exit_code":1}}', call_id="c1")],
         ),
         (
+            CallState.FAILED,
+            [item("function_call_output", output='{"output":"x","metadata":{"exit_code":127}}', call_id="c1")],
+        ),
+        (
             CallState.OK,
             [item("function_call_output", output='{"output":"x","metadata":{"exit_code":0}}', call_id="c1")],
         ),

@@ -170,8 +170,8 @@ def test_body_blocks_search_stats_and_checks_agree(big: bool, tmp_path: Path, mo
     monkeypatch.setattr("viewer.document.vault.BLOCK", 5)
     monkeypatch.setattr("viewer.document.projection.WORTH_SEARCHING_BLOCKS", 0)
     if big:
-        monkeypatch.setattr("viewer.document.document.BIG", 0)
-        monkeypatch.setattr("viewer.document.document.WORTH_SCANNING", 0)
+        monkeypatch.setattr("viewer.document.one_reading.BIG", 0)
+        monkeypatch.setattr("viewer.document.one_reading.WORTH_SCANNING", 0)
     document = Document(open_source(str(file))).load()
     projection = document.project(END_USER)
     rows = projection.rows()

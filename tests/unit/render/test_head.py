@@ -60,7 +60,7 @@ def exported(projection: Projection) -> list[str]:
     """The speakers of the exported page."""
     page = "".join(EXPORTERS["html"].pieces(projection, "title"))
     roles = re.findall(
-        r'<article class="message (?!unknown stray)[^>]*>.*?<span class="role">(.*?)</span>(?!</span>)', page, re.S
+        r'<article class="message (?!unknown stray)[^>]*>.*?<span class="role[^"]*">(.*?)</span>(?!</span>)', page, re.S
     )
     return [html.unescape(re.sub("<[^>]*>", "", role)).strip() for role in roles]
 

@@ -1,4 +1,4 @@
-"""The filter language: `role:assistant latency>2s -is:hidden "words"`; its fields, its grammar, and the predicate.
+"""The filter language (`role:assistant latency>2s -is:hidden "words"`): its fields, grammar, and predicate.
 
-A filter is evaluated on the messages of a projection and on nothing else. Whether an audience may use it depends on the
-filter alone, and is decided before anything is read."""
+A filter is evaluated only on the messages of a projection. Whether an audience may use it depends only on the filter,
+and is decided before anything is read."""

@@ -1,4 +1,4 @@
-"""`FIELDS`, the table of the fields of a filter: what each matches, and what must be revealed for it."""
+"""`FIELDS`, the table of filter fields: what each one matches, and what must be revealed to use it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from msgspec import Struct
 from viewer.index.calls import CallState
 
 ANY = "any"
-"""The need of a field that any reveal grants."""
+"""The need of a field that any reveal satisfies."""
 
 
 class FieldKind(Enum):
-    """What the values of a field are."""
+    """What kind of values a field has."""
 
     NAME = "name"
     WORD = "word"
@@ -32,16 +32,16 @@ class Field(Struct, frozen=True):
     matches: str
     """What it matches, for the documentation."""
     needs: str = ""
-    """The kind that must be revealed, `any` for any of them; empty if the safe view allows the field."""
+    """The kind that must be revealed, `any` for any kind; empty if the safe view allows the field."""
     of_values: Mapping[str, str] = {}
-    """The needs of these values, if they differ."""
+    """The needs of single values, if they differ."""
     words: tuple[str, ...] = ()
-    """All values, if there are no others."""
+    """All possible values, if they are a fixed list."""
     is_cased: bool = False
-    """True if upper and lower case differ."""
+    """True if values are case-sensitive."""
 
     def need(self, value: str) -> str:
-        """What must be revealed for this value."""
+        """What must be revealed to use this value."""
         return self.of_values.get(value.casefold(), self.needs)
 
 
@@ -107,5 +107,5 @@ FIELDS = {
 """The table of all fields."""
 
 OF_PROBLEMS = frozenset({"code", "severity", "msg", "transcript", "line", "file", "format", "model"})
-"""Fields of what `check` prints of any message, hidden or not."""
+"""Fields whose values `check` prints for any message, hidden or not."""
 WORDS_OF_PROBLEMS = frozenset({"error", "warning"})

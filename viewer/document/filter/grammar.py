@@ -1,4 +1,4 @@
-"""Parser of the filter language, with errors at their columns, and the completion of its last term."""
+"""Parser for the filter language, with errors at their columns, and completion of the last term."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from difflib import get_close_matches
 
 from viewer.document.filter.fields import FIELDS, Field, FieldKind
 from viewer.document.filter.tree import PATTERN_SIGNS, Choice, Filter, FilterError, Term
-from viewer.document.regex import Regex, RegexError
+from viewer.document.search.regex import Regex, RegexError
 from viewer.rules import RULES
 
 LONGEST = 4096
@@ -35,7 +35,7 @@ _DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?:[Tt]([0-9]{2}):([0-9]{2}
 
 
 def parse(source: str, *, has_marks: bool = False) -> Filter:
-    """Read a filter. Only the viewer has marks."""
+    """Parse a filter. Only the viewer has marks."""
     if len(source.encode("utf-8", "surrogatepass")) > LONGEST:
         raise FilterError(f"a filter has at most {LONGEST:,} bytes", source, 0, 1)
     if source.lstrip().startswith(PATTERN_SIGNS):
@@ -105,7 +105,7 @@ class _Parser:
         return Term(start, self._at - start, is_negated, field, found[2], choices)
 
     def _bare_words(self, *, is_phrase: bool) -> str:
-        """A word and the bare words after it, which form one phrase."""
+        """A word and the bare words after it, which together form one phrase."""
         start = end = self._at
         while self._skip_space() or end == start:
             is_bare = self._source[self._at] not in '"-' and not _FIELD.match(self._source, self._at)
@@ -210,7 +210,7 @@ class _Parser:
         raise self._error(f'unknown {what} "{word}"; {advice}', start, len(word))
 
     def _measure(self, field: Field, text: str, start: int) -> Choice:
-        """The limits of a number, a size, a duration, or a time."""
+        """The bounds of a number, a size, a duration, or a time."""
         found = _time(text) if field.kind is FieldKind.TIME else _amount(field.kind, text.lower())
         if found is None:
             raise self._error(f'"{text}" is not a {field.kind.value}; {_EXAMPLES[field.kind]}', start, len(text))
@@ -231,7 +231,7 @@ def _amount(kind: FieldKind, text: str) -> Choice | None:
 
 
 def _time(text: str) -> Choice | None:
-    """The first and the last millisecond of a day, a minute, or a second."""
+    """The first and last millisecond of a day, a minute, or a second."""
     clock, date = _CLOCK.fullmatch(text), _DATE.fullmatch(text)
     try:
         if clock:
@@ -246,19 +246,19 @@ def _time(text: str) -> Choice | None:
             low = int(at.timestamp()) * 1000
             unit = timedelta(days=1) if not date[4] else timedelta(seconds=1 if date[6] else 60)
             return Choice("", False, low, low + unit.total_seconds() * 1000 - 1)
-    except ValueError:  # no such day
+    except ValueError:  # there is no such day
         pass
     return None
 
 
 def filter_regex(pattern: str) -> Regex:
-    """The pattern of a filter; case matters only if there is a capital letter."""
+    """The pattern of a filter. Case matters only if the pattern has a capital letter."""
     plain = _ESCAPED.sub("", pattern)
     return Regex(pattern, plain == plain.lower())
 
 
 def completions(source: str, values: Callable[[str], Iterable[str]] = lambda field: ()) -> list[str]:
-    """How the last term may go on: names of fields, or values of its field; each replaces the whole text."""
+    """Completions of the last term: field names, or values of its field. Each one replaces the whole text."""
     last = re.search(r"\S*\Z", source)
     assert last is not None
     before, term = source[: last.start()], last[0]

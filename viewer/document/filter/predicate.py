@@ -1,4 +1,4 @@
-"""The predicate of a filter: which messages of a projection match."""
+"""The predicate of a filter: find the messages of a projection that match."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _COMPARISONS: dict[str, Callable[[float, float, float], bool]] = {
     "=": lambda value, low, high: low <= value <= high,
     ":": lambda value, low, high: low <= value <= high,
 }
-"""Each compares with the first and the last moment of a value; those of a number are the same."""
+"""Each one compares a value with the first and last moment of a term. For a number, these are the same."""
 
 
 class Facts(Struct, frozen=True):
-    """What a filter may ask of one message: facts that its audience sees."""
+    """What a filter can test in one message: only facts that its audience sees."""
 
     message: ShownMessage
     problems: list[ShownDiagnostic]
@@ -44,7 +44,7 @@ class Facts(Struct, frozen=True):
     time: int | None
     """Milliseconds since 1970."""
     first_day: int
-    """The midnight before the first shown message of the transcript."""
+    """Midnight before the first shown message of the transcript."""
     is_marked: bool
     size: int | None
     text: Callable[[], str]
@@ -54,7 +54,7 @@ class Facts(Struct, frozen=True):
 def matching(
     filter: Filter, projection: Projection, file: str, marks: Iterable[int] = (), rows: Rows | None = None
 ) -> MessageSet:
-    """The messages of a projection that match; numbers are those of the input."""
+    """The messages of a projection that match, by their numbers in the input."""
     found = Matching(filter, projection, file, marks, rows or projection.rows())
     while found.step(_SLICE_SECONDS):
         pass
@@ -62,23 +62,23 @@ def matching(
 
 
 class Matching:
-    """The messages that match, found in slices, and again where rows are new or may have changed."""
+    """Finds the messages that match in slices, and tests rows again if they may have changed."""
 
     def __init__(self, filter: Filter, projection: Projection, file: str, marks: Iterable[int], rows: Rows) -> None:
         self._test = _Test(filter)
         self._projection, self._file, self._marks, self._rows = projection, file, frozenset(marks), rows
         self._row = 0
         self._found: list[tuple[int, int]] = []
-        """The rows that match, and their messages."""
+        """The matching rows and their messages."""
         self._reader: _FactReader | None = None
 
     @property
     def progress(self) -> float:
-        """The share of the rows that were tested."""
+        """The share of rows tested so far."""
         return self._row / max(1, len(self._rows))
 
     def step(self, seconds: float) -> bool:
-        """Test rows for about this time; True if there are more."""
+        """Test rows for about this many seconds. True if there are more."""
         deadline = time.monotonic() + seconds
         if self._reader is None:
             needs_problems = self._test.asks("is", "has", "code", "severity")
@@ -95,8 +95,8 @@ class Matching:
         return self._row < len(self._rows)
 
     def resume(self, changed_row: int) -> None:
-        """Test the rows from this one on again; all of them if the filter asks for calls or problems, which later
-        rows may change."""
+        """Test the rows from this one on again, or all of them if the filter tests calls or problems, which later rows
+        may change."""
         self._reader = None
         self._row = 0 if self._test.asks(*_CHANGING) else min(self._row, changed_row)
         while self._found and self._found[-1][0] >= self._row:
@@ -107,7 +107,7 @@ class Matching:
         return MessageSet(number for _, number in self._found)
 
     def close(self) -> None:
-        """Do nothing: nothing runs in the background."""
+        """Do nothing, because nothing runs in the background."""
 
 
 class _FactReader:
@@ -130,10 +130,10 @@ class _FactReader:
         self._days: dict[int, int] = {}
         """The first day of each transcript."""
         self._has_day_of = 0
-        """The number of rows whose days are known."""
+        """How many rows were searched for the first day."""
 
     def of(self, row: int) -> Facts:
-        """The facts of the message of a row."""
+        """The facts of the message in a row."""
         number = self._rows.value(row)
         message = self._projection.unread(self._rows, row)
         moment = _milliseconds(message.time)
@@ -154,7 +154,7 @@ class _FactReader:
         )
 
     def _first_day(self, row: int, transcript: int) -> int:
-        """The midnight before the first time of a transcript, up to this row."""
+        """Midnight before the first time in a transcript, up to this row."""
         while transcript not in self._days and self._has_day_of <= row:
             at, self._has_day_of = self._has_day_of, self._has_day_of + 1
             if self._rows.kind(at) is RowKind.MESSAGE:
@@ -170,7 +170,7 @@ def _milliseconds(time: str | None) -> int | None:
 
 
 class _Test:
-    """A filter as a function of facts. Text is read last."""
+    """Tests facts against a filter. Text is read last."""
 
     def __init__(self, filter: Filter) -> None:
         self._terms = sorted(filter.terms, key=lambda term: term.field is None)
@@ -183,7 +183,7 @@ class _Test:
         self._regex = filter_regex(pattern) if pattern else None
 
     def asks(self, *names: str) -> bool:
-        """True if one of these fields is asked for."""
+        """True if the filter uses one of these fields."""
         return any(term.field is not None and term.field.name in names for term in self._terms)
 
     def __call__(self, facts: Facts) -> bool:
@@ -198,7 +198,7 @@ class _Test:
 
 
 def has_value(term: Term, field: Field, values: Values, first_day: int = 0) -> bool:
-    """True if one of the values is one of those of the term."""
+    """True if one of these values matches one of the term's values."""
     return any(_is_value(term, field, value, choice, first_day) for value in values for choice in term.choices)
 
 
@@ -211,7 +211,7 @@ def _is_value(term: Term, field: Field, value: str | float, choice: Choice, firs
 
 
 def _is_like(pattern: str, text: str) -> bool:
-    """True if a text matches a pattern with `*` and `?`, in a time that no pattern makes long."""
+    """True if a text matches a pattern with `*` and `?`. No pattern makes this slow."""
     at = place = 0
     star, mark = -1, 0
     while at < len(text):
@@ -230,7 +230,7 @@ def _is_like(pattern: str, text: str) -> bool:
 
 
 def given(*values: str | float | None) -> Values:
-    """The values that there are."""
+    """Those of the values that are present."""
     return [value for value in values if value is not None and value != ""]
 
 

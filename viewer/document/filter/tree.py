@@ -1,4 +1,4 @@
-"""A filter as a frozen tree of terms, and who may use it."""
+"""A filter as a frozen tree of terms, and the decision which audience may use it."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from viewer.errors import Excerpt, ViewerError
 from viewer.model.visibility import Audience, Reveal
 
 PATTERN_SIGNS = ("/", "re:")
-"""What a filter begins with that is a regular expression."""
+"""A filter that begins with one of these is a regular expression."""
 
 
 class FilterError(ViewerError):
-    """A filter that cannot be read, with the place of the fault."""
+    """A filter that cannot be parsed, with the position of the fault."""
 
     excerpt: Excerpt
 
@@ -24,7 +24,7 @@ class FilterError(ViewerError):
         self.sentence = sentence
         self.excerpt = Excerpt(source, column, max(1, length))
         self.is_incomplete = is_incomplete
-        """True if the end of the last term is missing: it may be typed next."""
+        """True if only the end of the last term is missing, which may be typed next."""
 
 
 class Choice(Struct, frozen=True):
@@ -35,13 +35,13 @@ class Choice(Struct, frozen=True):
     """True if `*` and `?` are wildcards."""
     low: float = 0
     high: float = 0
-    """The limits of a number; those of a time are milliseconds since 1970, or since midnight."""
+    """The bounds of a number. Those of a time are in milliseconds since 1970 or since midnight."""
     is_of_day: bool = False
     """True for a time without a date."""
 
 
 class Term(Struct, frozen=True):
-    """One term: a field with its values, or words."""
+    """One term: a field with values, or words."""
 
     column: int
     length: int
@@ -50,20 +50,20 @@ class Term(Struct, frozen=True):
     operator: str = ":"
     choices: tuple[Choice, ...] = ()
     words: str = ""
-    """The words, if it has no field."""
+    """The words of a term without a field."""
 
 
 class Filter(Struct, frozen=True):
-    """A filter: all its terms must match. Without terms, everything does."""
+    """A filter. All its terms must match; without terms, everything matches."""
 
     source: str
     terms: tuple[Term, ...] = ()
     pattern: str | None = None
-    """A regular expression over the text, in place of terms."""
+    """A regular expression for the text, instead of terms."""
 
     @property
     def searched(self) -> str | None:
-        """The text of a search for the same, if the filter is a pattern or nothing but words."""
+        """The equivalent search text, if the filter is a pattern or only words."""
         if self.pattern is not None:
             return self.source.strip()
         if len(self.terms) != 1 or self.terms[0].field is not None or self.terms[0].is_negated:
@@ -72,7 +72,7 @@ class Filter(Struct, frozen=True):
         return f"\\{words}" if words.startswith(PATTERN_SIGNS) else words
 
     def missing(self, audience: Audience) -> tuple[Term, str, str] | None:
-        """The first term that needs more than the audience reveals, its words, and what it needs."""
+        """The first term that needs more than the audience reveals, its text, and what it needs."""
         for term in self.terms:
             for words, need in _needs(term):
                 if not _is_granted(need, audience):
@@ -80,8 +80,8 @@ class Filter(Struct, frozen=True):
         return None
 
     def refusal(self, audience: Audience, *, of_problems: bool = False) -> FilterError | None:
-        """Why this audience may not use the filter. With `of_problems`, it selects problems, whose places are printed
-        anyway."""
+        """Why this audience may not use the filter. With `of_problems`, it selects problems, whose positions are
+        printed anyway."""
         if of_problems and all(is_of_problems(term) for term in self.terms) and self.pattern is None:
             return None
         if of_problems and audience.is_safe:
@@ -97,7 +97,7 @@ class Filter(Struct, frozen=True):
 
 
 def _needs(term: Term) -> Iterator[tuple[str, str]]:
-    """The words of what needs something, and what."""
+    """What must be revealed for a term, each time with the text that needs it."""
     if term.field is None:
         return
     for choice in term.choices:
@@ -113,7 +113,7 @@ def _is_granted(need: str, audience: Audience) -> bool:
 
 
 def is_of_problems(term: Term) -> bool:
-    """True if the term asks for what `check` prints."""
+    """True if the term tests what `check` prints."""
     if term.field is None:
         return False
     is_state = term.field.name == "is" and all(choice.text in WORDS_OF_PROBLEMS for choice in term.choices)

@@ -1,1 +1,1 @@
-"""Containers of records: documents, lines, and server-sent events."""
+"""Record containers: documents, lines, and server-sent events."""

@@ -1,4 +1,4 @@
-"""Long arrays: their items are read one at a time, regular ones are decoded at once, and nothing of them is kept."""
+"""Read long arrays item by item, without keeping the items. Regular items are decoded at once."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _COMMA, _END, _OBJECT = b",]{"
 
 
 class Items(Protocol):
-    """What the items are read into."""
+    """Receives the items of an array."""
 
     def read_known(self, data: bytearray, at: int, base: int) -> int:
-        """Read the item at an index if it is of a known shape; returns the index after it, or -1."""
+        """Read the item at an index if it has a known shape. Returns the index after it, or -1."""
         ...
 
     def changes(self, node: JsonNode) -> bool:
@@ -47,22 +47,22 @@ class Outcome(Enum):
 
 
 class ArrayItems:
-    """Reader of the items of one array."""
+    """Reads the items of one array."""
 
     def __init__(self, items: Items, start: int) -> None:
         self._items = items
         self.start = start
         """The offset of the array."""
         self.is_begun = False
-        """True if an item was read: the next byte is a comma or the end of the array. Before, it is the first item."""
+        """True once an item was read, so that a comma or the end of the array comes next."""
         self._count = BracketCount()
         self._size = 0
-        """The size of the next item, if its end was found."""
+        """The size of the next item, once its end was found."""
         self._is_tried = False
-        """True if the next item was no item of a known shape."""
+        """True if the next item is known to have no known shape."""
 
     def read(self, data: bytearray, at: int, base: int) -> tuple[Outcome, int]:
-        """Read items from an index on; returns the index after the last one, or after the array."""
+        """Read items from an index on. Returns why reading stopped, and the index after the last item or the array."""
         while True:
             item = _SPACE.match(data, at).end()  # type: ignore[union-attr]
             if self.is_begun and item < len(data):
@@ -91,7 +91,7 @@ class ArrayItems:
             at = end
 
     def _read_item(self, item: bytes, offset: int) -> bool:
-        """Read an item; False if it is irregular."""
+        """Read an item. False if it is irregular."""
         if item.count(b"{") + item.count(b"[") >= MAX_DEPTH and is_too_deep(b"[" + item):
             return False
         node = read_regular(item, offset)
@@ -103,7 +103,7 @@ class ArrayItems:
 
 
 class ArrayDocuments(JsonDocuments):
-    """Reader of one document after another; the complete items of a long array are read before it ends."""
+    """Reads one document after another. Complete items of a long array are read before it ends."""
 
     def __init__(self, record: Recorder) -> None:
         super().__init__(record)
@@ -114,14 +114,14 @@ class ArrayDocuments(JsonDocuments):
         self._tried = -1
         """The offset of the last array whose items were tried."""
         self._is_broken = False
-        """True if the rest of the array is read at the end of the input."""
+        """True if the rest of the array must wait for the end of the input."""
 
     def begin_items(self, start: int) -> Items:
-        """What the items of an array are read into. The array counts as begun when its first item is read."""
+        """The receiver of the items of an array, which begins when its first item is read."""
         raise NotImplementedError
 
     def read_items(self, reading: JsonReading, data: bytes, base: int) -> None:
-        """Read the last items of an array whose first ones were read, up to its end or the end of the input."""
+        """Read the remaining items of an array, up to its end or the end of the input."""
         raise NotImplementedError
 
     def advance(self) -> None:
@@ -139,7 +139,7 @@ class ArrayDocuments(JsonDocuments):
             super().close()
 
     def _begin_items(self) -> bool:
-        """True if a long array has begun, whose items are read one at a time from now on."""
+        """True if a long array has begun. Its items are then read one at a time."""
         start = self.base + self.at
         is_long = self.waits and len(self.data) - self.at >= READ_WITH_CARE
         if not is_long or start == self._tried or not self.data.startswith(b"[", self.at):
@@ -149,7 +149,7 @@ class ArrayDocuments(JsonDocuments):
         return True
 
     def _read_items(self) -> bool:
-        """Read on in the array; False if more bytes are needed."""
+        """Read on in the array. False if more bytes are needed."""
         items = self._items
         assert items is not None
         if self._rest is None:
@@ -178,7 +178,7 @@ class ArrayDocuments(JsonDocuments):
         return True
 
     def _close_array(self, items: ArrayItems) -> bool:
-        """Read what is left of an array at the end of the input; True if the array ends in it."""
+        """Read the rest of an array at the end of the input. True if the array ends there."""
         data = bytes(self.data)
         reading = read_rest(data, self.base, self.at)
         assert reading.node is not None

@@ -1,4 +1,4 @@
-"""Input of consecutive JSON documents: finds the start and end of each, independent of chunk boundaries."""
+"""Split an input into consecutive JSON documents, whatever the chunk boundaries."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from viewer.syntax.json_text import JsonReading, read_json
 SPACE = b" \t\r\n"
 _OPENER = re.compile(rb"[\[{]")
 _OUTSIDE = re.compile(rb'(?:[^"\[\]{}]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+', re.DOTALL)
-"""Whole strings, and anything else but brackets."""
+"""Whole strings, and anything else except brackets."""
 _QUOTE, _BACKSLASH, _OPENING = 0x22, 0x5C, b"[{"
 _INSIDE = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
 
 
 class BracketCount:
-    """Search for the end of a document by brackets and quotes only, reading each byte once."""
+    """Finds the end of a document by its brackets and quotes, and reads each byte once."""
 
     def __init__(self, depth: int = 0) -> None:
         self._at = 0
@@ -28,7 +28,7 @@ class BracketCount:
         at, size = start + self._at, len(data)
         while at < size:
             at = (_INSIDE if self._in_string else _OUTSIDE).match(data, at).end()  # type: ignore[union-attr]
-            if at == size or data[at] == _BACKSLASH:  # the escaped character is missing
+            if at == size or data[at] == _BACKSLASH:  # the escaped character has not arrived
                 break
             byte = data[at]
             at += 1
@@ -44,7 +44,7 @@ class BracketCount:
 
 
 class JsonDocuments:
-    """Reader of one document after another. After a broken one, the rest is read at the end of the input."""
+    """Reads one document after another. After a broken one, the rest is read at the end of the input."""
 
     def __init__(self, record: Recorder) -> None:
         self.record = record
@@ -52,7 +52,7 @@ class JsonDocuments:
         self.base = 0
         """The offset of the first byte in the buffer."""
         self.at = 0
-        """The number of buffered bytes that were read."""
+        """How many of the buffered bytes have been read."""
         self._looked = 0
         self._count: BracketCount | None = None
         self._spoiled = False
@@ -101,7 +101,7 @@ class JsonDocuments:
 
     @property
     def waits(self) -> bool:
-        """True if a document has begun whose end was not found yet."""
+        """True if a document has begun but its end has not been found."""
         return self._count is not None and not self._spoiled
 
     def skip_to(self, end: int) -> None:
@@ -110,7 +110,7 @@ class JsonDocuments:
         self._count = None
 
     def read_in_place(self, at: int, end: int) -> bool:
-        """Read a complete document in the buffer; False if it must be read as a whole."""
+        """Read a complete document in the buffer. False if it must be read as a whole."""
         return False
 
     def read_value(self, data: bytes, base: int) -> JsonReading:
@@ -118,7 +118,7 @@ class JsonDocuments:
         return read_json(data, base)
 
     def read_document(self, reading: JsonReading, data: bytes, base: int) -> None:
-        """Read one document, possibly unfinished or broken; `base` is the offset of the first byte of `data`."""
+        """Read one document, possibly unfinished or broken. `base` is the offset of the first byte of `data`."""
         raise NotImplementedError
 
     def broken_rest(self, reading: JsonReading, data: bytes) -> None:
@@ -130,7 +130,7 @@ class JsonDocuments:
         add_stray(self.record, text, start)
 
     def _begin(self) -> bool:
-        """Go to the next document; text before it is recorded once it is complete."""
+        """Go to the next document. Text before it is recorded once it is complete."""
         found = _OPENER.search(self.data, max(self._looked, self.at))
         if found is None:
             self._looked = len(self.data)

@@ -1,4 +1,4 @@
-"""Layout of a JSON input: one object per line, or documents over several lines."""
+"""Decide the layout of a JSON input: one object per line, or documents that span several lines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from viewer.reading.format import Reader
 from viewer.syntax.json_text import check_json, read_json
 
 LONGEST_READ = 64 * 1024
-"""Whether a longer line is an object is decided without reading its values."""
+"""In bytes. A longer line is recognized as an object without reading its values."""
 
 _SPACE = re.compile(rb"[ \t\r\n]*")
 _FIELD = re.compile(rb"(?:event|data|id|retry):|:[ \t]?[a-z]", re.IGNORECASE)
@@ -25,7 +25,7 @@ class Layout(Enum):
 
 
 class LayoutJudge:
-    """Decision by the first two nonblank lines; each byte is read once, independent of chunk boundaries."""
+    """Decides by the first two nonblank lines, whatever the chunk boundaries. Each byte is read once."""
 
     def __init__(self) -> None:
         self._start = 0
@@ -60,7 +60,7 @@ class LayoutJudge:
 
 
 class AnyLayout:
-    """Reader of an input whose first lines decide its layout."""
+    """Reads an input whose layout is decided by its first lines."""
 
     def __init__(self, lines: Callable[[], Reader], documents: Callable[[], Reader]) -> None:
         self._readers = {Layout.LINES: lines, Layout.DOCUMENTS: documents}

@@ -1,4 +1,4 @@
-"""Reader of lines of records: JSON, also over several lines, server-sent events, and the text between them."""
+"""Reader of record lines: JSON on one or several lines, server-sent events, and the text between them."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from viewer.rules.errors import E_PARSE_HEADER
 from viewer.syntax.json_text import JsonKind, JsonNode, read_json
 
 LONGEST_LINE = 8 * 1024 * 1024
-"""A longer line of an event stream is not read."""
+"""In bytes. A longer line of an event stream is not read."""
 LONGEST_RECORD = 64 * 1024 * 1024
-"""The same for a record."""
+"""In bytes. A longer record is not read."""
 
 _SPACE = b" \t\r\n"
 _BRACKETS = (b"[", b"]", b"],", b",")
 """Lines of an array of events."""
 _HEAD = 80
-"""The number of bytes at the start of a line that show if it is a field of a server-sent event."""
+"""How many bytes at the start of a line show whether it is a field of a server-sent event."""
 
 
 class Values(Protocol):
-    """What the values of the lines are read into."""
+    """Receives the values of the lines."""
 
     def knows(self, node: JsonNode, name: str | None) -> bool:
         """True if this value, or the line before it, has a known type."""
         ...
 
     def apply(self, node: JsonNode, name: str | None, lenient: list[Span], source: Source | None = None) -> bool:
-        """Read a value; False if it is none after all. `source` has its bytes if they are in one piece."""
+        """Read a value. False if it is not a record after all. `source` has its bytes if they are contiguous."""
         ...
 
     def end_response(self) -> None:
@@ -48,15 +48,15 @@ class Values(Protocol):
 
 
 class WholeLines(Protocol):
-    """What reads the lines of a format that has one object per line."""
+    """Reads the lines of a format with one object per line."""
 
     def read_line(self, line: bytes, offset: int, *, is_last: bool) -> None:
-        """Read a line; the last one may be incomplete."""
+        """Read a line. The last one may be incomplete."""
         ...
 
 
 class LineReader:
-    """Reader of lines. Lines that are not records become stray text, one item per run."""
+    """Reads lines. Each run of lines that are not records becomes one stray text."""
 
     def __init__(
         self, record: Recorder, values: Values, *, longest: int = LONGEST_LINE, whole: WholeLines | None = None
@@ -69,18 +69,18 @@ class LineReader:
         """The incomplete line so far."""
         self._start = 0
         self._after_return = False
-        """True if the last line ended with CR; a line feed right after it belongs to that line."""
+        """True if the last line ended with CR. A line feed right after it belongs to that line."""
         self._skipping: Span | None = None
-        """The span of a line that is too long, as far as received."""
+        """The span of a line that is too long, as far as it has arrived."""
         self._stray: Span | None = None
         self._name: str | None = None
-        """The type from an `event:` line for the data of its event."""
+        """The type from the `event:` line of the current event."""
         self._data: list[DataLine] = []
         """The `data:` lines of the incomplete event."""
         self._size = 0
         """The number of bytes in them."""
         self._value: OpenValue | None = None
-        """An object over several lines."""
+        """The current object, if it spans several lines."""
 
     def feed(self, data: bytes) -> None:
         self.read(data)
@@ -119,7 +119,7 @@ class LineReader:
         return end + 1
 
     def _ends_with_return(self, rest: bytes, length: int) -> bool:
-        """True if a CR ends the current line: a lone one does so for server-sent events."""
+        """True if a CR ends the current line. For server-sent events, a lone CR does."""
         if self._skipping is not None or self._whole is not None:
             return False
         head = (bytes(self._line[:_HEAD]) + rest)[:_HEAD]
@@ -127,12 +127,12 @@ class LineReader:
 
     @property
     def is_between_lines(self) -> bool:
-        """True if the next byte begins a line that no earlier line changes."""
+        """True if the next byte begins a line whose meaning does not depend on earlier lines."""
         is_open = self._line or self._data or self._after_return or self._skipping is not None
         return not is_open and self._value is None and self._name is None
 
     def skip(self, size: int) -> None:
-        """Skip a line of these many bytes, with its end, that was read elsewhere."""
+        """Skip this many bytes: a line, with its end, that was read elsewhere."""
         self._flush_stray()
         self._start += size
 
@@ -223,13 +223,13 @@ class LineReader:
             self._read_plain(line.value, line.start)
 
     def _take_name(self, name: str) -> None:
-        """Note an `event:` line. It may follow its data, unless the data already has a name."""
+        """Remember an `event:` line. It may follow its data, unless the data already has a name."""
         if self._data and self._name is not None:
             self._dispatch()
         self._name = name
 
     def _add_data(self, line: bytes, offset: int) -> None:
-        """Add a line to the data of an event; complete data needs no blank line after it."""
+        """Add a line to the data of an event. Complete data needs no blank line after it."""
         found = data_line(line, offset)
         if found is None:
             return
@@ -259,7 +259,7 @@ class LineReader:
             self._read_objects(text, start, self._name)
 
     def _read_objects(self, text: bytes, start: int, name: str | None) -> None:
-        """Read the values of one line, which should be one."""
+        """Read the values on one line. There should be only one."""
         at = 0
         while at < len(text):
             reading = read_json(text, start, at)
@@ -295,7 +295,7 @@ class LineReader:
         self.add_stray(start, end)
 
     def add_stray(self, start: int, end: int) -> None:
-        """Add text that is not a record to the run of such text."""
+        """Add text that is not a record to the current run of such text."""
         self._stray = (self._stray[0] if self._stray else start, end)
 
     def _flush_stray(self) -> None:
@@ -305,8 +305,8 @@ class LineReader:
 
 
 def _is_begun(text: bytes) -> bool:
-    """True if an object begins in these bytes and does not end."""
+    """True if an object begins in these bytes but does not end."""
     if text.endswith(b"}"):
-        return False  # almost all lines, decided without reading them
+        return False  # almost every line is decided without reading it
     reading = read_json(text)
     return reading.fault is not None and reading.fault.is_truncation

@@ -1,4 +1,4 @@
-"""Lines of records: regular ones are decoded at once, all others by the tolerant JSON parser."""
+"""Reader of record lines that decodes regular lines at once and leaves all others to the tolerant JSON parser."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from viewer.syntax.json_lines import read_regular, whole_tree
 from viewer.syntax.json_text import JsonNode
 
 READ_WITH_CARE = 64 * 1024
-"""The number of bytes before which nothing is decoded at once: what is compiled for that costs more than it saves."""
+"""The first bytes of an input, up to this many, go to the careful reader: compiling the fast path would cost more."""
 LONG = 1024 * 1024
-"""A value on a line that is at least as long is read part by part, if its parts allow it."""
+"""In bytes. A value on a line of at least this length is read part by part, if its parts allow it."""
 
 
 class Records(Values, Protocol):
-    """What the values of the lines are read into."""
+    """Receives the values of the lines."""
 
     def changes(self, node: JsonNode) -> bool:
         """True if values of a record are replaced in place."""
         ...
 
     def read_long(self, data: bytes, at: int, end: int, base: int) -> bool:
-        """Read a long value part by part; False if it must be read as a whole."""
+        """Read a long value part by part. False if it must be read as a whole."""
         ...
 
     def read_run(self, data: bytes, start: int, at: int, base: int, node: JsonNode) -> int:
-        """Read the events after a regular one that differ only in the text they add."""
+        """Read the events after a regular one that differ from it only in the text they add."""
         ...
 
 
 class RecordLines:
-    """Reader of lines."""
+    """Reads lines, regular ones at once."""
 
     def __init__(
         self, record: Recorder, records: Records, *, longest: int = LONGEST_LINE, whole: WholeLines | None = None
@@ -59,7 +59,7 @@ class RecordLines:
         self._records.grow()
 
     def _feed_regular(self, data: bytes, at: int) -> int:
-        """Read regular lines and events; return where the first other line begins."""
+        """Read regular lines and events, and return where the first other line begins."""
         records, careful = self._records, self._careful
         base = self._at - at
         while True:

@@ -1,4 +1,4 @@
-"""Lines of server-sent events: the bytes of a line, and the joined value of `data:` lines."""
+"""Read the lines of server-sent events: the bytes of a line, and the joined value of `data:` lines."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class DataLine(Struct, frozen=True, gc=False):
 
 
 def is_field(line: bytes) -> bool:
-    """True if a line is a field of a server-sent event, a comment, or blank: a lone CR ends it."""
+    """True if a line is blank, a comment, or a field of a server-sent event, which a lone CR can end."""
     text = line.strip(_SPACE)
     return not text or text.startswith(_FIELDS) or text in _BARE_FIELDS
 
@@ -37,7 +37,7 @@ def data_line(line: bytes, offset: int) -> DataLine | None:
 
 
 def is_complete(line: DataLine) -> bool:
-    """True if no further line can belong to this value: it is not truncated JSON."""
+    """True if no further line can belong to this value, because it is not truncated JSON."""
     if not line.value.lstrip(_SPACE).startswith((b"{", b"[", b'"')):
         return True
     reading = read_json(line.value)
@@ -59,7 +59,7 @@ def read_joined(lines: list[DataLine]) -> JsonReading | None:
 
 
 class OpenValue:
-    """A JSON object over several lines that are not fields: complete when its brackets are closed."""
+    """A JSON object that spans several lines other than fields. It is complete when its brackets are closed."""
 
     def __init__(self, line: bytes, start: int) -> None:
         self.data = bytearray(line)
@@ -69,7 +69,7 @@ class OpenValue:
         self._count.end(self.data, 0)
 
     def add(self, line: bytes, offset: int) -> bool:
-        """Add a line; True if it is the last one of the value."""
+        """Add a line. True if it is the last one of the value."""
         gap = offset - self.start - len(self.data)
         self.data += b"\n" * gap + line
         return self._count.end(self.data, 0) is not None
@@ -80,7 +80,7 @@ class OpenValue:
         return text.startswith(_FIELDS) or (text.startswith(b"{") and _indent_of(line) <= self._indent)
 
     def lines(self) -> list[DataLine]:
-        """Its individual lines."""
+        """The individual lines of the value."""
         lines, at = [], self.start
         for line in bytes(self.data).split(b"\n"):
             lines.append(DataLine(line, at))
@@ -93,7 +93,7 @@ def _indent_of(line: bytes) -> int:
 
 
 class _Places:
-    """Map of offsets in the joined text to offsets in the input."""
+    """Maps offsets in the joined text to offsets in the input."""
 
     def __init__(self, lines: list[DataLine]) -> None:
         self._joined: list[int] = []
@@ -109,7 +109,7 @@ class _Places:
         return self._sources[index] + at - self._joined[index]
 
     def end(self, at: int) -> int:
-        """The input offset after the previous byte of the joined text."""
+        """The input offset where the previous byte of the joined text ends."""
         return self.start(at - 1) + 1 if at else self._sources[0]
 
     def _line(self, at: int) -> int:

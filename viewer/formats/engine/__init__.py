@@ -1,1 +1,1 @@
-"""Record engine: reads JSON records through the table of a format."""
+"""The record engine, which reads JSON records as the table of a format describes."""

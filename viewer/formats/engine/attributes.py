@@ -1,4 +1,4 @@
-"""Read OpenTelemetry: attributes as a tree, whether they are pairs or have dotted keys, and log records as spans."""
+"""Read OpenTelemetry data: attributes (as pairs or with dotted keys) as a tree, and log records as spans."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _Tree = dict[str, "JsonNode | list[JsonNode] | _Tree"]
 
 
 def attribute_tree(node: JsonNode) -> JsonNode:
-    """The attributes as nested objects, and as arrays where the names are numbers: `a.0.b` is at `a[0].b`."""
+    """The attributes as nested objects, or arrays where names are numbers: `a.0.b` is at `a[0].b`."""
     tree: _Tree = {}
     for key, value in _pairs(node):
         parts = key.split(".")
@@ -107,7 +107,7 @@ def _node(tree: _Tree, start: int, end: int) -> JsonNode:
 
 
 def _inner_node(tree: _Tree, start: int, end: int) -> JsonNode:
-    """The node of a part of the tree, with the span of the values in it."""
+    """The node for a part of the tree, with the span of the values in it."""
     node = _node(tree, start, end)
     values = node.items or [member.value for member in node.members]
     node.start, node.end = min(value.start for value in values), max(value.end for value in values)
@@ -141,7 +141,7 @@ def _logged_span(logs: list[JsonNode]) -> JsonNode:
 
 
 def _event(log: JsonNode) -> JsonNode:
-    """The record as an event of a span: its body is among its attributes."""
+    """The record as a span event, with its body among the attributes."""
     tree = attribute_tree(given) if (given := log.get("attributes")) is not None else None
     members = [*tree.members] if tree is not None else []
     body = attribute_tree(_as_pairs(log)) if log.get("body") is not None else None
@@ -159,7 +159,7 @@ def _event(log: JsonNode) -> JsonNode:
 
 
 def _as_pairs(log: JsonNode) -> JsonNode:
-    """The body as the only attribute of a list of pairs, so that its types are read like theirs."""
+    """The body as a list of pairs with one attribute, so that its types are read like those of attributes."""
     body = next(member for member in log.members if member.key == "body")
     key = JsonNode(JsonKind.STRING, body.key_start, body.key_start, text="body", plain=True)
     pair = JsonNode(
@@ -173,7 +173,7 @@ def _as_pairs(log: JsonNode) -> JsonNode:
 
 
 def _described(log: JsonNode) -> JsonNode:
-    """The attributes of a record that hold no messages."""
+    """The attributes of a record that describe it and hold no messages."""
     given = log.get("attributes")
     tree = attribute_tree(given) if given is not None else None
     members: list[JsonMember] = []

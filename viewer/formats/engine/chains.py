@@ -1,4 +1,4 @@
-"""Chains of model calls: each call repeats the conversation before it, and only what is new is a message."""
+"""Chains of model calls: each call repeats the conversation so far, and only what is new becomes a message."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from viewer.model.messages import Kind
 
 Identity = tuple[str, ...]
 Call = tuple[RecordReading, "Source | None", str, bool]
-"""What a model call gave, its bytes, its agent, and if calls below it repeat it."""
+"""The reading of a model call, its bytes, its agent, and whether calls below it repeat it."""
 
 
 class _Chain(Struct):
-    """Calls, each of which repeats the messages of those before it."""
+    """A series of calls, each of which repeats the messages of the previous ones."""
 
     said: list[Identity]
-    """What was said so far, with the history."""
+    """What was said so far, including the history."""
     shared: int
-    """The number of messages that belong to an earlier chain as well."""
+    """How many messages also belong to an earlier chain."""
     drafts: list[Draft]
-    """What its calls added."""
+    """The drafts that its calls added."""
     parent: int | None = None
-    """The chain that it left."""
+    """The chain from which it branched off."""
     is_old: bool = False
     """True if it began in an earlier trace."""
 
@@ -37,7 +37,7 @@ class Conversation:
         self._agents: dict[str, _Agent] = {}
 
     def add(self, calls: Sequence[Call], *, is_stated: bool) -> None:
-        """Reduce what calls gave, in order, to what is new. `is_stated` if the file itself names the conversation."""
+        """Reduce the readings of calls, in order, to what is new. `is_stated`: the file names the conversation."""
         touched: dict[str, _Agent] = {}
         for reading, source, thread, is_covered in calls:
             agent = self._agents.setdefault(thread, _Agent())
@@ -56,14 +56,14 @@ class _Agent:
     def __init__(self) -> None:
         self._chains: list[_Chain] = []
         self._seen: set[Identity] = set()
-        """Everything that counts as repeated wherever it is: calls, replies, instructions, thoughts."""
+        """What counts as repeated wherever it occurs: calls, replies, instructions, thoughts."""
         self._drafts: list[Draft] = []
         """The drafts of this trace."""
         self._covered: list[tuple[RecordReading, list[Draft], list[tuple[Identity, Draft]]]] = []
-        """Calls of this trace that others repeat, with what is new in them."""
+        """Calls of this trace that other calls repeat, with what is new in them."""
 
     def add(self, reading: RecordReading, source: Source | None, *, is_covered: bool) -> None:
-        """Add a call: its reading keeps what is new."""
+        """Add a call. Its reading keeps only what is new."""
         new: list[Draft] = []
         spoken: list[tuple[Identity, Draft]] = []
         for draft in reading.drafts:
@@ -83,7 +83,7 @@ class _Agent:
         self._drafts += reading.drafts
 
     def _add_covered(self) -> None:
-        """Keep what calls say that the calls below them do not repeat, as context."""
+        """Keep, as context, what calls say and the calls below them do not repeat."""
         if not self._covered:
             return
         known = {identity for chain in self._chains for identity in chain.said}
@@ -99,7 +99,7 @@ class _Agent:
         self._covered = []
 
     def _extend(self, spoken: list[tuple[Identity, Draft]]) -> list[Draft]:
-        """The drafts that no chain holds."""
+        """The drafts that no chain has yet."""
         if not spoken:
             return []
         said = [identity for identity, _ in spoken]
@@ -123,7 +123,7 @@ class _Agent:
         return drafts
 
     def settle(self, *, is_stated: bool) -> None:
-        """Choose the chain that the end user saw: the longest. What the others said is repeated context."""
+        """Choose the chain that the end user saw, which is the longest. What the others said is repeated context."""
         shown = self._shown(is_stated=is_stated)
         for index, chain in enumerate(self._chains):
             if index in shown or chain.is_old:
@@ -159,7 +159,7 @@ class _Agent:
         return index
 
     def _hide_left_branch(self, chain: _Chain) -> None:
-        """Hide what the parent of a chain said after the place where the chain left it."""
+        """Hide what the parent of a chain said after the point where the chain branched off."""
         parent = self._chains[chain.parent] if chain.parent is not None else None
         if parent is None or parent.is_old:
             return
@@ -175,7 +175,7 @@ class _Agent:
                 draft.kind = Kind.SUBAGENT
 
     def end_trace(self) -> None:
-        """Forget the drafts of this trace: they are written."""
+        """Drop the drafts of this trace, which have been written."""
         self._drafts = []
         for chain in self._chains:
             chain.drafts = []
@@ -183,7 +183,7 @@ class _Agent:
 
 
 def _overlap(chain: list[Identity], said: list[Identity]) -> int:
-    """The number of messages at the beginning that repeat the end of a chain, or all of them if it holds them."""
+    """How many messages at the start repeat the end of a chain; all of them if the chain contains them."""
     if said[: len(chain)] == chain:
         return len(chain)
     start = -1

@@ -24,7 +24,7 @@ class _Rule(Protocol):
 Rule = TypeVar("Rule", bound=_Rule)
 
 
-class Unreadable(Exception):  # noqa: N818 - not an error: the record has no meaning that two readers share
+class Unreadable(Exception):  # noqa: N818 - not an error: different readers would understand the record differently
     """A condition depends on a flag that is not a JSON truth value, or on a repeated key."""
 
 
@@ -127,11 +127,11 @@ def _item(node: JsonNode, at: int) -> JsonNode | None:
 Test = Callable[[Any], bool]
 Read = Callable[[Any], Any]
 FEWEST_DIVIDED = 3
-"""Rules that a division must save from a test."""
+"""A division of the rules must spare at least this many of them a test."""
 
 
 class _Choice(Generic[Rule]):
-    """Rules with their tests, divided by the words that they need."""
+    """Rules with their tests, divided by the words that they require."""
 
     def __init__(self, rules: Sequence[_Tested[Rule]], at: str) -> None:
         self.path = path(at)
@@ -141,7 +141,7 @@ class _Choice(Generic[Rule]):
         self._at = at
         self._words = {word for rule in rules for word in _needed(rule, at)[1]}
         self._branches: dict[str | None, _Divided[Rule]] = {}
-        """The rules for each word that occurred; None for any other one."""
+        """The rules for each word so far, and under None for any other word."""
 
     def branch(self, word: str | None) -> _Divided[Rule]:
         """The rules that may apply to a record with this word."""
@@ -155,19 +155,19 @@ class _Choice(Generic[Rule]):
 
 
 class _Tested(Struct, Generic[Rule]):
-    """A rule, and the conditions that are left to test."""
+    """A rule, and the conditions that remain to be tested."""
 
     rule: Rule
     when: tuple[When, ...]
     tests: tuple[Test, ...] = ()
-    """The same for decoded values."""
+    """The conditions as tests of decoded values."""
 
 
 _Divided = _Choice[Rule] | tuple[_Tested[Rule], ...]
 
 
 def _divided(rules: Sequence[_Tested[Rule]]) -> _Divided[Rule]:
-    """Divide rules by the member whose word most of them need, as long as that saves tests."""
+    """Divide rules by the member whose word most of them require, as long as that saves tests."""
     counts: dict[str, int] = {}
     for rule in rules:
         for at in {when.path for when in rule.when if _needed(rule, when.path)[0] >= 0}:
@@ -191,9 +191,9 @@ def _with(rules: Sequence[_Tested[Rule]], at: str, word: str | None) -> list[_Te
 
 
 def _needed(rule: _Tested[Rule], at: str) -> tuple[int, frozenset[str]]:
-    """The place of the condition that a member is one of some words, and these; -1 if there is none.
+    """The index of the condition that this member is one of certain words, and the words; -1 if there is none.
 
-    No flag may precede it: an unreadable one decides first."""
+    No flag may precede it, because an unreadable flag decides first."""
     for place, when in enumerate(rule.when):
         if when.true is not None:
             break
@@ -203,7 +203,7 @@ def _needed(rule: _Tested[Rule], at: str) -> tuple[int, frozenset[str]]:
 
 
 _COMPILED: dict[int, tuple[object, object]] = {}
-"""What was compiled from conditions and rules, by their identity: their hashes cost more."""
+"""The compiled conditions and rules, by their identity, because hashing them costs more."""
 
 
 def _among(rules: tuple[Rule, ...], value: Any) -> tuple[_Tested[Rule], ...]:
@@ -216,7 +216,7 @@ def _among(rules: tuple[Rule, ...], value: Any) -> tuple[_Tested[Rule], ...]:
 
 
 def _among_nodes(rules: tuple[Rule, ...], node: JsonNode) -> tuple[_Tested[Rule], ...]:
-    """The rules that may apply to a value, with the conditions that decide; all if a key on the way is repeated."""
+    """The rules that may apply to a value, with the conditions that decide; all rules if a key there is repeated."""
     found = _divisions(rules)
     while type(found) is _Choice:
         try:
@@ -290,7 +290,7 @@ def _present(read: Read, wanted: bool) -> Test:
 
 
 def _holds_for(when: When, read: Read, given: Any) -> bool:
-    """The same as `holds` for a decoded value."""
+    """Like `holds`, for a decoded value."""
     value = read(given)
     if when.true is not None and not _flag(_itself, when.true)(value):
         return False

@@ -1,4 +1,4 @@
-"""Find the values of a record that decide how it is read. All others may differ in records of the same shape."""
+"""Find the deciding values of a record: those that determine how it is read. Only others may differ in a shape."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from viewer.syntax.json_text import JsonKind, JsonNode
 DECIDING_NAMES = (
     FLAGS | SHOWN | STARTERS | KINDS | {"audience", "channel", "phase", "role", "status", "subtype", "type"}
 )
-"""Members whose values decide in all formats."""
+"""Members whose values decide in every format."""
 DECIDING_NUMBERS = WORDS
 """Members whose values decide if they are numbers."""
 HOLDERS = frozenset({"metadata", "annotations"})
-"""Members that may hold such members."""
+"""Members that may contain such members."""
 
 
 class Deciding(Struct):
-    """What decides in one record, by the offsets of values."""
+    """The deciding values of one record, by offset."""
 
     values: set[int] = field(default_factory=set)
-    """These, with all that is in them."""
+    """Values that decide, with everything in them."""
     beginnings: dict[int, list[tuple[str, ...]]] = field(default_factory=dict)
-    """Texts of which only the beginning decides, with the beginnings that are asked for."""
+    """Texts of which only the beginning decides, with the beginnings that rules test."""
     holders: set[int] = field(default_factory=set)
-    """Objects in which a rule looks for values."""
+    """Objects in which a rule looks up values."""
     times: set[int] = field(default_factory=set)
 
     def add(self, at: str, node: JsonNode) -> None:
@@ -38,7 +38,7 @@ class Deciding(Struct):
         self.values.update(value.start for value in _values(at, node))
 
     def add_condition(self, when: When, node: JsonNode) -> None:
-        """Add the values that a condition looks at."""
+        """Add the values that a condition tests."""
         if when.starts and when == When(when.path, starts=when.starts):
             for value in _values(when.path, node):
                 self.beginnings.setdefault(value.start, []).append(when.starts)
@@ -47,7 +47,7 @@ class Deciding(Struct):
 
 
 def deciding(rules: tuple[RecordRule, ...], node: JsonNode) -> Deciding:
-    """What decides in a record. Raises `Unreadable`."""
+    """The deciding values of a record. Raises `Unreadable`."""
     found = Deciding()
     _add_rules(found, rules, node)
     return found
@@ -83,7 +83,7 @@ def _add_rule(found: Deciding, rule: RecordRule, node: JsonNode) -> None:
 
 
 def _add_parts(found: Deciding, rules: tuple[PartRule, ...], inner: tuple[PartRule, ...], part: JsonNode) -> None:
-    """What decides in a part; `inner` are the rules of the parts in it."""
+    """Add the deciding values of a part. `inner` are the rules for the parts in it."""
     for rule in rules:
         for when in rule.when:
             found.add_condition(when, part)
@@ -105,14 +105,14 @@ def _values(at: str, node: JsonNode) -> Iterator[JsonNode]:
 
 
 def outcome_paths(outcomes: Outcomes | None) -> Iterator[str]:
-    """The paths of the values that decide how a call ended."""
+    """The paths of the values that state how a call ended."""
     if outcomes is not None:
         for tests in (outcomes.ok, outcomes.failed, outcomes.cancelled, outcomes.timeout, outcomes.refused):
             yield from (test.partition("!=")[0].partition("=")[0] for test in tests)
 
 
 def inner_names(format: RecordFormat) -> frozenset[str]:
-    """The names of members in which a rule of the format looks for others; a superset."""
+    """The names of members in which a rule of the format looks up others, and possibly some more."""
     names: set[str] = set()
     for text in _strings((format.records, format.inner, format.usage), set()):
         for choice in text.replace("&", "|").split("|"):
@@ -122,7 +122,7 @@ def inner_names(format: RecordFormat) -> frozenset[str]:
 
 
 def _strings(value: object, seen: set[int]) -> Iterator[str]:
-    """All strings of tables."""
+    """All strings in the tables."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, (tuple, Struct)) and id(value) not in seen:

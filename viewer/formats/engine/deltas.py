@@ -1,4 +1,4 @@
-"""Runs of events that differ only in the text that they add: recognized by one pattern, and read together."""
+"""Read runs of delta events, which differ only in the text they add, with a single pattern."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ MOST_PATTERNS = 64
 LONGEST = 64 * 1024 * 1024
 """A longer event is read with care."""
 MOST_MISSES = 32
-"""Patterns that fitted no further event before none are made anymore."""
+"""After this many patterns that matched no further event, no more are made."""
 _PLAIN = rb'[^"\\\x00-\x1f]*+'
 _TEXT = _PLAIN + rb'(?:\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4})' + _PLAIN + rb")*+"
 _SCALAR = rb'(?:"' + _TEXT + rb'"|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null)'
 _KEY = re.compile(rb'"([A-Za-z_]+)"[ \t]*:[ \t]*"\Z')
 _KNOWN_NAMES = frozenset({"type", "role", "thought", "channel", "content", "text", "message", "value", "delta"})
-"""Names that have a meaning in all formats."""
+"""Names that have a meaning in every format."""
 
 
 class DeltaRun(Struct, frozen=True):
-    """Events that each add a text."""
+    """A run of events that each add text."""
 
     count: int
     pieces: list[Piece]
@@ -40,13 +40,13 @@ class DeltaRun(Struct, frozen=True):
     end: int
     """Where the object of the last event ends."""
     text_end: int | None
-    """Where the object of the last event with a text ends."""
+    """Where the object of the last event with text ends."""
     next: int
     """Where the next line begins in the data."""
 
 
 class DeltaRuns:
-    """Owner of the patterns of one input."""
+    """Makes and keeps the patterns for the runs of one input."""
 
     def __init__(self, format: RecordFormat) -> None:
         self._format = format
@@ -55,21 +55,21 @@ class DeltaRuns:
 
     @cached_property
     def _names(self) -> frozenset[str]:
-        """The names of members that mean something."""
+        """The names of members that have a meaning."""
         return frozenset((*_KNOWN_NAMES, *_format_names(self._format), *_names(all_rules(self._format.records))))
 
     @cached_property
     def _decided(self) -> frozenset[str]:
-        """The last names of the paths whose value decides more than a text."""
+        """The last names of the paths whose values decide more than a text."""
         rules = all_rules(self._format.records)
         return frozenset((*_decided_by(rules), *_decided_by_parts({id(rule.parts): rule.parts for rule in rules})))
 
     def note_other(self) -> None:
-        """Note a record that is more than an addition."""
+        """Record that an event did more than add text."""
         self._was_delta = False
 
     def after(self, data: bytes, start: int, at: int, base: int, node: JsonNode, piece: Piece) -> DeltaRun | None:
-        """The run of events after one that only added a piece of text; None if there is none.
+        """The run of events after an event that only added a piece of text; None if there is none.
 
         `start` is the index of that event in the data, `at` the index after it, and `base` the offset of the data."""
         was_delta, self._was_delta = self._was_delta, True
@@ -97,7 +97,7 @@ def key_of(data: bytes, start: int, base: int, piece: Piece) -> str | None:
 def template_of(
     data: bytes, start: int, at: int, base: int, node: LazyNode, piece: Piece, is_unread: Callable[[str], bool]
 ) -> tuple[bytes, ...]:
-    """The bytes of an event without its text and without the members that nothing reads, as an alternation of both.
+    """The bytes of an event, alternating with markers for its text and for values that nothing reads.
 
     `start` is the index of the event in the data, `at` the index after it, and `base` the offset of the data."""
     holes = [(*_body(base, piece), True)]
@@ -133,10 +133,10 @@ def _pattern(template: tuple[bytes, ...]) -> re.Pattern[bytes]:
 def read_texts(
     template: tuple[bytes, ...], data: bytes, at: int, base: int, tail: int, *, keep: int = 0, longest: int = LONGEST
 ) -> DeltaRun | None:
-    """The events from an index on, up to one that is too long, without the last ones, of which `keep` are kept; None
-    if there are none, or if they are no UTF-8.
+    """The events from an index on, up to one that is longer than `longest`, without the last `keep`. None if no event
+    is left, or if the bytes are not UTF-8.
 
-    `tail` is the length, below zero, of what follows the object of an event."""
+    `tail` is the negative length of what follows the object of an event."""
     first, start = at, at
     found = [*iter(_pattern(template).scanner(data, at).match, None)]  # type: ignore[attr-defined]
     if max((each.end() - each.start() for each in found), default=0) > longest:
@@ -190,7 +190,7 @@ def _format_names(format: RecordFormat) -> Iterator[str]:
 
 
 def all_rules(rules: tuple[RecordRule, ...]) -> list[RecordRule]:
-    """These rules and all rules in them, each once."""
+    """These rules and all rules nested in them, each once."""
     found: dict[int, RecordRule] = {}
     waiting = [*rules]
     while waiting:

@@ -1,4 +1,4 @@
-"""Detect a record format by the signatures of the tables."""
+"""Detect a record format by the signatures in the tables."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from viewer.formats.tables.model import RecordFormat, Signature
 from viewer.syntax.json_text import JsonKind, JsonNode
 
 MOST_RECORDS = 64
-"""Records whose evidence counts, so that one odd first line does not decide."""
+"""How many records count as evidence, so that one odd first line does not decide."""
 
 
 class Match(Struct, frozen=True):
@@ -23,7 +23,7 @@ class Match(Struct, frozen=True):
 
 
 def rank(formats: Iterable[RecordFormat], values: Sequence[JsonNode]) -> list[Match]:
-    """The formats that fit, best first; a tie goes to the earlier one."""
+    """The formats that fit, best first. If two fit equally well, the order of the table decides."""
     records = _records(values)
     found = [match for format in formats if (match := _match(format, records))]
     return sorted(found, key=lambda match: -match.score)

@@ -1,4 +1,4 @@
-"""Read one record through the rules of a table, into drafts of messages."""
+"""Read one record into message drafts, as the rules of a table describe."""
 
 from __future__ import annotations
 
@@ -46,15 +46,15 @@ TEXT_KEYS = frozenset(
 """Members that hold text in a record that no rule maps."""
 _DEEPEST_TEXT = 3
 _UNUSED = "unused"
-"""The thread of answers that no user got."""
+"""The thread of answers that no user received."""
 MOST_TURNS = 1024
-"""The largest number of prompts that one record supersedes."""
+"""The most prompts that one record can supersede."""
 LONGEST_NUMBER = 18
 _NARROWING = frozenset({Kind.SUBAGENT, Kind.REPLAYED, Kind.INJECTED, Kind.NOTICE})
 _WHOLE = frozenset({Kind.UNKNOWN, Kind.INJECTED, Kind.REPLAYED, Kind.NOTICE})
-"""Kinds of a part that is its own body if its rule names none."""
+"""Kinds for which a part is its own body if its rule names none."""
 _LIKE_OTHERS = re.compile(r'-?[0-9]|"')
-"""The beginnings of strings that a number or a quoted string may equal."""
+"""The start of a string that could be confused with a number or a quoted string."""
 _OUTCOMES = tuple((outcome, outcome.value) for outcome in Outcome)
 
 
@@ -80,35 +80,35 @@ class Draft(Struct):
     thread: str | None = None
     """The id of the thread of another agent."""
     key: str | None = None
-    """The key of merging."""
+    """The key by which records are merged."""
     part: str = ""
-    """What identifies the part among those with the same key."""
+    """Identifies the part among those with the same key."""
     text: str = ""
-    """The text, for comparisons between records."""
+    """The text, for comparison with other records."""
     texts: list[str] = field(default_factory=list)
     """The texts of its parts, if there are several."""
     is_open: bool = False
     marked: list[ContentPart] | None = None
-    """The parts between marks of a template; None if they were not looked for."""
+    """The parts between template marks; None if not searched yet."""
     problems: list[Problem] = field(default_factory=list)
 
 
 class StreamStep(Struct, frozen=True):
-    """What one record does to a reply that arrives in blocks."""
+    """A step that one record performs on a reply that arrives in blocks."""
 
     step: Step
     scope: str
     block: str
     key: str | None
-    """What the reply and its copies have in common."""
+    """The key that the reply and its copies share."""
     drafts: list[Draft]
     span: Span
     is_whole: bool = False
-    """True for a block that nothing may be added to."""
+    """True for a block to which nothing may be added."""
 
 
 class RecordReading(Struct):
-    """What one record gave."""
+    """The result of reading one record."""
 
     drafts: list[Draft] = field(default_factory=list)
     steps: list[StreamStep] = field(default_factory=list)
@@ -124,20 +124,20 @@ class RecordReading(Struct):
     cancels: bool = False
     exchanges: set[Exchange] = field(default_factory=set)
     begins: list[int] = field(default_factory=list)
-    """The drafts with which records in the record start transcripts."""
+    """The indexes of the drafts at which nested records start transcripts."""
     is_aside: bool = False
-    """True if the record has no place in the tree of the session."""
+    """True if the record does not belong to the tree of the session."""
     rewind_turns: int = 0
-    """The number of the last prompts that are superseded."""
+    """How many of the latest prompts are superseded."""
     rewind_to: str | None = None
-    """The id of a record: what follows that record is superseded."""
+    """The id of the record after which everything is superseded."""
     left: list[tuple[int, int]] = field(default_factory=list)
-    """The drafts of branches that were left behind, as the first and the one after the last."""
+    """The drafts of each abandoned branch, as the first one and the one after the last."""
     unknown: JsonNode | None = None
     """The record, if no rule maps it and it holds no text."""
 
     def only_step(self) -> StreamStep | None:
-        """What the record did to a reply in blocks, if it did nothing else."""
+        """The step on a reply in blocks, if the record did nothing else."""
         if len(self.steps) != 1 or self.drafts or self.faults or self.begun or self.done or self.starts:
             return None
         if self.narrows or self.cancels or self.exchanges or self.is_aside or self.rewind_turns or self.rewind_to:
@@ -146,7 +146,7 @@ class RecordReading(Struct):
 
 
 def read_record(rules: tuple[RecordRule, ...], node: JsonNode) -> RecordReading:
-    """The messages of a record."""
+    """The reading of a record."""
     reading = RecordReading()
     _read(rules, node, None, reading)
     return reading
@@ -189,7 +189,7 @@ def _read_rules(rules: tuple[RecordRule, ...], node: JsonNode, outer: _Outer | N
 
 
 def _note_start(rule: RecordRule, node: JsonNode, reading: RecordReading) -> None:
-    """What a record changes for itself and for the next ones."""
+    """Record what a record changes for itself and for those that follow."""
     if rule.starts:
         reading.starts = True
         reading.session = reading.session or string_at(node, rule.session)
@@ -204,7 +204,7 @@ def _note_start(rule: RecordRule, node: JsonNode, reading: RecordReading) -> Non
 
 
 def _place(rule: RecordRule, node: JsonNode) -> tuple[int, int]:
-    """Instructions come first, repetitions last, and everything else in the order of the bytes."""
+    """A sort key: instructions come first, repetitions last, and everything else in byte order."""
     if rule.merge is not None and rule.merge.mode is Mode.FINAL:
         return 2, node.start
     if rule.kind is Kind.INSTRUCTION and rule.goes_on:
@@ -214,16 +214,16 @@ def _place(rule: RecordRule, node: JsonNode) -> tuple[int, int]:
 
 
 class _Outer(Struct, frozen=True):
-    """What the records in a record take from it."""
+    """What nested records inherit from the record around them."""
 
     kind: Kind
     thread: str | None
     time_ms: int | None
     call_id: str | None = None
-    """The call of replies that name none."""
+    """The call that replies without a call id answer."""
     is_unused: bool = False
     is_hidden: bool = False
-    """True if a flag of the record hides what is in it."""
+    """True if a flag of the record hides its content."""
 
 
 def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: RecordReading) -> None:
@@ -278,7 +278,7 @@ def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: Reco
 
 
 def _in_order(items: list[JsonNode], at: str) -> list[JsonNode]:
-    """The records by a number in each of them. Equal ones keep their order, which is that of the whole list."""
+    """The records in the order of a number in each, if all have one. Records with equal numbers keep their order."""
     given = [string_at(item, at) or "" for item in items]
     if not all(each.isascii() and each.isdecimal() and len(each) <= LONGEST_NUMBER for each in given):
         return items
@@ -291,7 +291,7 @@ def _in_order(items: list[JsonNode], at: str) -> list[JsonNode]:
 def _read_branches(
     rule: RecordRule, tree: Branches, items: list[JsonNode], node: JsonNode, outer: _Outer, reading: RecordReading
 ) -> None:
-    """Read the records of a tree, each older branch before the one that replaced it."""
+    """Read the records of a tree. Each older branch comes before the one that replaced it."""
     order, fault = branch_order(tree, items, node)
     if fault is not None:
         reading.faults.append(Problem(W_THREAD_BROKEN, fault, node.start, node.end))
@@ -330,7 +330,7 @@ def _step(rule: RecordRule, node: JsonNode, outer: _Outer | None) -> StreamStep:
 
 
 def _is_hidden_elsewhere(rule: RecordRule, node: JsonNode) -> bool:
-    """True if a flag that other formats hide by is set on the record, or on the object that holds its text."""
+    """True if the record, or the object that holds its text, has a flag that hides text in other formats."""
     if not rule.label and not any(when.path == "type" for when in rule.when):
         given = node.get("type")
         if given is not None and given.kind is JsonKind.STRING and is_hidden_type(given.text):
@@ -348,13 +348,13 @@ def _is_hidden_elsewhere(rule: RecordRule, node: JsonNode) -> bool:
 
 @cache
 def _holder_paths(body: str) -> tuple[str, ...]:
-    """The record, and the object that holds its text."""
+    """The paths of the record itself and of the object that holds its text."""
     holder = body.rpartition(".")[0]
     return ("", holder) if holder and "|" not in holder and "&" not in holder else ("",)
 
 
 def _is_on_other_channel(node: JsonNode) -> bool:
-    """True if an object names another channel than the final one, and its table does not read channels."""
+    """True if an object names a channel other than the final one. For tables that do not read channels."""
     if type(node) is LazyNode and (type(node.value) is not dict or "channel" not in node.value):
         return False
     channel = node.get("channel")
@@ -362,7 +362,7 @@ def _is_on_other_channel(node: JsonNode) -> bool:
 
 
 def _narrow(draft: Draft, outer: _Outer) -> None:
-    """A part never widens the kind of the record around it."""
+    """Narrow the kind of a part, which can never show more than the record around it."""
     if outer.kind in _NARROWING and draft.kind is Kind.SAID:
         draft.kind = outer.kind
     if outer.is_hidden and draft.kind is Kind.SAID:
@@ -402,7 +402,7 @@ def _messages(rule: RecordRule, node: JsonNode) -> list[Draft]:
 
 
 def _add_paragraphs(draft: Draft, rule: RecordRule, node: JsonNode) -> None:
-    """Add the further texts of a message. Anything but text stays out of what was said."""
+    """Add the further texts of a message. Anything other than text does not count as said."""
     for at in rule.then:
         for body in path(at).all(node):
             if is_empty(body):
@@ -443,7 +443,7 @@ def _base(rule: RecordRule, node: JsonNode) -> Draft:
 
 
 def _typed_id(node: JsonNode, at: str) -> str | None:
-    """The id, in quotes if it is a string that looks like a number or begins with a quote."""
+    """The id at a path, in quotes if it is a string that looks like a number or begins with a quote."""
     text, value = string_at(node, at), path(at).first(node)
     is_string = text is not None and value is not None and value.kind is JsonKind.STRING
     return f'"{text}"' if is_string and _LIKE_OTHERS.match(text or "") else text
@@ -469,11 +469,11 @@ def _set_outcome(draft: Draft, outcomes: Outcomes | None, node: JsonNode) -> Non
 
 
 class _OutcomeTest(Struct, frozen=True):
-    """A test of a table, divided once."""
+    """A test from a table, parsed once."""
 
     at: Path
     word: str | None
-    """None if the value must only be true or not empty."""
+    """The word that the value must equal; None if it must only be true or nonempty."""
     is_unequal: bool
 
     def value(self, node: JsonNode) -> JsonNode | None:
@@ -487,7 +487,7 @@ class _OutcomeTest(Struct, frozen=True):
 
 
 _OUTCOME_TESTS: dict[int, tuple[Outcomes, list[tuple[Outcome, _OutcomeTest]]]] = {}
-"""By identity: a hash costs more."""
+"""By identity, because a hash costs more."""
 
 
 def _outcome_tests(outcomes: Outcomes) -> list[tuple[Outcome, _OutcomeTest]]:
@@ -541,7 +541,7 @@ def _time(node: JsonNode, at: str) -> int | None:
 
 
 def _unknown(node: JsonNode, *, is_open: bool = False) -> Draft:
-    """A hidden message with the source text of a record."""
+    """A hidden draft with the source text of a record."""
     draft = Draft(Kind.UNKNOWN, "", [Piece(node.start, node.end, Coding.JSON_VALUE)], (node.start, node.end), _UNKNOWN)
     draft.is_open = is_open
     if not is_open:
@@ -555,7 +555,7 @@ _UNKNOWN = RecordRule((), Kind.UNKNOWN)
 
 
 def holds_text(node: JsonNode, depth: int) -> bool:
-    """True if a member that usually holds content does so, at most `depth` objects deep."""
+    """True if a member that usually holds content has text, at most `depth` objects deep."""
     for member in node.members:
         value = member.value
         if member.key in TEXT_KEYS and (value.members or value.items or (value.kind is JsonKind.STRING and value.text)):
@@ -566,7 +566,7 @@ def holds_text(node: JsonNode, depth: int) -> bool:
 
 
 class _PartReader:
-    """Read the parts of a body in order. Neighboring texts are one message."""
+    """Reads the parts of a body in order. Adjacent texts form one message."""
 
     def __init__(self, rule: RecordRule, base: Draft) -> None:
         self._rule = rule
@@ -577,14 +577,14 @@ class _PartReader:
         self._on_own_line = False
 
     def drafts(self, bodies: list[JsonNode]) -> list[Draft]:
-        """The messages of all parts."""
+        """The drafts of all parts."""
         for body in bodies:
             for index, part in enumerate(body.items if body.kind is JsonKind.ARRAY else [body]):
                 self._add(part, index)
         return self._found
 
     def drafts_of_one(self, bodies: list[JsonNode]) -> list[Draft]:
-        """The messages of a part that must be an object."""
+        """The drafts of a part that must be an object."""
         for body in bodies:
             if body.kind is JsonKind.OBJECT:
                 self._add(body, 0)
@@ -690,7 +690,7 @@ class _PartReader:
 
 
 def _copy_of(base: Draft, kind: Kind) -> Draft:
-    """A draft with the same facts about the record."""
+    """A new draft of this kind with the same facts about the record."""
     narrowed = base.kind if kind is Kind.SAID and base.kind is not Kind.SAID else kind
     draft = Draft(narrowed, base.role, [], base.span, base.rule, base.channel, base.channel_word)
     draft.has_unknown_channel = base.has_unknown_channel
@@ -700,12 +700,12 @@ def _copy_of(base: Draft, kind: Kind) -> Draft:
 
 
 def _may_be_json(body: JsonNode) -> bool:
-    """True for the arguments of a call that are JSON, or a string with JSON."""
+    """True if the arguments of a call are JSON or a string that holds JSON."""
     return body.kind is not JsonKind.STRING or body.text.lstrip()[:1] in ("{", "[", "")
 
 
 def _pieces(bodies: list[JsonNode], kind: Kind, *, label: bool, opaque: bool) -> list[Piece]:
-    """The text of these values, each on its own line."""
+    """The pieces for these values, each on a separate line."""
     pieces: list[Piece] = []
     for body in bodies:
         if is_empty(body):
@@ -736,7 +736,7 @@ def _pieces_of_one(body: JsonNode, kind: Kind, *, label: bool, opaque: bool) -> 
 
 
 def _piece(value: JsonNode) -> Piece:
-    """The same as `piece_of`, in one step for a string of a regular record."""
+    """Like `piece_of`, but in one step for a string in a regular record."""
     if type(value) is not LazyNode or value.kind is not JsonKind.STRING:
         return piece_of(value)
     start, end, plain = value.string_place()
@@ -744,7 +744,7 @@ def _piece(value: JsonNode) -> Piece:
 
 
 def _text_or_label(item: JsonNode) -> Piece | None:
-    """The text of a content part, or the label of an attachment; None for any other value."""
+    """The piece for the text of a content part or the label of an attachment; None for any other value."""
     if item.kind is JsonKind.STRING:
         return piece_of(item)
     for key in ("text", "thinking", "content"):

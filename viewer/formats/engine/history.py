@@ -1,4 +1,4 @@
-"""Requests that repeat their conversation: repeated messages are copies, and another conversation is a transcript."""
+"""Handle requests that repeat their history: repeated messages are copies; a new conversation is a new transcript."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from viewer.model.messages import Kind
 from viewer.syntax.json_text import JsonNode
 
 _COMPARED = frozenset({Kind.SAID, Kind.CALL, Kind.REPLY, Kind.INJECTED})
-"""The kinds of messages that every request of a conversation repeats; it may leave out thoughts and instructions."""
+"""The kinds of messages that every request repeats. It may leave out thoughts and instructions."""
 _Identity = tuple[Kind, str, str]
 
 
 class Conversation:
-    """What the requests and responses of the current transcript said."""
+    """Tracks what the requests and responses of the current transcript said."""
 
     def __init__(self, history: History) -> None:
         self._history = history
@@ -23,10 +23,10 @@ class Conversation:
         self._ids: set[str] = set()
         """The ids of the responses."""
         self._is_asked = False
-        """True if the last request has no response yet."""
+        """True while the last request has no response."""
 
     def take(self, reading: RecordReading, node: JsonNode) -> bool:
-        """Leave out what a record repeats; True if it begins another conversation."""
+        """Drop what a record repeats. True if it begins another conversation."""
         if not reading.exchanges:
             self._note(reading.drafts)
             return False

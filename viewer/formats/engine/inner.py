@@ -1,4 +1,4 @@
-"""Read JSON in the strings of a record in place."""
+"""Parse inner JSON: replace strings in a record with the JSON they hold."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from viewer.syntax.json_string import string_body
 from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading
 
 _IS_JSON = lazy_regex(r'\s*(?:\{\s*"|\[\s*[\[{"])')
-"""The beginning of JSON, unlike that of a log line in brackets or of a block of code."""
+"""Matches the start of JSON, but not a log line in brackets or a code block."""
 
 
 _CUT = lazy_regex(rb"\.\.\.|\xe2\x80\xa6|[\[(<](?:[0-9, ]+\w* )?(?:truncated|omitted)", re.IGNORECASE)
-"""Where a logger may have left out a part of the text. What follows may belong to anything."""
+"""Matches where a logger may have left out text. What follows may belong to anything."""
 
 
 def read_inner_strings(inner: Iterable[str | Inner], node: JsonNode, source: Source) -> list[Problem]:
-    """Replace strings by the JSON in them, and report those with JSON that is broken. Any other string stays."""
+    """Replace strings with the JSON they hold, and report broken JSON. Any other string stays."""
     reader = _InnerReader(source)
     for each in inner:
         if isinstance(each, str):
@@ -38,7 +38,7 @@ def read_inner_strings(inner: Iterable[str | Inner], node: JsonNode, source: Sou
 
 
 def has_inner_strings(inner: Iterable[str | Inner], node: JsonNode) -> bool:
-    """True if a string at these paths may hold JSON, which replaces it."""
+    """True if a string at one of these paths may hold JSON."""
     for each in inner:
         if not isinstance(each, str):
             return True
@@ -64,7 +64,7 @@ class _InnerReader:
         self.problems: list[Problem] = []
 
     def read_any(self, value: JsonNode) -> JsonNode | None:
-        """The JSON of any type in a string; None for any other value."""
+        """The JSON value of any type in a string; None if there is none."""
         if value.kind is not JsonKind.STRING or not value.closed or isinstance(value, InnerNode):
             return None
         if _begins_json(value):
@@ -73,7 +73,7 @@ class _InnerReader:
         return None if reading.faults or not self._is_all(reading, value) else reading.node
 
     def read(self, value: JsonNode) -> JsonNode | None:
-        """The JSON in a string, also if its end is missing; None for any other value."""
+        """The JSON in a string, even if its end is missing; None for any other value."""
         if value.kind is not JsonKind.STRING or not value.closed or isinstance(value, InnerNode):
             return None
         if not _begins_json(value):
@@ -93,7 +93,7 @@ class _InnerReader:
         return reading.node
 
     def _before_cut(self, value: JsonNode) -> JsonNode | None:
-        """The broken JSON in a string up to the first place where a logger may have cut it."""
+        """The broken JSON in a string, up to the first place where a logger may have cut it."""
         raw = self._raw(value)
         mark = _CUT.search(string_body(raw).encode("utf-8", "replace"))
         if mark is None:

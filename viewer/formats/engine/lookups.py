@@ -1,4 +1,4 @@
-"""Replace references in a record with the texts that are elsewhere in it."""
+"""Resolve references in a record: replace them with texts from elsewhere in it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from viewer.syntax.json_text import JsonKind, JsonNode
 
 
 def look_up(node: JsonNode, lookup: Lookup) -> list[Problem]:
-    """Replace each reference in place with its text and the position of that text. One without a text becomes null."""
+    """Replace each reference with its text, which keeps its position. A reference without a text becomes null."""
     holder = path(lookup.at).first(node)
     texts = {member.key: member.value for member in holder.members} if holder is not None else {}
     problems: list[Problem] = []

@@ -1,4 +1,4 @@
-"""Narrow what was said: the history of another session, and sessions of other agents."""
+"""Narrow the visibility of messages that are the history of another session or belong to another agent."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from viewer.syntax.json_text import JsonKind, JsonNode
 from viewer.syntax.times import parse_time
 
 _OTHER_AGENT = "session"
-"""The thread of a transcript that belongs to another agent as a whole."""
+"""The thread of a transcript that belongs completely to another agent."""
 
 
 class Narrowings:
-    """What holds for the rest of a transcript, or for its beginning."""
+    """The narrowings that apply to the rest of a transcript, or to its start."""
 
     def __init__(self, record: Recorder, replays: Narrowing | None) -> None:
         self._record = record
@@ -32,11 +32,11 @@ class Narrowings:
 
     @property
     def is_idle(self) -> bool:
-        """True if nothing is narrowed."""
+        """True if no narrowing applies."""
         return not self._active
 
     def is_replay(self, node: JsonNode) -> bool:
-        """True if a record that starts another session begins its history in this transcript."""
+        """True if a record that starts another session only begins the history of that session in this transcript."""
         replays = self._replays
         if replays is None or not self._is_close(replays, node):
             return False
@@ -44,7 +44,7 @@ class Narrowings:
         return True
 
     def apply(self, reading: RecordReading, node: JsonNode) -> None:
-        """Narrow the messages of a record, and note what it states about itself and the next ones."""
+        """Narrow the messages of a record, and remember what it states about itself and those that follow."""
         self._active = [each for each in self._active if not self._ends(each, node)]
         for narrowing in self._active:
             self._narrow(narrowing, reading.drafts)
@@ -76,12 +76,12 @@ class Narrowings:
             return False
 
     def _is_close(self, narrowing: Narrowing, node: JsonNode) -> bool:
-        """True if a record is close to the first one in time; a record without a time is."""
+        """True if a record is close in time to the first one, or has no time."""
         first, now = _time(narrowing, self._first), _time(narrowing, node)
         return first is None or now is None or now - first <= narrowing.within_ms
 
 
 def _time(narrowing: Narrowing, node: JsonNode | None) -> int | None:
-    """The time of a record as a date; a number has no known unit."""
+    """The time of a record, if it is a date. The unit of a number would be unknown."""
     value = path(narrowing.time).first(node) if node is not None else None
     return parse_time(value) if value is not None and value.kind is JsonKind.STRING else None

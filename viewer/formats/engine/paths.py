@@ -1,4 +1,4 @@
-"""Paths of a format table: compiled once, resolved on JSON nodes."""
+"""Paths in format tables: compile them once, and resolve them on JSON nodes."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class Path:
         self.choices = tuple(tuple(_steps(choice)) for choice in text.split("|")) if "&" not in text else ()
         self._joined = tuple(Path(each) for each in text.split("&")) if "&" in text else ()
         self.keys = None if self._joined else _only_keys(self.choices)
-        """The choices if they are names of members only."""
+        """The choices, if they consist only of member names."""
         self.read = None if self.keys is None else _reader(self.keys)
         """Reads the first decoded value that is not null."""
 
     def all(self, node: JsonNode) -> list[JsonNode]:
-        """The values at the path, without null; those of the first choice that has any."""
+        """The values at the path, without null, for the first choice that has any."""
         if self.keys is not None and type(node) is LazyNode:
             value = self._lazy_first(node, self.keys)
             return [] if value is None else [value]
@@ -53,7 +53,7 @@ class Path:
         return []
 
     def is_in(self, node: LazyNode) -> bool:
-        """True if a regular record has a value at the path; also where that is uncertain."""
+        """True if a regular record has, or may have, a value at the path."""
         if self.read is not None:
             return self.read(node.value) is not None
         return bool(self._joined) or any(_exists(node.value, steps, 0) for steps in self.choices)
@@ -81,7 +81,7 @@ def path(text: str) -> Path:
 
 
 def string_at(node: JsonNode, text: str) -> str | None:
-    """The string or the number at a path; None without one."""
+    """The string or number at a path; None if there is none."""
     if not text:
         return None
     at = path(text)
@@ -95,7 +95,7 @@ def string_at(node: JsonNode, text: str) -> str | None:
 
 
 def _exists(value: Any, steps: tuple[Step, ...], at: int) -> bool:
-    """True if a decoded value has a value at a path that is not null: most paths lead nowhere in most records."""
+    """True if a decoded value has a value other than null at a path. In most records, most paths have none."""
     for index in range(at, len(steps)):
         step = steps[index]
         if step in (EACH, REST, MEMBERS):
@@ -120,7 +120,7 @@ def _at(value: Any, keys: tuple[str, ...]) -> Any:
 
 
 def _reader(choices: Keys) -> Callable[[Any], Any]:
-    """A function for the first decoded value at names of members that is not null."""
+    """A function that returns the first decoded value at these member names that is not null."""
     if choices == ((),):
         return _itself
     if len(choices) > 1 or len(choices[0]) > 1:
@@ -148,7 +148,7 @@ def _first_at(choices: Keys, value: Any) -> Any:
 
 
 def change(at: str, node: JsonNode, new: Callable[[JsonNode], JsonNode | None]) -> None:
-    """Replace the values at a path by what `new` returns for each; None keeps a value."""
+    """Replace each value at a path with what `new` returns for it. None keeps the value."""
     for steps in path(at).choices:
         holders = [node]
         for step in steps[:-1]:
@@ -158,7 +158,7 @@ def change(at: str, node: JsonNode, new: Callable[[JsonNode], JsonNode | None]) 
 
 
 def all_at(at: str, node: JsonNode) -> list[JsonNode]:
-    """The values at all choices of a path: those that `change` replaces."""
+    """The values at all choices of a path, which `change` replaces."""
     found: list[JsonNode] = []
     for steps in path(at).choices:
         holders = [node]
@@ -169,7 +169,7 @@ def all_at(at: str, node: JsonNode) -> list[JsonNode]:
 
 
 def members_of(rules: Iterable[RecordRule]) -> Iterator[str]:
-    """The names of the members of a record that rules read."""
+    """The names of the members that these rules read in a record."""
     for rule in rules:
         for text in (rule.body, rule.each, *rule.then):
             yield from (steps[0] for steps in path(text).choices if steps and isinstance(steps[0], str))

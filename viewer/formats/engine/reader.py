@@ -1,4 +1,4 @@
-"""Reader of a record format: finds the records in the bytes, and reads each through the table."""
+"""Reader of a record format: find the records in the bytes, and read each as the table describes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from viewer.syntax.json_lines import LazyNode
 from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading
 
 _NOT_IN_JSON = (b"NaN", b"Infinity", b"-Infinity")
-"""Numbers that many programs write although JSON lacks them."""
+"""Numbers that many programs write, although JSON does not have them."""
 
 
 class Records:
@@ -54,10 +54,10 @@ class Records:
         self._deltas = DeltaRuns(format)
         self._shapes = RecordShapes(format)
         self._step: StreamStep | None = None
-        """What the last record did to a reply, if it did nothing else."""
+        """The step of the last record on a reply, if it did nothing else."""
 
     def knows(self, node: JsonNode, name: str | None) -> bool:
-        """True for each object: one that no rule maps is a hidden message."""
+        """True for any object. One that no rule maps is a hidden message."""
         return node.kind is JsonKind.OBJECT
 
     def changes(self, node: JsonNode) -> bool:
@@ -98,7 +98,7 @@ class Records:
         problems: list[Problem],
         lenient: list[Span],
     ) -> None:
-        """Write what a record gave, after the records before it."""
+        """Write the reading of a record."""
         self._start_if_new(node, source, reading)
         if problems:
             reading.faults = [*problems, *reading.faults]
@@ -113,8 +113,8 @@ class Records:
 
     def read_run(self, data: bytes, start: int, at: int, base: int, node: JsonNode) -> int:
         """Read the events after a regular one that differ only in the text they add, or the records after it that
-        have known shapes; returns the index after them. The regular one begins at the index `start` and ends at the
-        index `at`; `base` is the offset of the data."""
+        have known shapes. Returns the index after them. The regular one begins at index `start` and ends at index
+        `at`; `base` is the offset of the data."""
         step, deltas = self._step, self._deltas
         if step is None:
             deltas.note_other()
@@ -130,11 +130,11 @@ class Records:
         return run.next
 
     def read_long(self, data: bytes, at: int, end: int, base: int) -> bool:
-        """No record is read part by part."""
+        """False, because no record is read part by part."""
         return False
 
     def _read_shapes(self, data: bytes, at: int, base: int, head: bytes, tail: bytes) -> int:
-        """Read the next records with this text around each; returns the index after them."""
+        """Read the next records that have this text around them. Returns the index after them."""
         while not head or data.startswith(head, at):
             end = self._read_shape(data, at + len(head), base, tail)
             if end < 0:
@@ -143,11 +143,11 @@ class Records:
         return at
 
     def read_known(self, data: bytearray, at: int, base: int) -> int:
-        """Read the record at an index if it has a known shape; returns the index after it, or -1."""
+        """Read the record at an index if it has a known shape. Returns the index after it, or -1."""
         return self._read_shape(data, at, base, b"")
 
     def _read_shape(self, data: bytes | bytearray, at: int, base: int, tail: bytes) -> int:
-        """Read the record at an index if it has a known shape and is before this text."""
+        """Read the record at an index if it has a known shape and is followed by this text."""
         known = self._shapes.read(data, at, base)
         if known is None:
             return -1
@@ -159,7 +159,7 @@ class Records:
         return end
 
     def _grow_tree(self, tree: RecordTree, reading: RecordReading, node: JsonNode, first: int) -> None:
-        """Add the record to the tree of the session, and mark the branches that it leaves behind."""
+        """Add the record to the tree of the session, and mark the branches that this abandons."""
         fault = tree.fault(node)
         if fault is not None:
             self._record.report(W_THREAD_BROKEN, fault, node.start, node.end)
@@ -171,10 +171,10 @@ class Records:
             self._record.supersede(*branch)
 
     def end_response(self) -> None:
-        """The mark `[DONE]`: all messages are complete."""
+        """Handle the mark `[DONE]`: all messages are complete."""
 
     def grow(self) -> None:
-        """Nothing is held back."""
+        """Does nothing, because nothing is held back."""
 
     def close(self, at: int) -> None:
         """Handle the end of the input."""
@@ -185,7 +185,7 @@ class Records:
         self._writer.close()
 
     def _write_span(self, span: TraceSpan) -> None:
-        """Write the messages of a span. Another conversation is another transcript."""
+        """Write the messages of a span. A new conversation is a new transcript."""
         if not span.reading.drafts and not span.reading.faults and span.reading.unknown is None:
             self._record.skip()
             return
@@ -235,7 +235,7 @@ class Records:
 
 
 def _fields(node: JsonNode, source: Source, reading: RecordReading) -> dict[str, object]:
-    """The members of a record that hold no part of a message."""
+    """The members of a record that are not part of a message."""
     starts = [piece.start for draft in reading.drafts for piece in draft.pieces]
     return {
         member.key: header_value(member.value, source)
@@ -245,7 +245,7 @@ def _fields(node: JsonNode, source: Source, reading: RecordReading) -> dict[str,
 
 
 class DocumentReader(ArrayDocuments):
-    """Reader of whole documents, possibly over several lines."""
+    """Reads whole documents, which may span several lines."""
 
     def __init__(self, record: Recorder, records: Records) -> None:
         super().__init__(record)

@@ -1,4 +1,4 @@
-"""Find the texts and messages of a record that repeat others in it, and keys that an object has twice."""
+"""Find repetitions inside a record: repeated texts and messages, and duplicate keys."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _ROLES = (*ROLE_KEYS, "from")
 
 
 def repeated_keys(node: JsonNode, bodies: Container[int] = ()) -> Iterator[Problem]:
-    """The repeated keys of each object in a record: the first of them, and their number. `bodies` are the starts of
-    the values that are checked as bodies."""
+    """Report the duplicate keys of each object in a record: the first one, and how many. `bodies` are the starts of
+    values that are checked as bodies instead."""
     waiting = [node]
     while waiting:
         value = waiting.pop()
@@ -35,7 +35,7 @@ def repeated_keys(node: JsonNode, bodies: Container[int] = ()) -> Iterator[Probl
 
 
 def repeated_length(items: list[JsonNode], others: tuple[str, ...], node: JsonNode) -> int:
-    """The number of items at the beginning of a list that repeat the beginning or the end of another one."""
+    """How many items at the start of a list repeat the start or the end of another list."""
     length = 0
     for at in others:
         length = max(length, _overlap(items, path(at).all(node)))
@@ -43,7 +43,7 @@ def repeated_length(items: list[JsonNode], others: tuple[str, ...], node: JsonNo
 
 
 def is_repeated(rule: RecordRule, node: JsonNode) -> bool:
-    """True if the text of a rule occurs in one of the lists that it may repeat."""
+    """True if the text for a rule occurs in one of the lists that it may repeat."""
     if not rule.repeats:
         return False
     text = path(rule.body).first(node)
@@ -74,7 +74,7 @@ def _common_length(items: list[JsonNode], others: list[JsonNode]) -> int:
 
 
 def _is_same(role: JsonNode | None, text: JsonNode | None, role_2: JsonNode | None, text_2: JsonNode | None) -> bool:
-    """True for equal texts of one role. A text without a role has any."""
+    """True for equal texts with the same role. A text without a role matches any."""
     if role is not None and role_2 is not None and role.to_python() != role_2.to_python():
         return False
     if text is None or text_2 is None:
@@ -91,6 +91,6 @@ def _text(item: JsonNode) -> JsonNode | None:
 
 
 def _rest(item: JsonNode) -> object:
-    """The calls of a message, which make it another one."""
+    """The calls in a message, which distinguish it from a message with the same text."""
     calls = first_of(item, ("tool_calls", "function_call"))
     return calls.to_python() if calls is not None else None

@@ -1,9 +1,9 @@
-"""Records of a known shape: their source is that of an earlier record, with other values in some places.
+"""Fast path for records of a known shape: the bytes of an earlier record, with other values in some places.
 
-The careful reader reads the first records of a shape. What decides how a record is read is part of its shape; the
-other values are holes. To learn what a hole becomes, the careful reader reads the record once more with a mark in
-each hole: where a mark appears, the value of the hole belongs. A record of a known shape then needs no rules.
-Whatever differs in anything but its holes, or has a value in one that might decide, goes to the careful reader."""
+The careful reader reads the first records of a shape. The values that decide how a record is read are part of its
+shape; the others are holes. To learn what a hole becomes, the careful reader reads the record once more with a mark in
+each hole: where a mark comes out, the value of that hole belongs. Further records of the shape then need no rules. A
+record that differs outside its holes, or has a value in a hole that might decide, goes to the careful reader."""
 
 from __future__ import annotations
 
@@ -30,25 +30,25 @@ from viewer.syntax.json_text import JsonKind, JsonNode
 from viewer.syntax.times import parse_decoded_time
 
 MOST_SHAPES = 64
-"""Shapes of one input. The oldest one is dropped."""
+"""The most shapes of one input. After that, the oldest one is dropped."""
 MOST_TRIALS = 128
-"""Records from which a shape is made: an input with more of them has no shapes."""
+"""The most records from which shapes are made. An input that needs more has no shapes."""
 SEEN_BEFORE = 2
-"""How many records with the same members it takes until a shape pays."""
+"""How many records with the same members must come before a shape pays off."""
 MOST_OUTLINES = 1024
 MOST_OUTLINED = 16
-"""Items of a list that are compared before a shape is made."""
+"""How many items of a list are compared before a shape is made."""
 LONGEST_SHAPE = 16 * 1024
 LONGEST_LEARNED = 256 * 1024
-"""No shape is made of a longer record."""
+"""In bytes. No shape is made from a longer record."""
 LONGEST_KNOWN = 1024 * 1024
-"""A longer record is read with care."""
+"""In bytes. A longer record is left to the careful reader."""
 MOST_HOLES = 96
 _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 """A string, which the decoder checks later."""
 _TEXT = rb'(?!"")' + _STRING
 _PLAIN_TEXT = rb'"(?=[!#-\[\]-~]|\\["\\])' + _STRING[1:]
-"""A string that is certainly not blank."""
+"""A string that is certain not to be blank."""
 _NUMBER = rb"(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?![0-9.eE])"
 _INSIDE = rb'[^"\[\]{}]*+'
 _CONTAINER = rb"[\[{]" + _INSIDE
@@ -59,22 +59,22 @@ _Path = tuple[str | int, ...]
 _Place = tuple[int, int]
 """A hole, or 0 for the start of the record, and the distance from its end."""
 _Mix = str | int | tuple[str | int, ...] | None
-"""A text with holes in it: their numbers, and the text between them."""
+"""A text with holes: their numbers, and the text between them."""
 _AS_A_WHOLE = (Coding.LABEL, Coding.OPAQUE, Coding.JSON_VALUE)
-"""Codings of a string with its quotes, whatever is in it."""
+"""Codings that cover a string with its quotes, whatever its content."""
 _SIGNS = {byte: chr(byte) if byte in b"{[" else "a" for byte in range(0x21, 0x7F) if byte not in b'"\\'}
-"""What a first byte says about a text."""
+"""What the first byte of a text reveals about it."""
 _FACTS = ("call_id", "name", "thread", "key", "part", "text", "role", "channel_word", "intent")
 
 
 class _Hole(Struct):
-    """A place in a shape that another value may take."""
+    """A place in a shape where the value may differ."""
 
     node: JsonNode
     path: _Path
     is_time: bool = False
     is_read: bool = False
-    """True for a text of which the beginning may decide."""
+    """True for a text whose beginning may decide."""
     beginnings: tuple[tuple[str, ...], ...] = ()
 
 
@@ -85,21 +85,21 @@ class _PieceAt(Struct, frozen=True):
     start: _Place
     end: _Place
     hole: int = 0
-    """The string that it is, or that it comes before; 0 for any other piece."""
+    """The hole with the string that the piece is, or that follows it; 0 for any other piece."""
 
 
 class _Said(Struct, frozen=True):
     """A draft of a shape."""
 
     draft: Draft
-    """Its facts without those from holes."""
+    """The facts that do not come from holes."""
     span: tuple[_Place, _Place]
     outcome_span: tuple[_Place, _Place] | None
     pieces: tuple[_PieceAt, ...]
     facts: tuple[tuple[str, _Mix], ...]
     texts: tuple[_Mix, ...]
     time: int
-    """The hole with its time; 0 if there is none."""
+    """The hole with the time; 0 if there is none."""
     problems: tuple[tuple[Rule, str | None, _Place, _Place, int], ...]
 
 
@@ -118,7 +118,7 @@ class _Shape:
     def __init__(self, pattern: bytes, holes: list[_Hole], said: list[_Said], reading: RecordReading) -> None:
         self._match = re.compile(pattern, re.DOTALL).match
         self.next = self
-        """The shape that followed it last."""
+        """The shape that came next the last time."""
         self._said = said
         self._paths = [(), *(hole.path for hole in holes)]
         self._exchanges: set[Exchange] = reading.exchanges
@@ -129,10 +129,10 @@ class _Shape:
             if hole.is_read
         ]
         self._read_node = read_regular if any(hole.node.kind is JsonKind.OBJECT for hole in holes) else read_known
-        """Where a value is not part of the shape, a key in it may be repeated."""
+        """A value that is not part of the shape may have a repeated key."""
 
     def read(self, data: bytes | bytearray, at: int, base: int) -> tuple[LazyNode, RecordReading] | None:
-        """The record at an index and what it gives; None if it has another shape, or something in it may decide."""
+        """The record at an index and its reading; None if it has another shape or a value that may decide."""
         found = self._match(data, at)
         if found is None or found.end() - at > LONGEST_KNOWN:
             return None
@@ -143,7 +143,7 @@ class _Shape:
         return (node, reading) if node is not None and reading is not None else None
 
     def _reading(self, node: LazyNode, found: re.Match[bytes], base: int) -> RecordReading | None:
-        """What a record gives; None if something in it may decide."""
+        """The reading of a record; None if it has a value that may decide."""
         value, paths, regs = node.value, self._paths, found.regs
         for check in self._checks:
             if _beginning(_at(value, paths[check.hole]), check.beginnings) != check.beginning:
@@ -198,16 +198,16 @@ class RecordShapes:
     def __init__(self, format: RecordFormat) -> None:
         self._format = format
         self._shapes: list[_Shape] = []
-        """The newest first."""
+        """The shapes, newest first."""
         self._last: _Shape | None = None
         """The shape of the last record."""
         self._trials = 0
         self._outlines: dict[object, int] = {}
-        """How often records with the same members occurred."""
+        """How often records with the same members have occurred."""
 
     @cached_property
     def _has_shapes(self) -> bool:
-        """True if no rule of the format compares values of a record with each other."""
+        """True if the format can have shapes: no rule compares values of a record with each other."""
         if self._format.spans is not None or self._format.keeps_fields or self._format.events is not None:
             return False
         rules = all_rules(self._format.records)
@@ -218,7 +218,7 @@ class RecordShapes:
         return inner_names(self._format)
 
     def read(self, data: bytes | bytearray, at: int, base: int) -> tuple[LazyNode, RecordReading] | None:
-        """The record at an index and what it gives; None if the careful reader must read it."""
+        """The record at an index and its reading; None if it needs the careful reader."""
         last = self._last
         if last is None:
             return None
@@ -236,7 +236,7 @@ class RecordShapes:
         return None
 
     def learn(self, node: JsonNode, reading: RecordReading) -> None:
-        """Make a shape of a record, given what the careful reader made of it, if others of its shape came before."""
+        """Make a shape from a record and its careful reading, if similar records have come before."""
         if type(node) is not LazyNode or self._trials >= MOST_TRIALS or not self._has_shapes or not _is_usual(reading):
             return
         if node.end - node.start > LONGEST_LEARNED:
@@ -258,7 +258,7 @@ class RecordShapes:
 
 
 def _is_usual(reading: RecordReading) -> bool:
-    """True if a record gave only drafts."""
+    """True if a reading has only drafts."""
     is_more: object = (
         reading.steps or reading.faults or reading.begun or reading.done or reading.starts or reading.narrows
     )
@@ -267,7 +267,7 @@ def _is_usual(reading: RecordReading) -> bool:
 
 
 def _outline(value: Any, depth: int) -> object:
-    """The names in a value, and the words that decide."""
+    """The member names in a value, and the words that decide."""
     kind = type(value)
     if kind is dict and depth < 4:
         return tuple(
@@ -280,7 +280,7 @@ def _outline(value: Any, depth: int) -> object:
 
 
 def _beginning(text: str, asked: tuple[tuple[str, ...], ...]) -> tuple[object, ...]:
-    """What a rule may ask of the beginning of a text: if it may be JSON, and if it begins with some words."""
+    """What a rule may test at the start of a text: whether it may be JSON, and whether it begins with certain words."""
     if not asked:
         return (_sign(text),)
     rest = text.lstrip()
@@ -313,7 +313,7 @@ def _containers(node: JsonNode) -> Iterator[int]:
 
 
 class _DiffersError(Exception):
-    """A value in a hole changed more than what it becomes."""
+    """The value in a hole changed more than its own place in the result."""
 
 
 class _Learner:
@@ -335,7 +335,7 @@ class _Learner:
         self._holes: list[_Hole] = []
 
     def shape(self) -> _Shape | None:
-        """The shape; None if there is none."""
+        """The shape; None if the record cannot have one."""
         try:
             self._deciding = deciding(self._format.records, self._tree)
         except Unreadable:
@@ -360,7 +360,7 @@ class _Learner:
         return _Shape(pattern, self._holes, said, self._reading) if pattern is not None else None
 
     def _find_holes(self, node: JsonNode, at: _Path, name: str) -> None:
-        """Find the values that others may replace; `name` is that of the nearest member."""
+        """Find the values that may differ. `name` is that of the nearest member."""
         if node.start in self._deciding.values or name in DECIDING_NAMES:
             return
         if node.start in self._deciding.times and not parse_decoded_time(_at(self._value, at)):
@@ -385,7 +385,7 @@ class _Learner:
         return is_number and re.fullmatch(_NUMBER, node.text.encode()) is not None
 
     def _is_opaque(self, node: JsonNode, name: str) -> bool:
-        """True if no rule looks at what is in an object."""
+        """True if no rule looks into an object."""
         if node.kind is not JsonKind.OBJECT or not self._inner_names.isdisjoint((name, MEMBERS)) or name in HOLDERS:
             return False
         read = self._deciding.values | self._deciding.beginnings.keys() | self._deciding.holders
@@ -463,7 +463,7 @@ class _Learner:
         return 0
 
     def _mix(self, text: str | None, probed: str | None, probe: _Probed) -> _Mix:
-        """A text with holes instead of the marks in it."""
+        """A text in which holes replace the marks."""
         if text is None or probed is None:
             if text is not probed:
                 raise _DiffersError
@@ -514,7 +514,7 @@ def _problem(own: Problem, probed: Problem, places: _Places) -> tuple[Rule, str 
 
 
 def _value(hole: _Hole) -> bytes:
-    """The pattern of the values that a hole may have."""
+    """The pattern for the values that a hole may have."""
     if hole.node.kind is JsonKind.NUMBER:
         return _NUMBER
     if hole.node.kind is JsonKind.OBJECT:
@@ -523,10 +523,10 @@ def _value(hole: _Hole) -> bytes:
 
 
 class _Places(Struct, frozen=True):
-    """Places in a record and in its probe."""
+    """Positions in a record and in its probe."""
 
     own: list[int]
-    """The ends of the holes; the first is the start of the record."""
+    """The ends of the holes, after the start of the record."""
     probed: list[int]
 
     def span(self, own: tuple[int, int], probed: tuple[int, int]) -> tuple[_Place, _Place]:
@@ -541,7 +541,7 @@ class _Places(Struct, frozen=True):
 
 
 class _Probed(Struct, frozen=True):
-    """What the careful reader made of a record with marks in its holes."""
+    """The careful reading of a record with marks in its holes."""
 
     reading: RecordReading
     value: Any
@@ -570,7 +570,7 @@ class _Probe:
         self._data = b"".join(parts) + data[at - base :]
 
     def read(self, format: RecordFormat) -> _Probed:
-        """Read the record with care."""
+        """Read the record with the careful reader."""
         node = read_regular(self._data, self._base)
         if node is None or has_inner_strings(format.inner, node):
             raise _DiffersError
@@ -578,7 +578,7 @@ class _Probe:
         return _Probed(reading, node.value, self._ends, self._spans, self._split)
 
     def _mark(self, number: int, hole: _Hole, *, is_other: bool) -> str:
-        """The source of another value."""
+        """The source text of the mark for a hole."""
         node = hole.node
         if node.kind is JsonKind.NUMBER:
             head, point, tail = node.text.partition(".")
@@ -593,7 +593,7 @@ class _Probe:
         return json.dumps(mark)
 
     def _split(self, text: str) -> list[str | int]:
-        """A text as marks and what is between them."""
+        """A text, split into marks and what is between them."""
         if not self._marks:
             return [text] if text else []
         found = re.split("(" + "|".join(map(re.escape, self._marks)) + ")", text)

@@ -1,4 +1,4 @@
-"""Conversations of traces: collect the spans of a trace, and divide them into conversations, agents, and chains."""
+"""Collect the spans of traces, and group them into conversations, agents, and chains."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from viewer.rules.structure import W_SIBLING_UNREAD, W_THREAD_BROKEN
 from viewer.syntax.json_text import JsonKind, JsonMember, JsonNode
 
 MOST_WAITING = 65_536
-"""Spans that may wait for the root of their trace."""
+"""The most spans that may wait for the root of their trace."""
 MOST_ANCESTORS = 200
 _NO_PARENT = "0" * 16
 _NO_NODE = JsonNode(JsonKind.NULL, 0, 0)
 
 
 class TraceSpan(Struct):
-    """One span."""
+    """One span of a trace."""
 
     node: JsonNode
     source: Source | None
@@ -38,7 +38,7 @@ class TraceSpan(Struct):
     group: str
     """The conversation, or the trace."""
     start: tuple[int, int]
-    """Its time, then its place in the file."""
+    """Its time, then its position in the file."""
     is_agent: bool
     is_tool: bool
     is_root: bool
@@ -47,12 +47,12 @@ class TraceSpan(Struct):
     thread: str = ""
     """The span of the other agent around it; empty for the main agent."""
     is_covered: bool = False
-    """True if spans below it hold the same messages."""
+    """True if the spans below it hold the same messages."""
     is_logged: bool = False
-    """True if its events are log records: its parent is their span, which may be in another file."""
+    """True if its events are log records. Its parent is then their span, which may be in another file."""
 
     def forget(self) -> None:
-        """Keep only what the spans below it need: its messages are written."""
+        """Keep only what the spans below it need, after its messages were written."""
         self.node, self.source, self.reading = _NO_NODE, None, RecordReading()
 
 
@@ -60,7 +60,7 @@ Emit = Callable[[TraceSpan], None]
 
 
 class SpanCollector:
-    """Owner of the spans whose trace is incomplete. Agents are known by their ancestors, which arrive last."""
+    """Holds the spans of incomplete traces. Ancestors, which determine the agent, arrive last."""
 
     def __init__(self, format: RecordFormat, emit: Emit) -> None:
         assert format.spans is not None
@@ -74,10 +74,10 @@ class SpanCollector:
         self._conversations: dict[str, Conversation] = {}
         self._count = 0
         self.first: int | None = None
-        """The place of the first span: also a trace without content is a transcript."""
+        """The position of the first span, because even a trace without content is a transcript."""
 
     def take(self, record: JsonNode, source: Source | None) -> None:
-        """Add the spans of a record, and write the traces whose root is known."""
+        """Add the spans of a record, and write the traces whose root has arrived."""
         found = path(self._spans.each).all(record)
         logged = [] if found or not self._spans.logs else spans_of_logs(record)
         added = [self._read(span, source) for span in found or logged or [record]]
@@ -97,7 +97,7 @@ class SpanCollector:
             self._waiting = [span for span in self._waiting if span.trace not in complete]
 
     def close(self) -> None:
-        """Write all spans: no root comes."""
+        """Write all spans, because no more roots will come."""
         waiting, self._waiting = self._waiting, []
         if waiting:
             self._write(waiting)
@@ -134,7 +134,7 @@ class SpanCollector:
         )
 
     def _unread(self, record: JsonNode) -> Iterator[Problem]:
-        """Messages next to the spans of a record."""
+        """Problems for messages next to the spans of a record, which are not read."""
         read = {choice[0] for choice in path(self._spans.each).choices if choice}
         read |= {choice[0] for choice in path(LOGS).choices}
         for member in record.members:
@@ -191,7 +191,7 @@ class SpanCollector:
         return [span, *self._ancestors(span)][-1]
 
     def _cover(self, span: TraceSpan) -> None:
-        """Mark the spans above one with messages: they repeat them."""
+        """Mark the spans above a span with messages, because they repeat these."""
         if span.has_messages:
             for above in self._ancestors(span):
                 above.is_covered = above.is_covered or above.thread == span.thread
@@ -231,6 +231,6 @@ def _any_holds(conditions: tuple[When, ...], node: JsonNode) -> bool:
 
 
 def _number(text: str | None) -> int:
-    """A time as a number that orders: nanoseconds, or the digits of a date."""
+    """A time as a sortable number: nanoseconds, or the digits of a date."""
     digits = "".join(each for each in text or "" if "0" <= each <= "9")[:20]
     return int(digits.ljust(20, "0")) if digits else 0

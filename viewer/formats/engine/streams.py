@@ -1,4 +1,4 @@
-"""Replies that arrive in blocks: announced, grown by deltas, and ended by events."""
+"""Assemble replies that arrive in blocks, which are announced, extended by deltas, and ended by events."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from viewer.rules.errors import E_STREAM_TRUNCATED
 from viewer.rules.structure import W_RECORD_UNKNOWN, W_STREAM_LATE
 
 MOST_ENDED = 64
-"""Replies whose blocks a later record may still repeat."""
+"""How many replies a later record may still repeat."""
 _GROWING = (Step.GROW, Step.ADD)
 _AT_ONCE = frozenset({Kind.CALL, Kind.REPLY})
-"""Kinds of a block that is a message before it has any text."""
+"""Kinds of blocks that become messages even before they have text."""
 
 
 class _Block(Struct):
-    """A block, and its message as soon as it has one."""
+    """A block, and its message once it has one."""
 
     draft: Draft
     end: int
@@ -41,7 +41,7 @@ class _Block(Struct):
 
 
 class _Reply(Struct):
-    """A reply, and the blocks of it that were read."""
+    """A reply, and those of its blocks that were read."""
 
     key: str | None
     end: int
@@ -49,7 +49,7 @@ class _Reply(Struct):
     """The open blocks, by key."""
     closed: dict[str, _Block] = field(default_factory=dict)
     unknown: dict[str, _Block] = field(default_factory=dict)
-    """Text for blocks that are not open, or of another kind."""
+    """Text for blocks that are not open or have another kind."""
     is_announced: bool = False
     is_ended: bool = False
 
@@ -74,7 +74,7 @@ class BlockStreams:
         """The replies that may still be repeated."""
 
     def take(self, step: StreamStep) -> None:
-        """Read what one record does."""
+        """Perform the step of one record."""
         if step.step is Step.REPLY:
             self._begin(step)
             return
@@ -97,7 +97,7 @@ class BlockStreams:
             self._end(reply)
 
     def grown_by(self, step: StreamStep) -> Piece | None:
-        """The piece of text that a step added to an open block, if it did nothing else."""
+        """The piece of text that a step added to an open block, if it did only that."""
         if step.step not in _GROWING or len(step.drafts) != 1:
             return None
         draft, reply = step.drafts[0], self._replies.get(step.scope)
@@ -108,7 +108,7 @@ class BlockStreams:
         return draft.pieces[0] if is_text and not draft.problems else None
 
     def grow(self, step: StreamStep, run: DeltaRun) -> None:
-        """Take a run of events after one that `grown_by` names: the same steps with other texts."""
+        """Apply a run of events after one that `grown_by` returned: the same steps with other texts."""
         reply = self._replies[step.scope]
         block = reply.blocks[step.block]
         assert block.number is not None
@@ -138,7 +138,7 @@ class BlockStreams:
         )
 
     def close(self) -> None:
-        """The end of the input or of the transcript: a reply that has not ended is truncated."""
+        """Handle the end of the input or of the transcript. A reply that has not ended is truncated."""
         for reply in self._replies.values():
             if not reply.is_ended and (reply.is_announced or reply.blocks):
                 self._break_off(reply)
@@ -175,7 +175,7 @@ class BlockStreams:
         for draft in step.drafts[:1]:
             block = reply.blocks[step.block] = _Block(draft, draft.span[1], step.is_whole)
             if draft.kind in _AT_ONCE or draft.pieces:
-                # The arguments that a call begins with are its arguments only if no others follow.
+                # The initial arguments of a call count only if no others follow.
                 self._write(block, [] if draft.kind is Kind.CALL else draft.pieces, draft)
         for draft in step.drafts[1:]:
             self._emit(draft)
@@ -196,7 +196,7 @@ class BlockStreams:
             self._add_unknown(reply, key, draft)
 
     def _add_unknown(self, reply: _Reply, key: str, draft: Draft) -> None:
-        """Hide text that belongs to no open block; all of one key is one message."""
+        """Hide text that belongs to no open block. All such text with one key forms one message."""
         block = reply.unknown.get(key)
         if block is None:
             is_late = reply.is_ended or key in reply.closed
@@ -243,7 +243,7 @@ class BlockStreams:
         reply.is_ended = True
 
     def _break_off(self, reply: _Reply) -> None:
-        """Mark the last open block, or else the place where the next one is missing."""
+        """Mark the last open block as truncated or, if none is open, the place where the next one is missing."""
         numbers = [block.number for block in reply.blocks.values() if block.number is not None]
         number = max(numbers, default=None)
         self._record.start_if_none(reply.end)

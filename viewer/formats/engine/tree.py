@@ -1,4 +1,4 @@
-"""The tree of the records of a session: finds the branches that a rewind left behind."""
+"""Record tree of a session: find the branches that a rewind abandoned."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ class _Node(Struct):
     parent: str | None
     first: int
     last: int
-    """The messages of the record; the last one is before the first one if it has none."""
+    """The last message of the record; before the first one if the record has no messages."""
     is_prompt: bool
     """True if the user typed it."""
     prompt: str | None = None
-    """The record with the last prompt that follows this one."""
+    """The record with the latest prompt that follows this one."""
 
 
 class RecordTree:
-    """The records of one transcript by id."""
+    """The records of one transcript, by id."""
 
     def __init__(self, threads: Threads) -> None:
         self._threads = threads
@@ -40,7 +40,7 @@ class RecordTree:
         return id in self._nodes
 
     def fault(self, node: JsonNode) -> str | None:
-        """Why the place of a record is uncertain, reported once: `cycle`, `parent-missing`; None for most records."""
+        """Why the place of a record in the tree is uncertain (`cycle`, `parent-missing`), once; usually None."""
         parent = self.parent_of(node)
         if self._is_broken or parent is None or not self._nodes:
             return None
@@ -51,7 +51,7 @@ class RecordTree:
         return reason
 
     def add(self, node: JsonNode, first: int, last: int, *, is_prompt: bool) -> Iterator[tuple[int, int]]:
-        """Add a record with its messages; returns the runs of messages that it supersedes."""
+        """Add a record with its messages. Returns the runs of messages that it supersedes."""
         id = string_at(node, self._threads.id)
         if id is None or id in self._nodes:
             return
@@ -61,13 +61,13 @@ class RecordTree:
         self._nodes[id] = added
 
     def rewind_to(self, id: str) -> Iterator[tuple[int, int]]:
-        """Leave all records after this one behind; returns the runs of their messages."""
+        """Abandon all records after this one. Returns the runs of their messages."""
         if id in self._nodes:
             names = [*self._nodes]
             yield from self._leave({*names[names.index(id) + 1 :]})
 
     def _branches(self, prompt: _Node) -> Iterator[tuple[int, int]]:
-        """The branch of an earlier prompt at the same place."""
+        """The messages on the branch of an earlier prompt in the same place."""
         place = self._nodes.get(self._place(prompt.parent) or "")
         if place is None:
             return
@@ -82,7 +82,7 @@ class RecordTree:
         yield from self._leave(branch)
 
     def _place(self, parent: str | None) -> str | None:
-        """The nearest ancestor with a message: attachments and notices between them do not count."""
+        """The nearest ancestor with a message. Attachments and notices in between do not count."""
         seen: set[str] = set()
         while parent is not None and parent in self._nodes and parent not in seen:
             node = self._nodes[parent]
@@ -93,7 +93,7 @@ class RecordTree:
         return None
 
     def _leave(self, branch: set[str]) -> Iterator[tuple[int, int]]:
-        """The messages of a branch in runs. Its records are forgotten."""
+        """The messages of a branch, in runs. Its records are dropped."""
         run: tuple[int, int] | None = None
         for name in [name for name in self._nodes if name in branch]:
             node = self._nodes.pop(name)
@@ -110,9 +110,9 @@ class RecordTree:
 
 
 def branch_order(tree: Branches, records: list[JsonNode], outer: JsonNode) -> tuple[list[tuple[int, bool]], str | None]:
-    """The records of a tree from its root on, each with True if it is on an older branch, and why the tree is broken.
+    """The records of a tree in order, each with True if it is on an older branch, and why the tree is broken, if it is.
 
-    Older branches come before the newest one, right after the record where they part."""
+    Older branches come before the newest one, right after the record where they fork."""
     ids: dict[str, int] = {}
     for index, record in enumerate(records):
         ids.setdefault(string_at(record, tree.id) or "", index)
@@ -141,7 +141,7 @@ def branch_order(tree: Branches, records: list[JsonNode], outer: JsonNode) -> tu
 
 
 def _ancestors(index: int, parents: dict[int, int]) -> set[int]:
-    """A record with all records above it."""
+    """A record and all its ancestors."""
     found: set[int] = set()
     while index >= 0 and index not in found:
         found.add(index)
@@ -150,7 +150,7 @@ def _ancestors(index: int, parents: dict[int, int]) -> set[int]:
 
 
 def _last_branch(index: int, children: dict[int, list[int]]) -> set[int]:
-    """The records from one on, always by the last one below it."""
+    """The records from one down to a leaf, always by way of the last child."""
     found = {index}
     while index in children:
         index = children[index][-1]

@@ -17,23 +17,23 @@ from viewer.syntax.json_lines import LazyNode
 from viewer.syntax.json_text import JsonKind, JsonNode
 
 MOST_REPLIES = 4096
-"""Replies whose usage a later record may still change."""
+"""How many replies may have their usage changed by a later record."""
 _NOTHING = Usage()
 _MOST_DIGITS = 15
 _FARTHEST = 64
-"""The largest number of messages between the one around a usage and the last one before it."""
+"""How many messages back to look for the one that contains a usage."""
 
 
 class _Known(Struct):
     """The usage of a reply so far."""
 
     number: int
-    """The message that has it; 0 if the reply has none yet."""
+    """The message that has the usage; 0 if the reply has no message yet."""
     usage: Usage
 
 
 class UsageLedger:
-    """The usage of the replies of a transcript. Each change is an event."""
+    """Counts the usage of the replies in a transcript. Each change is an event."""
 
     def __init__(self, record: Recorder, rules: tuple[Tokens, ...]) -> None:
         self._record = record
@@ -42,7 +42,7 @@ class UsageLedger:
         self._counter = Usage()
         """The last value of a cumulative counter."""
         self._open: _Known | None = None
-        """The usage of a reply that is announced before its messages."""
+        """The usage of a reply that was announced before its messages."""
         self._before = 0
         """The last message before the open reply, or before the transcript."""
         self.has_stated = False
@@ -55,7 +55,7 @@ class UsageLedger:
         self._before = self._record.last_number
 
     def take(self, node: JsonNode, placed: list[tuple[Span, int]]) -> None:
-        """Add what a record states; `placed` are the spans and the numbers of its messages."""
+        """Add what a record states. `placed` has the spans and numbers of its messages."""
         self.has_stated = False
         if not self._rules:
             return
@@ -77,7 +77,7 @@ class UsageLedger:
                         self._add(rule, (index, string_at(item, rule.key) or f"#{number}"), usage, number)
 
     def settle(self) -> None:
-        """Give an announced usage to the reply, if its first message came."""
+        """Assign an announced usage to its reply, if the first message has arrived."""
         known = self._open
         if known is not None and not known.number and self._record.last_number > self._before:
             known.number = self._record.last_number
@@ -116,7 +116,7 @@ class UsageLedger:
 
 
 def _holds(rule: Tokens, node: JsonNode) -> bool:
-    """True if the conditions of a rule hold; a repeated member may mean anything."""
+    """True if the conditions of a rule hold. A repeated member may mean anything, so it does not count."""
     try:
         return all_hold(rule.when, node)
     except Unreadable:
@@ -124,7 +124,7 @@ def _holds(rule: Tokens, node: JsonNode) -> bool:
 
 
 def _number_at(at: int, placed: list[tuple[Span, int]]) -> int:
-    """The last message around a position, or else the last one before it; 0 if there is none."""
+    """The last message that contains a position, or else the last one before it; 0 if there is none."""
     index = bisect_right(placed, at, key=lambda each: each[0][0])
     for (_, end), number in reversed(placed[max(0, index - _FARTHEST) : index]):
         if at < end:
@@ -173,7 +173,7 @@ def _steps(paths: tuple[str, ...]) -> tuple[tuple[tuple[str, ...], ...], ...]:
 
 
 def _number(value: JsonNode | None) -> int | None:
-    """A count of tokens, also as a string of digits."""
+    """A token count, possibly given as a string of digits."""
     if value is None or value.kind not in (JsonKind.NUMBER, JsonKind.STRING):
         return None
     return int(value.text) if _is_count(value.text) else None

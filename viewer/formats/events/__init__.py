@@ -1,1 +1,1 @@
-"""Event streams: deltas, and the messages that they make."""
+"""Event streams: deltas, and the messages that are built from them."""

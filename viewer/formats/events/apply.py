@@ -1,4 +1,4 @@
-"""Apply events to messages: one method for each kind of event."""
+"""`EventApplier`: applies events to messages, with one method for each kind of event."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ from viewer.syntax.json_text import JsonKind, JsonNode
 from viewer.syntax.times import parse_time
 
 _UNNAMED = DeltaKey("unnamed", True)
-"""The key of deltas that name no item in a stream that announces its items."""
+"""The key of deltas without an item, in a stream that announces its items."""
 
 _Act = Callable[["EventApplier", EventObject, EventKind], bool]
 
 
 class EventApplier:
-    """Applier of events, one after another. The caller records rejected values as stray text."""
+    """Applies events one after another. The caller records rejected values as stray text."""
 
     def __init__(self, record: Recorder, table: EventTable, *, preambles: bool = False) -> None:
         """With `preambles`, commentary without a recipient was shown to the user."""
@@ -59,7 +59,7 @@ class EventApplier:
         self._preambles = preambles
         self._instructions: set[str] = set()
         self._has_begun = False
-        """True after the beginning of a response without an end so far."""
+        """True while a response has begun but not ended."""
         self.streams = Streams(record)
         self._usage = UsageLedger(record, (EVENT_TOKENS,))
         self._chunks = ChatChunks(self.streams, table, self._reject)
@@ -67,13 +67,13 @@ class EventApplier:
         self._items.is_strict = table.is_api
         self._conversation = ConversationItems(record)
         self._known: set[str] = set()
-        """The reported events that are unlisted and without text."""
+        """The unlisted events without text that have been reported."""
         self._time_ms: int | None = None
         """The time when the response began."""
         self.grown: Addition | None = None
         """What the last event added to a message, if it did nothing else."""
         self._newest: tuple[JsonNode, str | None, EventObject, list[EventKind]] | None = None
-        """The object that was read last."""
+        """The object that was last read."""
 
     def knows(self, node: JsonNode, name: str | None) -> bool:
         """True if this value, or the `event:` line before it, has a known type."""
@@ -86,14 +86,14 @@ class EventApplier:
         return bool(kinds) or is_chunk(event)
 
     def _event_in(self, node: JsonNode, name: str | None) -> tuple[EventObject, list[EventKind]]:
-        """The event in an object, and what its types do. Each object is asked for twice."""
+        """The event in an object, and what its types do. Cached, because each object is looked up twice."""
         if self._newest is None or self._newest[0] is not node or self._newest[1] != name:
             event = event_object(node)
             self._newest = node, name, event, self._kinds(event, name)
         return self._newest[2:]
 
     def _kinds(self, event: EventObject, name: str | None) -> list[EventKind]:
-        """What its types do, of which the first counts."""
+        """What the types of an event do. The first one counts."""
         names = names_of_event(event, name)
         kinds = [kind for each in names if (kind := self._table.kind_of(each))]
         if not kinds and self.is_api:
@@ -101,7 +101,7 @@ class EventApplier:
         return kinds
 
     def apply(self, node: JsonNode, name: str | None = None) -> bool:
-        """Apply an event; True if it was one and was accepted. `name` is the type from an `event:` line."""
+        """Apply an event. True if the object was one and was accepted. `name` is the type from an `event:` line."""
         self.grown = None
         self.streams.additions.clear()
         if node.kind is JsonKind.STRING and name:
@@ -168,13 +168,13 @@ class EventApplier:
 
     @property
     def _announces(self) -> bool:
-        """True if the text of an item that was not announced may be anything."""
+        """True if text of an unannounced item may be anything, because this stream announces items."""
         return self._items.announces_messages or (self.is_api and self._items.announces)
 
     def _write(
         self, event: EventObject, lane: DeltaKey, text: ItemText, rule: Rule | None = None, *, is_copy: bool = False
     ) -> bool:
-        """Add a text to the message of a delta key; `code` is reported if that opens the message."""
+        """Add a text to the message of a delta key. `rule` is reported if that opens the message."""
         family, value = text.family, text.node
         item = self._items.get(lane)
         if family is Family.TEXT and is_thought(*event.layers):
@@ -214,7 +214,7 @@ class EventApplier:
         return opening
 
     def _with_preamble(self, header: Header) -> Header:
-        """Apply the rule of Harmony for commentary, if the operator asks for it."""
+        """Apply Harmony's rule for commentary, if the operator asked for it."""
         is_said = header.role == "assistant" and header.recipient is None and header.intent is None
         is_text = header.kind is Kind.SAID and header.content_type in (None, "text", "markdown")
         if self._preambles and header.channel is Channel.COMMENTARY and is_said and is_text:
@@ -269,7 +269,7 @@ class EventApplier:
         return taken
 
     def _compare(self, event: EventObject, lane: DeltaKey, family: Family, whole: JsonNode) -> None:
-        """Compare the whole text of a message of the API with its deltas."""
+        """Compare the whole text of an API message with its deltas."""
         piece = piece_if_any(whole)
         if self.is_api and piece is not None and whole.kind is JsonKind.STRING:
             self.streams.compare(lane, family, whole.text, piece, event.span)
@@ -283,8 +283,8 @@ class EventApplier:
             self.streams.withdraw_lane(lane, Family.TEXT, (flag.start, flag.end))
 
     def _part(self, event: EventObject, kind: EventKind) -> bool:
-        """Handle the start or end of a content part. Its type decides whether its text is shown; its text is a
-        repetition."""
+        """Handle the start or end of a content part. The type of the part decides whether its text is shown; text in
+        this event only repeats that of deltas."""
         lane = self._items.lane_of(event, kind.act, kind.family)
         part = event.get("part")
         if part is None or part.kind is not JsonKind.OBJECT:
@@ -302,7 +302,7 @@ class EventApplier:
         return True
 
     def _declare_part(self, lane: DeltaKey, text: ItemText, part: JsonNode) -> None:
-        """Handle a part without text for the user: mark what the user saw of it, and hide the rest."""
+        """Handle a part that has no text for the user: mark what the user saw of it, and hide the rest."""
         if text.family is Family.TEXT or not lane.identified:
             return
         self._items.at(lane).parts.add(lane.part)
@@ -349,7 +349,7 @@ class EventApplier:
         return True
 
     def _settle_unannounced(self) -> None:
-        """At the end of a stream that announced no item, its texts are messages."""
+        """Turn texts into messages at the end of a stream that announced no items."""
         if self.is_api and not self._items.announces:
             self.streams.settle_all()
 
@@ -376,7 +376,7 @@ class EventApplier:
             self._write_aside(Header("system", channel=Channel.FINAL, kind=Kind.INSTRUCTION), event, given)
 
     def _report_error(self, event: EventObject, error: JsonNode) -> None:
-        """Report an error; its text is a hidden message."""
+        """Report an error. Its text becomes a hidden message."""
         code = text_of(error.get("code")) or text_of(error.get("type")) or ""
         self._record.start_if_none(event.span[0])
         self._record.report(W_RUN_ERROR, self._table.errors.get(code, "unknown"), error.start, error.end)
@@ -448,7 +448,7 @@ class EventApplier:
         return True
 
     def _requested(self, event: EventObject, kind: EventKind) -> bool:
-        """What a request adds to the conversation is for the model: the user never sees it."""
+        """Hide what a request adds to the conversation, because it is only for the model."""
         response = response_of(event)
         if response is not None:
             self._note_instructions(event, response)
@@ -508,7 +508,7 @@ class EventApplier:
         return lane
 
     def _take_item(self, event: EventObject, item: JsonNode, index: str | None, rule: Rule | None) -> None:
-        """Read a complete item. `code` is reported for texts without deltas."""
+        """Read a complete item. `rule` is reported for texts without deltas."""
         repeated = repeated_key((item,))
         if repeated:
             self._reject(*repeated)
@@ -523,7 +523,7 @@ class EventApplier:
             self._write_text(event, place, text, rule)
 
     def _write_text(self, event: EventObject, lane: DeltaKey, text: ItemText, rule: Rule | None = None) -> None:
-        """Write a text, unless deltas contained it already."""
+        """Write a text, unless deltas have already contained it."""
         if piece_if_any(text.node) is None:
             return
         if self.streams.has_seen(lane, text.family):
@@ -535,7 +535,7 @@ class EventApplier:
 
 
 def _hidden_by(header: Header, said: Said) -> Header:
-    """The header of a text whose item hides it; its channel may make it a preamble."""
+    """The header of a text that its item hides, although its channel may make it a preamble."""
     settled = with_said(replace(header, kind=Kind.SAID), said)
     return replace(header, kind=Kind.UNKNOWN) if is_shown(settled) else settled
 

@@ -34,7 +34,7 @@ from viewer.syntax.json_text import JsonKind, JsonNode
 
 
 class _Choice(Struct, frozen=True):
-    """The statements of a delta, and its destination."""
+    """What a delta states, and where it belongs."""
 
     event: EventObject
     said: Said
@@ -43,7 +43,7 @@ class _Choice(Struct, frozen=True):
 
 
 class ChatChunks:
-    """Reader of chunks. The first chunk of a choice states its role and other properties of the whole message."""
+    """Reads chunks. The first chunk of a choice states the role and other properties of the whole message."""
 
     def __init__(self, streams: Streams, table: EventTable, reject: Callable[[int, int], bool]) -> None:
         self._streams = streams
@@ -54,7 +54,7 @@ class ChatChunks:
         """True if the last chunk only added a text to each of its messages."""
 
     def apply(self, event: EventObject) -> bool:
-        """Apply a chunk; True if no part of it was rejected."""
+        """Apply a chunk. True if no part of it was rejected."""
         taken = True
         choices = event.get("choices")
         self.is_addition = choices is not None and len(choices.items) == 1
@@ -149,7 +149,7 @@ def _texts(delta: JsonNode | None, choice: JsonNode, table: EventTable) -> Itera
 
 
 def _thoughts(delta: JsonNode) -> Iterator[ItemText]:
-    """The thoughts; one text under several names counts once."""
+    """The thoughts. The same text under several names counts once."""
     members = [member.value for member in delta.members if is_thought_key(member.key)]
     texts = {node.text: node for node in reversed(members) if node.kind is JsonKind.STRING and node.text}
     if texts:

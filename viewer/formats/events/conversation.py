@@ -1,4 +1,4 @@
-"""Items of a conversation that are no part of a response: what the user typed or said, as in the Realtime API."""
+"""Read conversation items outside responses: what the user typed or said, as in the Realtime API."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ from viewer.rules.structure import W_PART_UNKNOWN, W_RECORD_UNKNOWN
 from viewer.syntax.json_text import JsonKind, JsonNode
 
 MOST_ITEMS = 4096
-"""Items that a later event may repeat."""
+"""The most items that a later event may repeat."""
 _USER = Header("user", channel=Channel.FINAL)
 _INSTRUCTION = Header("system", channel=Channel.FINAL, kind=Kind.INSTRUCTION)
 _UNKNOWN = Header("", channel=Channel.COMMENTARY, channel_given="commentary", kind=Kind.UNKNOWN)
 _TEXTS = {"input_text": "text", "text": "text", "input_audio": "transcript", "audio": "transcript"}
-"""The member with the text of a part, by its type."""
+"""The member that holds the text of a part, by the type of the part."""
 MOST_SENT = 64
-"""Texts of a client that the server may still repeat."""
+"""The most texts of a client that the server may still repeat."""
 _INJECTED = Header("user", channel=Channel.FINAL, kind=Kind.INJECTED)
 _DIRECTED = ("channel", "phase", "recipient", "to", "intent", "thought")
-"""Members by which other formats hide a message."""
+"""Members that hide a message in other formats."""
 
 
 class ConversationItems:
-    """Reader of items. Several events repeat each of them."""
+    """Reads items, each of which occurs in several events."""
 
     def __init__(self, record: Recorder) -> None:
         self._record = record
         self._seen: dict[tuple[str, str], None] = {}
-        """The parts that are messages, by the ids of their items."""
+        """The parts that have become messages, by item id."""
         self._answers: dict[str, None] = {}
         """The ids of items that belong to a response."""
         self._sent: deque[tuple[str, str]] = deque(maxlen=MOST_SENT)
-        """The roles and texts of what a client sent without ids; the server repeats them in this order."""
+        """The roles and texts that a client sent without ids. The server repeats them in this order."""
         self._is_sent = False
-        """True while an item of a client is read."""
+        """True while an item from a client is read."""
 
     def note_answer(self, item: JsonNode) -> None:
-        """Note an item of a response: its own events have its text."""
+        """Remember an item of a response, whose text comes in events of its own."""
         id = text_of(item.get("id"))
         if id is not None:
             self._answers[id] = None
@@ -49,11 +49,11 @@ class ConversationItems:
                 del self._answers[next(iter(self._answers))]
 
     def inject(self, event: EventObject, items: JsonNode) -> None:
-        """Add what a request holds for the model only."""
+        """Add what a request holds only for the model."""
         self._add(event, ("", ""), _INJECTED, items)
 
     def take(self, event: EventObject, item: JsonNode, *, is_sent: bool = False) -> None:
-        """Add what is new in an item; `is_sent` if a client sends it."""
+        """Add what is new in an item. `is_sent`: it comes from a client."""
         self._is_sent = is_sent
         id = text_of(item.get("id")) or ""
         if id in self._answers:
@@ -112,7 +112,7 @@ class ConversationItems:
     def _add(
         self, event: EventObject, place: tuple[str, str], header: Header, value: JsonNode, *, label: bool = False
     ) -> int:
-        """Add a message, unless this part of the item is one; returns its number, or 0."""
+        """Add a message, unless this part of the item already is one. Returns its number, or 0."""
         piece = Piece(value.start, value.end, Coding.LABEL) if label else piece_if_any(value)
         if piece is None or (place[0] and place in self._seen):
             return 0

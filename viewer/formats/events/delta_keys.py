@@ -1,4 +1,4 @@
-"""Keys of deltas, and lookup of open messages by what a delta states."""
+"""Delta keys, and lookup of open messages by what a delta states."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class DeltaKey(Struct, frozen=True, gc=False):
 
     name: str
     identified: bool
-    """True if an id groups the deltas, not merely their order."""
+    """True if the deltas are grouped by an id and not just by their order."""
     part: str = ""
     """A content part, or one of several calls that share the id; empty if the event does not name it."""
     late: bool = False
@@ -30,7 +30,7 @@ ANONYMOUS = DeltaKey("", False)
 
 
 class Identity(Struct, frozen=True, gc=False):
-    """The properties that distinguish messages with the same key; None if an event does not state them."""
+    """The properties that distinguish messages with the same key. One that an event does not state is None."""
 
     role: str | None
     channel: str | None
@@ -38,7 +38,7 @@ class Identity(Struct, frozen=True, gc=False):
     recipient: str | None
 
     def filled(self, channel: str) -> Identity:
-        """Fill in the defaults."""
+        """Fill in defaults for what is not stated."""
         return replace(self, role=self.role or "assistant", channel=self.channel or channel)
 
     def fits(self, whole: Identity) -> bool:
@@ -53,7 +53,7 @@ class Opening(Struct, frozen=True):
     time_ms: int | None
     faults: tuple[Problem, ...] = ()
     is_unsettled: bool = False
-    """True until an item states that this is a message; it stays hidden until then."""
+    """True until an item states that this is a message, which stays hidden until then."""
 
 
 class Delta(Struct, frozen=True):
@@ -66,7 +66,7 @@ class Delta(Struct, frozen=True):
     """None if the text is empty."""
     event: Span
     is_refusal: bool = False
-    """True if the text begins on a new line in a message with other text."""
+    """True if the text begins on a new line when the message has other text."""
     is_copy: bool = False
     """True if a later event repeats the text of a message without deltas."""
     text: str = ""
@@ -107,9 +107,9 @@ class OpenStreams:
     def __init__(self) -> None:
         self._numbers: dict[int, Stream] = {}
         self._names: dict[str, dict[int, Stream]] = {}
-        """The messages of one id, the last written one at the end."""
+        """The messages with one id, the most recently written one last."""
         self._kinds: dict[tuple[DeltaKey, Family], dict[Identity, Stream]] = {}
-        """The same for one family of one key."""
+        """The messages of one family with one key."""
         self._families: Counter[tuple[str, Family]] = Counter()
         self._parts: dict[tuple[str, Family], DeltaKey] = {}
 
@@ -128,7 +128,7 @@ class OpenStreams:
         return kind.get(identity)
 
     def last(self, lane: DeltaKey, family: Family) -> Stream | None:
-        """The last written message of this family."""
+        """The most recently written message of this family."""
         kind = self._kinds.get((lane, family))
         return kind[next(reversed(kind))] if kind else None
 
@@ -141,12 +141,12 @@ class OpenStreams:
         return [stream for family in Family for stream in self._kinds.get((lane, family), {}).values()]
 
     def current(self, lane: DeltaKey) -> Stream | None:
-        """The last written message of an id."""
+        """The most recently written message with an id."""
         names = self._names.get(self._resolved(lane))
         return names[next(reversed(names))] if names else None
 
     def addressed(self, lane: DeltaKey) -> list[Stream]:
-        """The messages of an id, the last written one at the end."""
+        """The messages with an id, the most recently written one last."""
         return list(self._names.get(self._resolved(lane), {}).values())
 
     def has_family(self, lane: DeltaKey, family: Family) -> bool:
@@ -154,7 +154,7 @@ class OpenStreams:
         return self._families[self._resolved(lane), family] > 0
 
     def _resolved(self, lane: DeltaKey) -> str:
-        """The name for an event without an id, which may refer to the only existing one."""
+        """The id for an event without one, which may refer to the only existing id."""
         if lane.identified or lane.name in self._names or len(self._names) != 1:
             return lane.name
         return next(iter(self._names))
@@ -185,7 +185,7 @@ class OpenStreams:
             self._parts[stream.lane.name, stream.family] = stream.lane
 
     def forget_parts(self) -> None:
-        """Forget the parts when another response begins."""
+        """Drop the parts when another response begins."""
         self._parts.clear()
 
     def get(self, number: int) -> Stream | None:
@@ -193,7 +193,7 @@ class OpenStreams:
         return self._numbers.get(number)
 
     def remove(self, stream: Stream) -> None:
-        """Remove a settled message."""
+        """Remove a closed message."""
         del self._numbers[stream.number]
         self._families[stream.lane.name, stream.family] -= 1
         _remove(self._names, stream.lane.name, stream.number)

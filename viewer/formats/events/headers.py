@@ -1,4 +1,4 @@
-"""Header of a message that a delta opens, and its problems."""
+"""Make the header of a message that a delta opens, and find its problems."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from viewer.rules.errors import E_PARSE_HEADER, E_PERM_VISIBILITY
 from viewer.syntax.json_text import JsonKind, JsonNode
 
 ANSWER = Header("assistant", channel=Channel.FINAL)
-"""The header of a text without statements."""
+"""The header of a text about which nothing is stated."""
 
 
 class CallNames(Struct, frozen=True, gc=False):
@@ -48,7 +48,7 @@ def is_shown(header: Header) -> bool:
 
 
 def opening_of(event: EventObject, family: Family, said: Said, names: CallNames, time_ms: int | None) -> Opening:
-    """The initial properties of the message that a delta opens; `said` includes the statements of its item."""
+    """The initial properties of the message that a delta opens. `said` includes the statements of its item."""
     role = "assistant" if said.role is None else word_of(said.role)
     faults = _role_faults(said.role, role)
     if family is Family.TEXT:

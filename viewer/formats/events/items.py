@@ -1,4 +1,4 @@
-"""Items of a response: their keys, their announcements, and the texts that their last event repeats."""
+"""Track the items of a response: their keys, announcements, and the texts that their last event repeats."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class ItemText(Struct, frozen=True):
 
 
 class Item(Struct):
-    """Known properties of one item."""
+    """The known properties of one item."""
 
     lane: DeltaKey
     said: Said = NOTHING_SAID
@@ -62,14 +62,14 @@ class Items:
         self._lanes: dict[str, str] = {}
         self._items: dict[str, Item] = {}
         self.announces_messages = False
-        """True after an item was announced as a message: the text of other items may then be anything."""
+        """True after an item was announced as a message. The text of other items may then be anything."""
         self.announces = False
         """True after any item was announced."""
         self.is_strict = False
         """True if only an item of the type `message` with the role `assistant` is a message."""
 
     def clear(self) -> None:
-        """Forget all items when another response begins."""
+        """Drop all items when another response begins."""
         self._lanes.clear()
         self._items.clear()
         self.announces_messages = self.announces = False
@@ -118,13 +118,13 @@ class Items:
         return self._items.setdefault(lane.name, Item(replace(lane, part="")))
 
     def note(self, lane: DeltaKey, said: Said) -> None:
-        """Note the statements of an event about an item that do not announce it."""
+        """Record what an event states about an item without announcing it."""
         if lane.identified and said.first is not None:
             known = self.at(lane)
             known.said = said.over(known.said)
 
     def announce(self, item: JsonNode | None, event: EventObject, index: str | None) -> Item:
-        """Note the statements of an event that announces an item."""
+        """Record what an event states when it announces an item."""
         lane = self.item_lane(item, event, index)
         known = self._items.setdefault(lane.name, Item(lane)) if lane.identified else Item(lane)
         if item is None:
@@ -141,7 +141,7 @@ class Items:
 
 
 def is_message(item: JsonNode, rules: tuple[RecordRule, ...]) -> bool:
-    """True if the texts of an item are said to the user, as far as its type decides that."""
+    """True if, judging by its type, the texts of an item are said to the user."""
     rule = _rule_of(item, rules)
     return rule is not None and rule.kind is Kind.SAID and not is_flagged(item)
 
@@ -175,7 +175,7 @@ def part_text(node: JsonNode, part: str, rules: tuple[PartRule, ...]) -> ItemTex
 
 
 def _rule_of(node: JsonNode, rules: tuple[Rule, ...]) -> Rule | None:
-    """The rule for an item or a part; None also if its conditions cannot be read."""
+    """The rule for an item or a part; None if there is none or if its conditions cannot be read."""
     try:
         return first_rule(rules, node)
     except Unreadable:

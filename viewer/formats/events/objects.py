@@ -1,4 +1,4 @@
-"""Event object: its types, its members under various names, and its statements about a message."""
+"""Read an event object: its types, its members under various names, and what it states about a message."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _NOTES = frozenset(
 
 
 class Said(Struct, frozen=True):
-    """The statements of an object about the message of its text; None if it makes none."""
+    """What an object states about the message of its text. Anything it does not state is None."""
 
     role: JsonNode | None = None
     channel: JsonNode | None = None
@@ -75,7 +75,7 @@ class Said(Struct, frozen=True):
 
     @property
     def channel_name(self) -> str | None:
-        """The channel as written, or the channel of a phase; the kind of value if it is not a string."""
+        """The channel as written, or that of a phase; the kind of the value if it is not a string."""
         if self.channel is not None:
             return word_of(self.channel)
         if self.phase is None:
@@ -113,12 +113,12 @@ class EventObject(Struct, frozen=True):
 
     @property
     def said(self) -> Said:
-        """The statements about its message."""
+        """What the event states about its message."""
         return said_by(self.layers)
 
     @property
     def contradiction(self) -> Span | None:
-        """A repeated key, or a statement on which two of its objects disagree."""
+        """The span of a repeated key, or of a statement on which two objects of the event disagree."""
         part, response = self.get("part"), self.get("response")
         inner = [node for node in (self.get("item"), part, response) if node and node.kind is JsonKind.OBJECT]
         return repeated_key((*self.layers, *inner)) or disagreement((*self.layers, *inner[:1]))
@@ -132,14 +132,14 @@ def event_object(node: JsonNode) -> EventObject:
 
 
 def names_of_event(event: EventObject, name: str | None) -> list[str]:
-    """The types of an event; `name` is the one from an `event:` line."""
+    """The types of an event. `name` is the one from an `event:` line."""
     values = [layer.get(key) for layer in event.layers for key in ("type", "event")]
     names = [value.text for value in values if value is not None and value.kind is JsonKind.STRING]
     return [*names, *([name] if name else [])]
 
 
 def is_chunk(event: EventObject) -> bool:
-    """True if it is a chunk of a chat completion."""
+    """True if the event is a chunk of a chat completion."""
     choices = event.get("choices")
     if choices is None or choices.kind is not JsonKind.ARRAY:
         return False
@@ -149,7 +149,7 @@ def is_chunk(event: EventObject) -> bool:
 
 
 def said_by(nodes: Iterable[JsonNode]) -> Said:
-    """The statements of these objects; the first of each counts."""
+    """The statements of these objects. The first of each kind counts."""
     found: dict[str, JsonNode] = {}
     for node in filter(_states, nodes):
         for key in _STATED:
@@ -169,7 +169,7 @@ def _states(node: JsonNode) -> bool:
 def repeated_key(nodes: Iterable[JsonNode]) -> Span | None:
     """The second of two equal keys in one of these objects."""
     for node in nodes:
-        if type(node) is LazyNode:  # a regular object repeats no key
+        if type(node) is LazyNode:  # a regular object has no repeated key
             continue
         seen = set()
         for member in node.members:
@@ -180,7 +180,7 @@ def repeated_key(nodes: Iterable[JsonNode]) -> Span | None:
 
 
 def disagreement(nodes: Iterable[JsonNode]) -> Span | None:
-    """The first of two different values that these objects give for one statement."""
+    """The first of two different values in these objects for the same statement."""
     known: dict[str, tuple[str, JsonNode]] = {}
     for node in filter(_states, nodes):
         for key in _STATED:
@@ -206,12 +206,12 @@ def is_thought(*nodes: JsonNode | None) -> bool:
 
 
 def has_text(node: JsonNode) -> bool:
-    """True if a string in it may be message text."""
+    """True if a string in the object may be message text."""
     return fields.has_text(node, _NOTES)
 
 
 def text_of(node: JsonNode | None) -> str | None:
-    """A string or a number as text; None if it is neither, or empty."""
+    """A string or number as text; None if it is anything else or empty."""
     if node is None or node.kind not in (JsonKind.STRING, JsonKind.NUMBER):
         return None
     return node.text or None

@@ -1,4 +1,4 @@
-"""Messages of deltas: the destination of each delta, the end of a message, and later statements about it."""
+"""Build messages from deltas: where each delta goes, when a message ends, and what is stated about it later."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _DEFAULT_CHANNEL = {
     Family.OTHER: "final",
 }
 _LASTING = "message:"
-"""Prefix of keys with names that no other response uses."""
+"""Prefix of keys whose names no other response uses."""
 
 _HALF = "\ufffd"
-"""Half of a character that two deltas share."""
+"""Half of a character that is split between two deltas."""
 _MOST_SHOWN = 64
-"""The number of messages per key that a later event can still mark."""
+"""How many messages per key a later event can still mark."""
 
 
 class Addition(Struct, frozen=True, gc=False):
@@ -53,21 +53,21 @@ class Streams:
         """Messages without an id that ended only because another kind began."""
         self._seen: set[tuple[str, str, Family]] = set()
         self._closed: set[tuple[str, str, Family | None]] = set()
-        """Keys whose messages are finally closed: all of a key, of a family, or one part."""
+        """Keys whose messages are closed for good: all with a key, those of a family, or one part."""
         self._cancelled: set[str] = set()
         self._all_cancelled = False
-        """True if the response was cancelled as a whole."""
+        """True if the whole response was cancelled."""
         self._shown: dict[str, dict[int, tuple[DeltaKey, Family, Header]]] = {}
         """The messages of this response that the user may have seen, by the name of their key."""
         self._digests: dict[tuple[str, str, Family], bytes] = {}
         """The digests of the texts of closed messages."""
         self._withdrawn: set[tuple[str, str]] = set()
-        """Keys, and parts of keys, whose remaining text a later event declared hidden."""
+        """Keys, and parts of keys, whose remaining text was declared hidden by a later event."""
         self.additions: list[Addition | None] = []
         """The texts of the last event; None for one that began a message, or is empty."""
 
     def delta(self, delta: Delta, describe: Callable[[], Opening]) -> int:
-        """Add to a message, or open one; return its number."""
+        """Add a delta to its message, or open a message for it. Returns the number of the message."""
         delta = replace(delta, lane=self._open.part_of(delta.lane, delta.family))
         if self._is_late(delta):
             delta = replace(delta, lane=DeltaKey(f"late:{delta.lane.name}", True, delta.lane.part, late=True))
@@ -133,7 +133,7 @@ class Streams:
         return number
 
     def _judged(self, delta: Delta, opening: Opening) -> Opening:
-        """The opening, hidden if the text is late or a later event declared its message hidden."""
+        """The opening, which is hidden if the text is late or a later event declared its message hidden."""
         lane = delta.lane
         if lane.late:
             return _hidden(opening, Problem(W_STREAM_LATE, None, *delta.event))
@@ -149,7 +149,7 @@ class Streams:
                 del known[next(iter(known))]
 
     def _leave(self, lane: DeltaKey) -> None:
-        """Close the current messages when another kind begins and only the order separates messages."""
+        """Close the current messages when another kind begins, if only the order separates messages."""
         for stream in self._open.of_lane(lane):
             self._left.setdefault((lane, stream.family), set()).add(stream.identity)
             self._close(stream)
@@ -166,7 +166,7 @@ class Streams:
 
     @property
     def has_text(self) -> bool:
-        """True if a text of this response was read."""
+        """True if any text of this response was read."""
         return any(family is Family.TEXT for _, _, family in self._seen)
 
     @property
@@ -201,8 +201,8 @@ class Streams:
     # Later statements about messages.
 
     def declare(self, lane: DeltaKey, family: Family | None, said: Said) -> None:
-        """Apply statements of an event without text to the messages of a key. A message that the user saw does not
-        change; later text is hidden."""
+        """Apply the statements of an event without text to the messages of a key. A message that the user saw does not
+        change, but later text is hidden."""
         if said.first is None or (not lane.identified and self._is_about_hidden(lane, said)):
             return
         for name in [lane.name] if lane.identified or lane.name in self._shown else list(self._shown)[-_MOST_SHOWN:]:
@@ -235,7 +235,7 @@ class Streams:
             self._close(stream)
 
     def withdraw_lane(self, lane: DeltaKey, family: Family | None, place: Span) -> None:
-        """The same for all messages of a key, or of one part of it; later text is hidden."""
+        """Withdraw all messages of a key, or of one part of it. Later text is hidden."""
         known = self._shown.get(lane.name, {})
         numbers = [number for number, (of, its_family, _) in known.items() if _concerns(lane, family, of, its_family)]
         for number in numbers:
@@ -244,7 +244,7 @@ class Streams:
             self._withdrawn.add((lane.name, lane.part))
 
     def settle(self, lane: DeltaKey, header_of: Callable[[Header], Header]) -> None:
-        """Note that an item declares the texts of its key to be messages."""
+        """Show the texts of a key, because an item declares that they are messages."""
         for stream in self._open.addressed(lane):
             if stream.unsettled:
                 stream.unsettled = None
@@ -252,7 +252,7 @@ class Streams:
                 self._note_shown(stream)
 
     def settle_all(self) -> None:
-        """Note that no item declares anything: all texts are messages."""
+        """Treat all texts as messages, because no item declares anything."""
         for stream in self._open.all():
             if stream.unsettled:
                 stream.unsettled = None
@@ -262,14 +262,14 @@ class Streams:
     # Ends.
 
     def flush(self, lane: DeltaKey, event: Span, piece: Piece) -> None:
-        """Add a boundary to the last written message."""
+        """Add a segment boundary to the most recently written message."""
         stream = self._open.current(lane)
         if stream:
             stream.is_mixed = True
             self._write(stream, piece, event)
 
     def done(self, lane: DeltaKey, family: Family | None, event: Span, *, is_last: bool = True) -> None:
-        """Close the messages of this family, and those of the key that were left before. With `is_last`, no text may
+        """Close the messages of this family, and those of the key that ended earlier. With `is_last`, no text may
         follow."""
         for kind in [family] if family else Family:
             self._left.pop((lane, kind), None)
@@ -299,7 +299,7 @@ class Streams:
         self._closed.discard((lane.name, "", None))
 
     def cancel(self, lane: DeltaKey, event: Span) -> None:
-        """Cancel messages: no text is added to them anymore; without an id this applies to the whole response."""
+        """Cancel messages, which then get no more text. Without an id, this applies to the whole response."""
         for stream in self._open.addressed(lane) if lane.identified else self._open.all():
             if not stream.lane.late:
                 stream.end = max(stream.end, event[1])
@@ -310,7 +310,7 @@ class Streams:
             self._all_cancelled = True
 
     def end_response(self) -> None:
-        """Close all open messages; another response follows."""
+        """Close all open messages, because another response follows."""
         for stream in self._open.all():
             self._closed.add((stream.lane.name, "", None))
             self._close(stream)
@@ -334,7 +334,7 @@ class Streams:
         self._withdrawn = {lane for lane in self._withdrawn if lane[0].startswith(_LASTING)}
 
     def break_off(self) -> None:
-        """End the input: for each key, the last written message stays unfinished."""
+        """End the input. For each key, the most recently written message stays unfinished."""
         last = {stream.lane.name: stream.number for stream in sorted(self._open.all(), key=lambda stream: stream.end)}
         for stream in self._open.all():
             if last[stream.lane.name] == stream.number and not stream.lane.late:
@@ -376,7 +376,7 @@ def _hidden(opening: Opening, *faults: Problem) -> Opening:
 
 
 def _digest(text: str) -> bytes:
-    """The value that a comparison of texts uses."""
+    """A digest for comparing texts."""
     return blake2b(text.encode("utf-16-le", "surrogatepass"), digest_size=16).digest()
 
 

@@ -1,4 +1,4 @@
-"""Values of an event stream: events on their own lines, or between the messages of a log."""
+"""Read the values of an event stream: events on separate lines, or between the messages of a log."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SPACE = b" \t\r\n"
 
 
 class EventLines:
-    """Reader of the lines of a log that are events."""
+    """Reads the event lines of a log."""
 
     def __init__(self, record: Recorder, table: EventTable = EVENT_TABLE, *, preambles: bool = False) -> None:
         self._record = record
@@ -27,7 +27,7 @@ class EventLines:
         self._runs = EventRuns()
 
     def try_line(self, line: bytes, offset: int, first: Callable[[], None] = lambda: None) -> bool:
-        """Apply the line if it is an event of a known type, and return True; `first` is called before that."""
+        """Apply the line if it is an event of a known type, and return True. `first` is called before that."""
         if not may_be_event(line):
             return False
         reading = read_json(line, offset)
@@ -43,7 +43,7 @@ class EventLines:
         return self._applier.knows(node, name)
 
     def apply(self, node: JsonNode, name: str | None, lenient: list[Span], source: Source | None = None) -> bool:
-        """The same for a parsed value; `name` is its type if the line before stated it."""
+        """Apply a parsed value if it is an event. `name` is its type if the previous line stated it."""
         if not self._applier.apply(node, name):
             return False
         for span in lenient:
@@ -51,11 +51,11 @@ class EventLines:
         return True
 
     def changes(self, node: JsonNode) -> bool:
-        """No value is replaced."""
+        """False, because no value is replaced."""
         return False
 
     def read_long(self, data: bytes, at: int, end: int, base: int) -> bool:
-        """No value is read part by part."""
+        """False, because no value is read part by part."""
         return False
 
     def read_run(self, data: bytes, start: int, at: int, base: int, node: JsonNode) -> int:
@@ -76,7 +76,7 @@ class EventLines:
         self._applier.end_response()
 
     def grow(self) -> None:
-        """Report the messages that grew since the last call; called once per run of lines."""
+        """Report the messages that have grown since the last call. Called once per run of lines."""
         self._applier.streams.grow()
 
     def close(self, at: int) -> None:

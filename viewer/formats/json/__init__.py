@@ -1,1 +1,1 @@
-"""JSON messages and ChatML JSON: readers and writers."""
+"""Readers and writers of JSON messages and ChatML JSON."""

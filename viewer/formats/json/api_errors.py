@@ -1,4 +1,4 @@
-"""Errors in place of a response: lines of a batch, and bodies of failed requests."""
+"""API errors instead of a response: in lines of a batch, and as bodies of failed requests."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NOTICE = Header(
 
 
 def find_error(node: JsonNode) -> JsonNode | None:
-    """The error that an object without messages states."""
+    """The error in an object without messages."""
     if node.kind is not JsonKind.OBJECT:
         return None
     for place in _PLACES:
@@ -35,7 +35,7 @@ def find_error(node: JsonNode) -> JsonNode | None:
 
 
 def is_batch_line(node: JsonNode) -> bool:
-    """True for a line of the results of a batch, possibly without a response."""
+    """True for a line of batch results, even without a response."""
     return (
         node.kind is JsonKind.OBJECT
         and node.get("custom_id") is not None
@@ -61,7 +61,7 @@ def _problem(error: JsonNode, text: JsonNode) -> Problem:
 
 
 def _text(error: JsonNode) -> JsonNode | None:
-    """The sentence or the code of an error."""
+    """The sentence or code of an error."""
     for key in ("message", "code"):
         value = error.get(key)
         if value is not None and value.kind is JsonKind.STRING and value.text:

@@ -34,7 +34,7 @@ def _times(count: int) -> str:
 
 
 def _encoded(document: dict[str, Any], *, is_only: bool) -> str:
-    """A document; the only one has one step per line."""
+    """The text of a document. If it is the only one, each step is on a separate line."""
     if not is_only:
         return json.dumps(document, ensure_ascii=False, separators=(",", ":")) + "\n"
     steps = document["steps"]
@@ -78,14 +78,14 @@ class _Steps:
     def __init__(self, losses: Counter[str], *, has_steps: bool) -> None:
         self._losses = losses
         self._has_steps = has_steps
-        """True if the source has steps of its own: each stays as it is."""
+        """True if the source itself has steps. These are kept as they are."""
         self._span: Span | None = None
-        """The span of the message that began the last step."""
+        """The span of the message that started the last step."""
         self._steps: list[dict[str, Any]] = []
         self._calls: dict[str, dict[str, Any]] = {}
-        """The steps of the calls, by their ids."""
+        """The steps of calls, by call id."""
         self._reply_came = True
-        """True if the next message of the agent begins a step."""
+        """True if the next message of the agent starts a new step."""
 
     def numbered(self) -> list[dict[str, Any]]:
         """The steps, numbered from 1."""
@@ -107,8 +107,8 @@ class _Steps:
             self._losses["a message of a kind that trajectories lack is left out"] += 1
 
     def _goes_on(self, message: Writable) -> bool:
-        """True if a message is in the same step of its source as the one before. Texts have the span of their step;
-        calls come after them, and have spans of their own."""
+        """True if a message is in the same step of the source as the previous one. Texts have the span of their step;
+        calls come after them and have spans of their own."""
         if not self._has_steps or message.span is None or self._span is None:
             return False
         if message.message_kind != "call":
@@ -153,7 +153,7 @@ class _Steps:
                 self._calls[message.call_id] = step
 
     def _begins(self, message: Writable, kind: str) -> bool:
-        """True if a message of the agent begins a step."""
+        """True if a message of the agent starts a new step."""
         if self._has_steps or not self._steps:
             return not self._goes_on(message)
         last = self._steps[-1]
@@ -189,7 +189,7 @@ class _Steps:
 
 
 def _with_metrics(step: dict[str, Any]) -> dict[str, Any]:
-    """The step with its tokens as trajectories state them."""
+    """The step with its token counts in the form of a trajectory."""
     usage = step.pop("_usage", None)
     if usage is None:
         return step
@@ -203,7 +203,7 @@ def _with_metrics(step: dict[str, Any]) -> dict[str, Any]:
 
 
 def _kind(message: Writable) -> str:
-    """The kind of a message in its trajectory; formats without kinds state it by role and channel."""
+    """The kind of a message in a trajectory. In formats without kinds, role and channel imply it."""
     if message.role == "assistant" and message.channel == "analysis":
         return "thought"
     return "said" if message.thread and message.message_kind == "subagent" else message.message_kind

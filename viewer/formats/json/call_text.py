@@ -1,4 +1,4 @@
-"""Read the tool names, the ids, and the arguments of calls in the syntax of a chat template."""
+"""Read the tool names, ids and arguments of calls written in the syntax of a chat template."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from viewer.model.messages import Span
 from viewer.syntax.json_text import JsonKind, JsonNode, read_json
 
 LONGEST_READ = 1024 * 1024
-"""No name is read from a longer call."""
+"""In bytes. No name is read from a longer call."""
 LONGEST_NAME = 512
 MOST_CALLS = 1000
-"""More calls between one pair of marks are read as one call without a name."""
+"""If there are more calls between a pair of marks, they are read as one call without a name."""
 
 _NAME = rb"([A-Za-z_][\w.:/-]{0,200})"
 _SYNTAXES = tuple(
@@ -52,7 +52,7 @@ _REPLY_EDGES = lazy_regex(
 )
 _PYTHON_LIST = lazy_regex(rb"\s*\[\s*[A-Za-z_][\w.]{0,200}\s*\(")
 _PYTHON_TOKEN = lazy_regex(rb"\"(?:[^\"\\]|\\[\s\S])*(?:\"|\\?\Z)|'(?:[^'\\]|\\[\s\S])*(?:'|\\?\Z)|[\[({]|[\])}]|,")
-"""Strings, brackets, and commas of Python."""
+"""Python strings, brackets and commas."""
 _UNSAFE = lazy_regex(r"[\s\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
@@ -60,16 +60,16 @@ class CallText(Struct, frozen=True, gc=False):
     """One call or reply between marks."""
 
     body: Span
-    """The arguments if they are readable, otherwise the whole text."""
+    """The arguments, or the whole text if they are not readable."""
     name: str | None = None
     call_id: str | None = None
     is_json: bool = False
     whole: Span | None = None
-    """The whole text, if it is one of several or JSON."""
+    """The whole text, if there are several calls or replies or if it is JSON."""
 
 
 def read_calls(data: bytes) -> list[CallText]:
-    """The calls between two marks; one without a name if nothing is readable."""
+    """The calls between two marks; a single call without a name if nothing is readable."""
     if len(data) > LONGEST_READ:
         return [CallText((0, len(data)))]
     parts = list(_python_calls(data)) if _PYTHON_LIST.match(data) else _split(data, _NEXT_CALL)
@@ -89,7 +89,7 @@ def _moved(span: Span, by: int) -> Span:
 
 
 def _split(data: bytes, separator: re.Pattern[bytes]) -> list[Span]:
-    """The text between the separators, without a blank part before the first one."""
+    """The texts between separators, without a blank part before the first one."""
     parts: list[Span] = []
     at = 0
     for found in separator.finditer(data):
@@ -100,7 +100,7 @@ def _split(data: bytes, separator: re.Pattern[bytes]) -> list[Span]:
 
 
 def _python_calls(data: bytes) -> Iterator[Span]:
-    """The items of `[f(a=1), g(b="x")]`; the whole text if the brackets do not match."""
+    """The items of a list like `[f(a=1), g(b="x")]`; the whole text if the brackets do not match."""
     start = data.index(b"[") + 1
     depth, at = 0, start
     items: list[Span] = []
@@ -147,7 +147,7 @@ def _read_part(data: bytes) -> list[CallText]:
 
 
 def read_replies(data: bytes) -> list[CallText]:
-    """The replies between two marks, with the call that each answers."""
+    """The replies between two marks, each with the call that it answers."""
     if len(data) > LONGEST_READ:
         return [CallText((0, len(data)))]
     text = data.strip()
@@ -166,7 +166,7 @@ def read_replies(data: bytes) -> list[CallText]:
 
 
 def _json_replies(data: bytes) -> list[CallText]:
-    """Results with their ids in one array."""
+    """Results with their ids in a JSON array."""
     reading = read_json(data, 0, len(data) - len(data.lstrip()))
     node = reading.node
     if node is None or reading.faults or data[reading.end :].strip() or not 0 < len(node.items) <= MOST_CALLS:

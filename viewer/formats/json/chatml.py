@@ -1,4 +1,4 @@
-"""ChatML as JSON: an array of strings and `{"token": "<|start|>"}` objects."""
+"""Reader of ChatML JSON: arrays of strings and `{"token": "<|start|>"}` objects."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from viewer.syntax.json_text import JsonKind, JsonReading
 
 
 class ChatMLJsonReader(JsonDocuments):
-    """Reader that makes each array a separate transcript."""
+    """Reads each array as a separate transcript."""
 
     def __init__(self, record: Recorder, options: ReadOptions) -> None:
         super().__init__(record)

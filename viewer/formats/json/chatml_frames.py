@@ -1,4 +1,4 @@
-"""Messages of a ChatML array: headers, bodies, and recovery from missing tokens."""
+"""Read the messages of a ChatML array: headers, bodies, and recovery from missing tokens."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Handler = Callable[[JsonNode, "str | None"], None]
 
 
 class ChatMLFrames:
-    """Reader of one array, item by item; a state is the method for the next item."""
+    """Reads one array item by item. Each state is the method for the next item."""
 
     def __init__(self, record: Recorder, reading: JsonReading, array: JsonNode) -> None:
         self._record = record
@@ -50,7 +50,7 @@ class ChatMLFrames:
         self._state: Handler = self._between
         self._first = True
         self._spans: list[tuple[int, int]] = []
-        """The start and the number of each message."""
+        """The start and number of each message."""
         self._begin(array.start)
 
     def read(self) -> None:
@@ -89,7 +89,7 @@ class ChatMLFrames:
             self._record.stray(item.start, item.end)
 
     def _text_first(self, item: JsonNode) -> None:
-        """Handle text without a header: at the beginning of the array it is a completion of the assistant."""
+        """Handle text without a header. At the start of the array, it is a completion by the assistant."""
         if not self._first:
             self._record.stray(item.start, item.end)
             return
@@ -124,7 +124,7 @@ class ChatMLFrames:
         self._end = item.end
 
     def _start_again(self, item: JsonNode) -> None:
-        """Handle a second start: after a role, the first one began an otherwise empty message."""
+        """Handle a second start token. After a role, the first one began an otherwise empty message."""
         if self._role is not None:
             self._missing(item.start)
             self._close(Ending.IMPLIED, self._end)
@@ -134,7 +134,7 @@ class ChatMLFrames:
         self._end = item.end
 
     def _after_wrong_token(self, item: JsonNode, token: str | None) -> None:
-        """Handle an item after a stop in place of `<|message|>`: text becomes the body, anything else ends the
+        """Handle an item after a stop token instead of `<|message|>`: text becomes the body, anything else ends the
         message."""
         if token is None and item.kind is JsonKind.STRING:
             self._state = self._body
@@ -182,7 +182,7 @@ class ChatMLFrames:
         return self._role is None or self._role.text.strip() in ("assistant", "Assistant")
 
     def _is_empty(self) -> bool:
-        """True if the message has a good header and no text yet: a request to complete it."""
+        """True if the message has a valid header but no text yet, which asks for a completion."""
         has_text = any(piece.end > piece.start for piece in self._pieces)
         return not has_text and not self._problems and self._role is not None and self._role.text.strip() in _SPEAKERS
 
@@ -204,7 +204,7 @@ class ChatMLFrames:
         self._state = self._between
 
     def _add_unknown(self, header: Header, span: Span) -> None:
-        """Add a hidden message for each body item that is not text or a token."""
+        """Add a hidden message for each body item other than text and tokens."""
         for item in self._unknown:
             number = self._record.add(replace(header, kind=Kind.UNKNOWN), Ending.END, span, [piece_of(item)])
             self._record.report(W_PART_UNKNOWN, None, item.start, item.end, number)
@@ -224,7 +224,7 @@ class ChatMLFrames:
         return Header(role, channel=Channel.FINAL, malformed=malformed, complete=complete)
 
     def _report_text(self) -> None:
-        """Report faults of the JSON itself for the message that contains them."""
+        """Report faults in the JSON text with the message that contains them."""
         for fault in self._reading.faults if self._array.closed else self._reading.faults[:-1]:
             self._report_at(E_BODY_CONSTRAINT_VIOLATION, fault.reason, fault.offset, fault.end)
         for start, end in self._reading.lenient:
@@ -236,6 +236,6 @@ class ChatMLFrames:
 
 
 def _token(item: JsonNode) -> str | None:
-    """The token in an object."""
+    """The token that an object holds."""
     value = item.get("token")
     return value.text if value is not None and value.kind is JsonKind.STRING else None

@@ -1,4 +1,4 @@
-"""Split the text of a record into messages: answers, thoughts, calls, and replies between the marks of a template."""
+"""Split the text of a record into messages: answers, and thoughts, calls and replies between template marks."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ContentPart(Struct):
 
 
 def split_content(pieces: list[Piece], read: Callable[[int, int], bytes], role: str) -> list[ContentPart]:
-    """The parts of a text in order; empty if it has no marks."""
+    """The parts of a text in order; none if it has no marks."""
     body = read_body(tuple(pieces), read)
     if not may_be_split(body.data):
         return []
@@ -49,7 +49,7 @@ def split_content(pieces: list[Piece], read: Callable[[int, int], bytes], role: 
 
 
 def may_be_split(data: bytes) -> bool:
-    """True if a text may have marks or be a completion without its control tokens."""
+    """True if a text may have marks, or may be a completion without its control tokens."""
     is_turn = data[:32].lstrip().startswith((b"analysis", b"commentary", b"assistant"))
     return is_turn or MAY_BE_MARK.search(data) is not None
 
@@ -76,7 +76,7 @@ def _apart(blocks: list[Block]) -> list[Block]:
 
 
 class _Splitter:
-    """Iteration over the blocks of one body."""
+    """Splits a body at its blocks."""
 
     def __init__(self, body: Body, blocks: list[Block]) -> None:
         self._body = body
@@ -158,7 +158,7 @@ class _Splitter:
             yield ContentPart(BlockKind.TOKENS, self._body.pieces(start, end))
 
     def _inner(self, block: Block) -> Span:
-        """The content of a block without its marks and adjacent whitespace."""
+        """The content of a block, without its marks and the whitespace next to them."""
         data, (start, end) = self._body.data, (block.start, block.end)
         if block.source is not Source.MARKS:
             return self._trimmed(start, end)
@@ -182,7 +182,7 @@ class _Splitter:
 
 
 def part_header(part: ContentPart, spoken: Header) -> tuple[Header, Ending | None]:
-    """The header of a part, given that of its text, and its ending if unusual."""
+    """The header of a part, given that of the whole text, and its ending if it is unusual."""
     if part.kind is None:
         return spoken, None
     if part.header is not None:
@@ -200,7 +200,7 @@ def part_header(part: ContentPart, spoken: Header) -> tuple[Header, Ending | Non
 
 
 def _unknown(header: Header) -> Header:
-    """Hide a header in this format, on a channel that other formats hide as well."""
+    """Hide a header, by a kind and a channel that other formats also hide."""
     return replace(header, kind=Kind.UNKNOWN, channel=Channel.COMMENTARY, channel_given="commentary")
 
 

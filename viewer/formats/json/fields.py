@@ -1,4 +1,4 @@
-"""Fields of a JSON message object under their various names, and their values as text and pieces."""
+"""Look up the fields of a JSON message under their various names, and read their values as text and pieces."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ def is_thought_key(key: str) -> bool:
 
 
 def is_marked_thought(node: JsonNode) -> bool:
-    """True if a flag marks a part or an event as a thought: `thought`, with any value but false."""
+    """True if the flag `thought` marks a part or an event as a thought, with any value but false."""
     flag = node.get("thought")
     return flag is not None and flag.kind not in (JsonKind.NULL, JsonKind.FALSE)
 
 
 def has_thought_flag(node: JsonNode) -> bool:
-    """The same for a message, whose `thought` may be a text next to its content."""
+    """Like `is_marked_thought`, for a message, whose `thought` may be a text next to its content."""
     flag = node.get("thought")
     return flag is not None and flag.kind in (JsonKind.TRUE, JsonKind.NUMBER)
 
 
 def has_text(node: JsonNode, notes: frozenset[str] = frozenset()) -> bool:
-    """True if a string in a value may be text. Members with the names of `notes` hold none."""
+    """True if a value contains a string that may be text. Members named in `notes` hold no text."""
     waiting = [node]
     while waiting:
         value = waiting.pop()
@@ -54,12 +54,12 @@ def has_text(node: JsonNode, notes: frozenset[str] = frozenset()) -> bool:
 
 
 def is_known_key(key: str) -> bool:
-    """True if a message field has a meaning here; others are kept as extra attributes."""
+    """True if a message field has a meaning here. Others are kept as extra attributes."""
     return key in _KNOWN_KEYS or is_thought_key(key)
 
 
 def is_message(node: JsonNode) -> bool:
-    """True if an object is meant as a message."""
+    """True if an object is meant to be a message."""
     keys = {member.key for member in node.members}
     return any(key in (*ROLE_KEYS, *CONTENT_KEYS, *CALL_KEYS) or is_thought_key(key) for key in keys)
 
@@ -96,7 +96,7 @@ class Source(Struct, frozen=True, gc=False):
 
 
 def header_value(node: JsonNode, source: Source) -> object:
-    """A header value of a transcript: mappings, lists and text."""
+    """A header value of a transcript, as mappings, lists and text."""
     if node.kind is JsonKind.OBJECT:
         return {member.key: header_value(member.value, source) for member in node.members}
     if node.kind is JsonKind.ARRAY:
@@ -105,7 +105,7 @@ def header_value(node: JsonNode, source: Source) -> object:
 
 
 def piece_of(node: JsonNode) -> Piece:
-    """A value as a body: the text of a string, or the source text of anything else."""
+    """The piece for a value as a body: the text of a string, or the source text of anything else."""
     if isinstance(node, InnerNode):
         if node.kind is JsonKind.STRING:
             return Piece(node.body_start, node.body_end, Coding.NESTED_TEXT)
@@ -120,17 +120,17 @@ def piece_of(node: JsonNode) -> Piece:
 
 
 def piece_if_any(node: JsonNode) -> Piece | None:
-    """The same; None for null and the empty string."""
+    """The piece for a value; None for null and the empty string."""
     return None if is_empty(node) else piece_of(node)
 
 
 def pieces_of(node: JsonNode | None) -> list[Piece]:
-    """The same for a value that may be missing."""
+    """The pieces for a value that may be missing."""
     return [] if node is None or is_empty(node) else [piece_of(node)]
 
 
 def thought_pieces(node: JsonNode | None) -> list[Piece]:
-    """The same for a thought, which may be a list of parts."""
+    """The pieces for a thought, which may be a list of parts."""
     if node is None:
         return []
     pieces: list[Piece] = []
@@ -140,7 +140,7 @@ def thought_pieces(node: JsonNode | None) -> list[Piece]:
 
 
 def _thought_text(part: JsonNode) -> JsonNode | None:
-    """The first field with a text; `"thought": true` is a flag next to it."""
+    """The first field with a text. `"thought": true` is only a flag next to it."""
     texts = (first_of(part, (key,)) for key in _THOUGHT_TEXTS)
     flags = (JsonKind.TRUE, JsonKind.FALSE, JsonKind.NUMBER)
     return next((text for text in texts if text is not None and text.kind not in flags), None)

@@ -1,4 +1,4 @@
-"""Header of a JSON message object, and its problems."""
+"""Read the header of a JSON message object, and its problems."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SAME_KEY = {key: keys[0] for keys in (ROLE_KEYS, RECIPIENT_KEYS, CALL_ID_KEYS) 
 
 
 class ObjectHeader(Struct):
-    """The header facts that the messages of one object share."""
+    """The header facts that all messages from one object share."""
 
     header: Header
     ending: Ending | None
@@ -38,7 +38,7 @@ class ObjectHeader(Struct):
 
 
 def read_object_header(node: JsonNode, source: Source) -> ObjectHeader:
-    """Read role, channel and attributes of a message object."""
+    """Read the role, channel and attributes of a message object."""
     problems: list[Problem] = []
     role, name = _role(node, source, problems)
     channel, given = _channel(node, source, problems)
@@ -64,12 +64,12 @@ def read_object_header(node: JsonNode, source: Source) -> ObjectHeader:
 
 
 def default_ending(header: Header) -> Ending:
-    """The ending of a message whose object does not state it: an assistant message to a tool is a call."""
+    """The ending of a message whose object states none: an assistant message to a tool is a call."""
     return Ending.CALL if header.role == "assistant" and is_tool(header.recipient) else Ending.END
 
 
 def _is_settled(node: JsonNode) -> bool:
-    """True if an unfinished object has stated everything that decides its visibility, in any order of its fields."""
+    """True if an unfinished object has already stated everything that decides its visibility, in whatever order."""
     return all((value := node.get(key)) is not None and value.closed for key in ("role", "channel"))
 
 
@@ -121,7 +121,7 @@ def _content_type(node: JsonNode, source: Source, problems: list[Problem]) -> tu
 
 
 def _repeated_keys(node: JsonNode, source: Source, problems: list[Problem]) -> None:
-    """Report a key that occurs twice with different values, possibly under another of its names."""
+    """Report a key that occurs twice with different values, possibly under different names."""
     values: dict[str, str] = {}
     for member in node.members:
         value = member.value
@@ -137,7 +137,7 @@ def _repeated_keys(node: JsonNode, source: Source, problems: list[Problem]) -> N
 
 
 def _extra(node: JsonNode, source: Source) -> tuple[tuple[str, str], ...]:
-    """The fields without a meaning here, as text; null fields are dropped."""
+    """The fields that have no meaning here, as text. Null fields are dropped."""
     extra: dict[str, str] = {}
     for member in node.members:
         if member.value.kind is JsonKind.NULL or (
@@ -149,7 +149,7 @@ def _extra(node: JsonNode, source: Source) -> tuple[tuple[str, str], ...]:
 
 
 def _is_unused(key: str, value: JsonNode) -> bool:
-    """True for a known field with a meaningless value: it is kept unchanged."""
+    """True for a known field with a meaningless value, which is kept unchanged."""
     if key in TIME_KEYS:
         return parse_time(value) is None
     return key == "ending" and value.text not in _ENDINGS

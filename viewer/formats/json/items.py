@@ -1,4 +1,4 @@
-"""Split one JSON message object into messages: thoughts, answers, calls."""
+"""Split a JSON message object into messages: thoughts, answers, calls."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ _CALL_NAMES = frozenset(
         *("arguments", "input", "parameters", "args", "code", "content_type", "constrained"),
     }
 )
-"""Members of a call that its header holds, or that may be empty."""
+"""Members of a call that end up in its header, or that may be empty."""
 
 
 LONGEST_ROW = 8 * 1024 * 1024
-"""A longer transcript on one line is read with care."""
+"""In bytes. A longer transcript on one line is left to the careful reader."""
 
 
 class Part(Struct, frozen=True):
@@ -57,7 +57,7 @@ class Part(Struct, frozen=True):
 
 
 class Facts(Struct, frozen=True):
-    """What an object states about the transcript that it is."""
+    """What an object that is a transcript states about it."""
 
     version: str | None = None
     model: str | None = None
@@ -65,18 +65,18 @@ class Facts(Struct, frozen=True):
 
 
 class Row(Struct, frozen=True):
-    """A transcript that is one object: the bytes around its messages, and its header."""
+    """The pattern of a transcript that is one object: the bytes around its messages, and its header."""
 
     head: bytes
     between: bytes
     tail: bytes
-    """With the end of the line."""
+    """The bytes after the messages, including the end of the line."""
     facts: Facts
-    """The same for each of them."""
+    """The facts, which are the same for every such transcript."""
 
 
 class MessageObjects:
-    """Writer of message objects to a recorder; it remembers the tool of each call id."""
+    """Records the messages of message objects, and remembers the tool of each call id."""
 
     def __init__(self, record: Recorder) -> None:
         self._record = record
@@ -84,12 +84,12 @@ class MessageObjects:
         self._shapes = KnownShapes()
 
     def start(self) -> None:
-        """Begin a transcript: call ids do not link across transcripts."""
+        """Begin a transcript. Call ids do not link across transcripts."""
         self._tools = {}
 
     def add_known(self, data: bytes | bytearray, at: int, base: int, tail: bytes = b"") -> int:
-        """Add the message at an index if it has a known shape and these bytes follow it; `base` is the offset of the
-        data. Returns the index after it, or -1."""
+        """Add the message at an index if it has a known shape and is followed by `tail`. `base` is the offset of the
+        data. Returns the index after the message, or -1."""
         found = self._shapes.read(data, at, base, self._tools)
         if found is None or not data.startswith(tail, found[0]):
             return -1
@@ -99,8 +99,8 @@ class MessageObjects:
         return end
 
     def add_known_row(self, data: bytes | bytearray, at: int, base: int, row: Row, begin: Callable[[int], None]) -> int:
-        """Add the transcript at an index if it is a row like this one, with messages of known shapes only; `begin`
-        begins it at an offset. Returns the index after it, or -1."""
+        """Add the transcript at an index if it is like this row and all its messages have known shapes. `begin` begins
+        a transcript at an offset. Returns the index after it, or -1."""
         if not data.startswith(row.head, at):
             return -1
         first, tools = at, dict[str, str]()
@@ -131,7 +131,7 @@ class MessageObjects:
                 self._record.report(*problem, number)
 
     def add(self, node: JsonNode, source: Source, problems: list[Problem], kind: Kind = Kind.SAID) -> None:
-        """Add the messages of one object; `problems` are those of its text."""
+        """Add the messages of one object. `problems` are those of its text."""
         node = with_inner_message(node)
         said = read_object_header(node, source)
         given = node.get("type")
@@ -204,7 +204,7 @@ class MessageObjects:
         return _with_fields_of_one(parts, said, len(parts) - 1 if chosen is None else chosen), problems
 
     def _split(self, pieces: list[Piece], spoken: Header, source: Source) -> list[tuple[Part, list[Problem]]]:
-        """The messages of a text with marks of a template or with control tokens; empty for any other text."""
+        """The messages in a text with template marks or control tokens; none for any other text."""
         if not pieces or not is_header_safe(spoken):
             return []
         split = split_content(
@@ -221,7 +221,7 @@ class MessageObjects:
         return found
 
     def _named(self, node: JsonNode, header: Header, problems: list[Problem]) -> Header:
-        """Name a reply without a name by the call it answers."""
+        """Give a reply without a name the name of the call it answers."""
         if header.role != "tool" or header.name is not None:
             return header
         tool = self._tools.get(header.call_id or "")
@@ -231,7 +231,7 @@ class MessageObjects:
         return replace(header, name=tool)
 
     def _reply(self, reply: JsonNode, source: Source, header: Header) -> Part:
-        """A reply of a tool that is a part in the content of another message."""
+        """A tool reply that is a content part of another message."""
         call_id = source.field(reply, "tool_use_id", "call_id", "tool_call_id", "toolUseId", "toolCallId", "id")
         name = source.field(reply, "name", "toolName") or self._tools.get(call_id or "")
         body = first_of(reply, ("content", "output", "result", "response"))
@@ -276,7 +276,7 @@ def _note_tools(messages: list[KnownMessage], tools: dict[str, str]) -> None:
 
 
 def _thoughts(node: JsonNode, source: Source) -> list[Piece]:
-    """The thoughts from all fields that hold them; the same text under two names counts once."""
+    """The thoughts in all fields that hold them. The same text under two names counts once."""
     pieces: list[Piece] = []
     seen: set[str] = set()
     for member in node.members:
@@ -290,13 +290,13 @@ def _thoughts(node: JsonNode, source: Source) -> list[Piece]:
 
 
 def _unknown(run: list[JsonNode], header: Header) -> Part:
-    """A hidden message of neighboring parts that no rule maps."""
+    """A hidden message for adjacent parts that no rule maps."""
     piece = Piece(run[0].start, run[-1].end, Coding.JSON_VALUE)
     return Part(replace(header, kind=Kind.UNKNOWN), Ending.END, [piece])
 
 
 def _hidden(header: Header) -> Header:
-    """The header of a message whose content is in a field that is not read."""
+    """The header for a message whose content is in a field that is not read."""
     return replace(header, kind=Kind.UNKNOWN, channel=Channel.COMMENTARY, channel_given="commentary")
 
 
@@ -316,12 +316,12 @@ def _calls(node: JsonNode) -> Iterator[JsonNode]:
 
 
 def _has_more(call: JsonNode) -> bool:
-    """True if a call without arguments holds more than its names."""
+    """True if a call without arguments has members other than its names."""
     return any(member.key not in _CALL_NAMES and member.value.kind is not JsonKind.NULL for member in call.members)
 
 
 def _call_type(call: JsonNode, source: Source) -> tuple[str | None, bool, list[Problem]]:
-    """The type of the arguments: json unless the call states another one, or has a text as its input."""
+    """The type of the arguments: json, unless the call states another type or has text as its input."""
     given = call.get("content_type")
     custom = call.get("custom")
     if given is None and custom is not None and custom.kind is JsonKind.OBJECT:
@@ -349,7 +349,7 @@ def _mixed(node: JsonNode) -> Problem:
 
 
 def _with_fields_of_one(parts: list[Part], said: ObjectHeader, chosen: int) -> list[Part]:
-    """Give intent, ending and extra attributes to one of several messages; other thoughts lose their recipient."""
+    """Give the intent, ending and extra attributes to one of several messages. Other thoughts lose their recipient."""
     settled: list[Part] = []
     for index, part in enumerate(parts):
         header = part.header

@@ -1,4 +1,4 @@
-"""Reader of JSON messages: single ones and lists, in documents and on separate lines."""
+"""Reader of JSON messages: single messages and lists of them, in documents or on separate lines."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from viewer.syntax.json_lines import LazyNode, read_regular
 from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading, read_json
 
 _WITH_USAGE = ("usage", "response", "response_obj")
-"""Members that state the tokens of a response, or hold them."""
+"""Members that state the token usage of a response or contain it."""
 
 
 class MessageLists:
-    """Reader of the values of an input: one object, an array, `{"messages": […]}`, or one object per line."""
+    """Reads the values of an input: an object, an array, `{"messages": […]}`, or one object per line."""
 
     def __init__(self, record: Recorder, table: MessageTable) -> None:
         self._record = record
@@ -41,11 +41,11 @@ class MessageLists:
         self._objects = MessageObjects(record)
         self._usage = UsageLedger(record, MESSAGE_TOKENS)
         self._is_empty = False
-        """True if the transcript has no message yet."""
+        """True while the transcript has no message."""
         self._row: Row | None = None
-        """The last object on a line whose messages all had known shapes."""
+        """The pattern of the last object on a line whose messages all had known shapes."""
         self._unknown_count = 0
-        """The number of messages of the last object that were read with care, or not at all."""
+        """How many messages of the last object had no known shape or were not read at all."""
 
     def read_document(self, reading: JsonReading, source: Source) -> None:
         """Read a document as a separate transcript."""
@@ -71,26 +71,26 @@ class MessageLists:
         self._read_record(node, reading, Source(line, offset))
 
     def first_open(self, node: JsonNode | None, at: int) -> int:
-        """The start of the first message that is not complete, if that is before this place."""
+        """The start of the first incomplete message, if it is before this offset; otherwise this offset."""
         found = (each for each in self._finder.find(node) if each.use is not Use.WRAPPER)
         return min((each.node.start for each in found if not each.node.closed and each.node.start < at), default=at)
 
     def knows(self, node: JsonNode, name: str | None) -> bool:
-        """True for each object."""
+        """True for any object."""
         return node.kind is JsonKind.OBJECT
 
     def apply(self, node: JsonNode, name: str | None, lenient: list[Span], source: Source | None = None) -> bool:
-        """Read an object that is alone on its line; its bytes are in one piece."""
+        """Read an object that is the only one on its line. Its bytes are contiguous."""
         assert source is not None
         self._read_record(node, JsonReading(node, node.end, None, lenient), source)
         return True
 
     def changes(self, node: JsonNode) -> bool:
-        """No value is replaced."""
+        """False, because no value is replaced."""
         return False
 
     def read_run(self, data: bytes, start: int, at: int, base: int, node: JsonNode) -> int:
-        """Read the next lines that are messages of a known shape."""
+        """Read the following lines as long as they are messages of a known shape."""
         while True:
             end = self._objects.add_known(data, at, base, b"\n") + 1
             row = self._row
@@ -103,8 +103,8 @@ class MessageLists:
             self._is_empty = False
 
     def read_long(self, data: bytes | bytearray, at: int, end: int, base: int) -> bool:
-        """Read an object with a list of messages as a separate transcript, one item after the other; False if there
-        is more to it, or anything in it is irregular."""
+        """Read an object with a list of messages as a separate transcript, item by item. False if it holds other
+        messages or anything irregular."""
         found = find_plain_list(data, at, end, base, self._finder.plain_names, self._is_message)
         if found is None or not self._finder.is_plain(found.wrapper):
             return False
@@ -123,36 +123,36 @@ class MessageLists:
         return not self._finder.is_wrapper(node)
 
     def read_known(self, data: bytearray, at: int, base: int) -> int:
-        """Read an item of an array if it is a message of a known shape; returns the index after it, or -1."""
+        """Read an item of an array if it is a message of a known shape. Returns the index after it, or -1."""
         end = self._objects.add_known(data, at, base)
         self._is_empty = self._is_empty and end < 0
         return end
 
     def begin_array(self, start: int, first: JsonNode) -> None:
-        """Begin a transcript with an array, given its first item, unless it is an array of transcripts."""
+        """Begin a transcript for an array, given its first item, unless it is an array of transcripts."""
         self._is_empty = False
         if not self._finder.is_wrapper(first):
             self._begin(start, Facts())
 
     def read_item(self, node: JsonNode, source: Source) -> None:
-        """Read an item of an array that has begun."""
+        """Read an item of the current array."""
         self._read_items(_whole(node), source, None)
 
     def read_rest(self, reading: JsonReading, source: Source) -> None:
-        """Read the last items of an array that has begun."""
+        """Read the last items of the current array."""
         self._read_items(reading, source, reading.node)
 
     def end_response(self) -> None:
-        """A mark of streams without a meaning here."""
+        """Does nothing, because only streams have this mark."""
 
     def grow(self) -> None:
-        """Nothing is held back."""
+        """Does nothing, because nothing is held back."""
 
     def close(self, at: int) -> None:
-        """Nothing is open at the end of the input."""
+        """Does nothing, because nothing is open at the end of the input."""
 
     def _read_record(self, node: JsonNode, reading: JsonReading, source: Source) -> None:
-        """Read an object on a line. Each wrapper is a transcript."""
+        """Read an object on a line. Each wrapper is a separate transcript."""
         is_wrapper = self._finder.is_wrapper(node)
         if is_wrapper or not self._record.transcript or is_batch_line(node):
             self._start(node, source)
@@ -162,7 +162,7 @@ class MessageLists:
             self._row = self._row_of(node, source) or self._row
 
     def _row_of(self, node: JsonNode, source: Source) -> Row | None:
-        """The row that all messages of an object were read from, as one for the next objects."""
+        """The row pattern of an object from which all messages were read, for the next objects."""
         items = self._finder.plain_list(node)
         if not items or _states_usage(node):
             return None
@@ -174,13 +174,13 @@ class MessageLists:
         return Row(head, between, tail + b"\n", self._facts(node, source))
 
     def _begin_document(self, node: JsonNode, source: Source) -> None:
-        """Begin a transcript with a document, unless it is an array of transcripts."""
+        """Begin a transcript for a document, unless it is an array of transcripts."""
         self._is_empty = False
         if not (node.kind is JsonKind.ARRAY and node.items and self._finder.is_wrapper(node.items[0])):
             self._start(node, source)
 
     def _start(self, node: JsonNode, source: Source) -> None:
-        """Begin a transcript; the other members of its wrapper are its header."""
+        """Begin a transcript. The other members of its wrapper are its header."""
         self._begin(node.start, self._facts(node, source))
 
     def _begin(self, start: int, facts: Facts) -> None:
@@ -191,13 +191,13 @@ class MessageLists:
         self._is_empty = True
 
     def _facts(self, node: JsonNode, source: Source) -> Facts:
-        """The version, the model, and the header of the transcript that an object is."""
+        """The version, model and header of the transcript in an object."""
         header = {member.key: header_value(member.value, source) for member in self._finder.header_members(node)}
         version, model = header.get("version"), header.get("model")
         return Facts(version if isinstance(version, str) else None, model if isinstance(model, str) else None, header)
 
     def _read_items(self, reading: JsonReading, source: Source, root: JsonNode | None) -> None:
-        """Read the messages of a value; `root` is the wrapper whose transcript has begun."""
+        """Read the messages of a value. `root` is the wrapper whose transcript has begun."""
         notes = _Notes(reading)
         is_item = root is None and reading.node is not None and not self._finder.is_wrapper(reading.node)
         counted = None if is_item else reading.node
@@ -229,12 +229,12 @@ class MessageLists:
             self._record.report(E_STREAM_TRUNCATED, "header", reading.end, reading.end)
 
     def _count(self, node: JsonNode | None) -> None:
-        """Count the tokens that a response states, after its messages."""
+        """Record the token usage that a response states, after its messages."""
         if node is not None and _states_usage(node):
             self._usage.take(node, [])
 
     def _begin_inner(self, wrapper: JsonNode, root: JsonNode | None, source: Source) -> None:
-        """Begin a transcript with a nested wrapper; an array at the head of a wrapper belongs to it."""
+        """Begin a transcript for a nested wrapper. An array at the head of a wrapper belongs to that."""
         if wrapper is not root and not (wrapper.kind is JsonKind.ARRAY and self._is_empty):
             self._start(wrapper, source)
 
@@ -259,7 +259,7 @@ class MessageLists:
             self._not_a_message((item.start, item.end))
 
     def _is_known(self, item: LazyNode, source: Source) -> bool:
-        """True for a message of a known shape, which is read then."""
+        """Read a message if it has a known shape; True if so."""
         return self._objects.add_known(source.data, item.start - source.base, source.base) >= 0
 
     def _not_a_message(self, text: Span) -> None:
@@ -278,12 +278,12 @@ def _is_null(node: JsonNode, key: str) -> bool:
 
 
 def _whole(node: JsonNode) -> JsonReading:
-    """The reading of a regular value."""
+    """A regular value as a reading without faults."""
     return JsonReading(node, node.end, None, [])
 
 
 class _Notes:
-    """Faults and leniencies in the text of a document, by the message that contains them."""
+    """Faults and tolerated deviations in the text of a document, by the message that contains them."""
 
     def __init__(self, reading: JsonReading) -> None:
         going_on = [fault for fault in reading.faults if reading.node is not None and reading.node.closed]
@@ -307,7 +307,7 @@ class _Notes:
 
 
 def _is_hidden(message: JsonNode) -> bool:
-    """True if a flag or a phase hides a message; a thought stays one."""
+    """True if a flag or a phase hides a message. A thought stays a thought."""
     return is_in_hidden_phase(message) or (is_flagged(message) and message.get("thought") is None)
 
 
@@ -317,10 +317,10 @@ class _ArrayMessages:
     def __init__(self, lists: MessageLists, start: int) -> None:
         self._lists = lists
         self._start: int | None = start
-        """The offset of the array, before its first item."""
+        """The offset of the array, until its first item was read."""
 
     def changes(self, node: JsonNode) -> bool:
-        """No value is replaced."""
+        """False, because no value is replaced."""
         return False
 
     def read_known(self, data: bytearray, at: int, base: int) -> int:
@@ -338,7 +338,7 @@ class _ArrayMessages:
 
 
 class MessageDocuments(ArrayDocuments):
-    """Reader of one document after another."""
+    """Reads one document after another."""
 
     def __init__(self, record: Recorder, lists: MessageLists) -> None:
         super().__init__(record)
@@ -362,7 +362,7 @@ class MessageDocuments(ArrayDocuments):
         self._lists.read_document(reading, Source(data, base))
 
     def broken_rest(self, reading: JsonReading, data: bytes) -> None:
-        """Report the rest of a broken document as stray text; an unfinished one was read as far as it goes."""
+        """Report the rest of a broken document as stray text. An unfinished one was read as far as it goes."""
         fault = reading.faults[-1]
         if fault.is_truncation:
             return

@@ -1,4 +1,4 @@
-"""Sort the parts of a JSON message's content: text, attachments, thoughts, calls, replies, and unknown parts."""
+"""Sort the parts in the content of a JSON message: text, attachments, thoughts, calls, replies, unknown parts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from viewer.syntax.json_text import JsonKind, JsonNode
 _TEXTS = frozenset({"", "text", "input_text", "output_text"})
 _THOUGHTS = frozenset({"summary_text", "redacted_thinking", "reasoningContent", "reasoning_content"})
 _INSTRUCTIONS = frozenset({"system_content", "developer_content"})
-"""Parts of the reference library of Harmony, in system and developer messages."""
+"""Parts that Harmony's reference library writes in system and developer messages."""
 _CALLS = frozenset(
     {
         *("tool_use", "tool_call", "tool-call", "function_call", "functionCall", "toolUse", "toolCall"),
@@ -45,9 +45,9 @@ _BARE_REPLIES = frozenset(
     {"functionResponse", "function_response", "toolResult", "codeExecutionResult", "code_execution_result"}
 )
 _BARE_THOUGHTS = frozenset({"reasoningContent", "reasoning_content"})
-"""Members that identify a part without a `type`: Gemini and Bedrock."""
+"""Members that identify a part without a `type`, as in Gemini and Bedrock."""
 _DECIDING = frozenset({"type", "text", "thought", "refusal", *KINDS})
-"""Members that identify a part: if repeated or in different case, they make it an unknown part."""
+"""Members that identify a part. A part where one is repeated, or spelled in different case, is unknown."""
 _LISTS_OF_PARTS = frozenset({"text", "multimodal_text"})
 
 
@@ -62,13 +62,13 @@ class Content(Struct):
     unknown: list[list[JsonNode]] = field(default_factory=list)
     """Runs of parts that no rule maps."""
     faults: list[Span] = field(default_factory=list)
-    """Unknown parts of a message that stays whole: a reply of a tool, which is never shown."""
+    """Unknown parts of a message that is not split: a tool reply, which is never shown."""
     empty: list[Piece] = field(default_factory=list)
-    """The position of content without text."""
+    """The positions of content without text."""
 
 
 def read_content(node: JsonNode, source: Source, role: str) -> Content:
-    """Sort the values of `content` and `refusal`. Anything unlisted is unknown, in every role."""
+    """Sort the values of `content` and `refusal`. Anything not listed is unknown, in any role."""
     sorter = _Sorter(source, role)
     value = node.get("content")
     if value is not None:
@@ -83,14 +83,14 @@ def read_content(node: JsonNode, source: Source, role: str) -> Content:
 
 
 class _Sorter:
-    """Sorter of parts, in order."""
+    """Sorts parts in order."""
 
     def __init__(self, source: Source, role: str) -> None:
         self.content = Content()
         self._source = source
         self._role = role
         self._line_ended = True
-        """True if the next text needs no line break before it."""
+        """True if the next text does not need a line break before it."""
         self._on_own_line = False
         """True if the last piece must stay on a separate line."""
         self._last_unknown = -2
@@ -112,7 +112,7 @@ class _Sorter:
             self.add_content(value)
 
     def _parts(self, value: JsonNode) -> list[JsonNode]:
-        """The parts of a content; in a reply of a tool, a list of other data is one part."""
+        """The parts of a `content` value. In a tool reply, a list of other data is one part."""
         inner = value.get("parts")
         if inner is not None and inner.kind is JsonKind.ARRAY:
             listed = value.get("content_type")
@@ -135,7 +135,7 @@ class _Sorter:
             self._unknown(part, index)
 
     def _add_object(self, part: JsonNode) -> bool:
-        """Sort a part that is an object; False if no rule maps it."""
+        """Sort a part that is an object. False if no rule maps it."""
         if not part.closed or is_ambiguous(part):
             return False
         given = part.get("type")
@@ -215,7 +215,7 @@ def _is_part(node: JsonNode) -> bool:
 
 
 def is_ambiguous(part: JsonNode) -> bool:
-    """True if an identifying member occurs twice, or is written in different case."""
+    """True if an identifying member occurs twice or is spelled in different case."""
     seen = set()
     for member in part.members:
         key = member.key
@@ -227,7 +227,7 @@ def is_ambiguous(part: JsonNode) -> bool:
 
 
 def _other_kind(part: JsonNode) -> str:
-    """The kind of a part without a `type`. One that cannot be read is a word that no rule knows."""
+    """The kind of a part without a `type`. For an unreadable part, it is a word that no rule knows."""
     values = [value for key in sorted(KINDS) if (value := part.get(key)) is not None]
     words = [
         value.text if value.kind is JsonKind.STRING else "?" for value in values if value.kind is not JsonKind.NULL
@@ -244,7 +244,7 @@ def _is_thought(part: JsonNode, kind: str) -> bool:
 
 
 def _bare(part: JsonNode, kind: str, keys: frozenset[str]) -> JsonNode | None:
-    """The object that a part without a `type` holds under one of these members."""
+    """The object that a part without a `type` holds in one of these members."""
     if kind:
         return None
     values = [member.value for member in part.members if member.key in keys]
@@ -252,7 +252,7 @@ def _bare(part: JsonNode, kind: str, keys: frozenset[str]) -> JsonNode | None:
 
 
 def _text_of(part: JsonNode, kind: str) -> JsonNode | None:
-    """The text of a text part; without a type, only `text` is one."""
+    """The text of a text part. Without a type, only `text` is one."""
     for key in ("text", "value", "content") if kind == "text" else ("text",):
         value = part.get(key)
         if value is not None and value.kind is not JsonKind.NULL:

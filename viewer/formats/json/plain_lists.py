@@ -1,4 +1,4 @@
-"""A long object with a list of messages: the places of its items, found without keeping what is in them."""
+"""Find the items of a long message list in an object, without keeping their content."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class PlainList(Struct, frozen=True):
     """An object whose list of messages is regular."""
 
     wrapper: LazyNode
-    """The object without its messages. Only what is before them has its place."""
+    """The object without its messages. Only members before these have their true positions."""
     starts: array[int]
     ends: array[int]
 
@@ -34,7 +34,7 @@ class PlainList(Struct, frozen=True):
 def find_plain_list(
     data: bytes | bytearray, at: int, end: int, base: int, names: Collection[str], is_item: Callable[[LazyNode], bool]
 ) -> PlainList | None:
-    """The list of the object between two indexes, if one of these names has it; None if anything is irregular."""
+    """The list in the object between two indexes, if it has one of these names; None if anything is irregular."""
     first = _list_of(data, at, names)
     starts, ends = array("Q"), array("Q")
     place = first
@@ -56,7 +56,7 @@ def find_plain_list(
 
 
 def _list_of(data: bytes | bytearray, at: int, names: Collection[str]) -> int:
-    """The index in the list, after its bracket; 0 if there is none."""
+    """The index after the opening bracket of the list; 0 if there is no list."""
     place = _SPACE.match(data, at + 1).end()  # type: ignore[union-attr]
     while key := _KEY.match(data, place):
         place = key.end()
@@ -70,7 +70,7 @@ def _list_of(data: bytes | bytearray, at: int, names: Collection[str]) -> int:
 
 
 def _end(data: bytes | bytearray, start: int) -> int | None:
-    """The end of the object at an index, if it is one; found at once if it is not nested deeply."""
+    """The end of the object at an index, if there is one. This is one step if it is not nested deeply."""
     found = _VALUE.match(data, start)
     return found.end() if found is not None else BracketCount().end(data, start)
 

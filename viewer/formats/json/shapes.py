@@ -1,8 +1,8 @@
-"""Messages of a known shape: their source is that of an earlier message, with other strings in some places.
+"""Fast path for messages of a known shape: the bytes of an earlier message, with other strings in some places.
 
-The careful reader reads the first message of a shape. What it gave is a template for all messages whose bytes differ
-only in their text, their arguments, and their ids: nothing else of these decides how a message is read. Everything
-that may decide, such as an empty string, a mark of a template, or an id with an escape, goes to the careful reader."""
+The careful reader reads the first message of a shape. Its result is a template for all messages whose bytes differ
+only in text, arguments and ids, because these do not decide how a message is read. Anything that might decide, such as
+an empty string, a template mark, or an id with an escape, goes to the careful reader."""
 
 from __future__ import annotations
 
@@ -24,38 +24,38 @@ from viewer.syntax.json_lines import LazyNode
 from viewer.syntax.json_text import JsonKind, JsonNode, string_body
 
 MOST_SHAPES = 24
-"""Shapes of one input. The oldest one is dropped."""
+"""The most shapes of one input. After that, the oldest one is dropped."""
 MOST_TRIALS = 96
-"""Messages of unknown shapes from which one is made: an input with more of them has no shapes."""
+"""The most messages from which shapes are made. An input that needs more has no shapes."""
 LONGEST_SHAPE = 4096
 LONGEST_KNOWN = 1024 * 1024
-"""A longer message is read with care."""
+"""In bytes. A longer message is left to the careful reader."""
 MOST_HOLES = 24
 MOST_HEADERS = 256
-"""Headers of one shape: a reply is named by its call."""
+"""The most headers of one shape. There are several because a reply gets its name from its call."""
 _KEYS = frozenset(
     {"role", "content", "name", "tool_calls", "tool_call_id", "refusal", "function_call", "audio", "annotations"}
 )
-"""Members of a message that has a shape."""
+"""The only members that a message with a shape may have."""
 _EMPTY_KEYS = ("refusal", "function_call", "audio", "annotations")
-"""Those that must be empty: the patterns of shapes hold no text."""
+"""Members that must be empty, because the patterns of shapes hold no text."""
 _CALL_KEYS = frozenset({"id", "type", "function", "index"})
 _FUNCTION_KEYS = frozenset({"name", "arguments"})
 _REPLY_ROLES = ("tool", "function")
-"""Roles of a reply that the call names if it does not name its tool itself."""
+"""Roles of replies, which get their name from the call if they do not name the tool themselves."""
 _STRING = (
     rb'"(?!")[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u(?:[0-9a-ce-fA-CE-F][0-9a-fA-F]{3}|[dD][0-7][0-9a-fA-F]{2}'
     rb'|[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}))[^"\\\x00-\x1f]*+)*+"'
 )
-"""A valid string that is not empty; each surrogate in it has its other half."""
+"""A valid nonempty string in which every surrogate is one half of a pair."""
 _ID = rb'"[^"\\\x00-\x1f\x7f-\xff]++"'
-"""An id without escapes, in ASCII."""
+"""An ASCII id without escapes."""
 _TURN = lazy_regex(rb"(?:[ ]|\\[nrtbf])*+(?:analysis|commentary|assistant)")
-"""A superset of the beginnings of a text that may be a turn without its control tokens."""
+"""Matches, among others, every start of a text that may be a turn without its control tokens."""
 
 
 class _Hole(Struct, frozen=True):
-    """A place in a shape that another string may take."""
+    """A place in a shape where the string may differ."""
 
     node: LazyNode
     is_id: bool
@@ -65,7 +65,7 @@ class _Said(Struct, frozen=True):
     """One message of a shape."""
 
     header: Header
-    """Without a call id."""
+    """The header, without a call id."""
     ending: Ending
     body: int
     """The number of the hole with the body."""
@@ -74,13 +74,13 @@ class _Said(Struct, frozen=True):
     is_named_by_call: bool
     is_call: bool
     is_split: bool
-    """True if marks in the body divide it."""
+    """True if the body is split at its marks."""
     reports: tuple[tuple[Rule, str | None], ...]
-    """Problems whose place is the content."""
+    """Problems whose position is that of the content."""
 
 
 class _Shape:
-    """A pattern for the bytes, and the messages that they are."""
+    """A pattern for the bytes, and the messages that they yield."""
 
     def __init__(self, pattern: bytes, messages: list[_Said], reports_at: int) -> None:
         self.match = re.compile(pattern, re.DOTALL).match
@@ -88,19 +88,19 @@ class _Shape:
         self.reports_at = reports_at
         """The number of the hole with the content."""
         self.next = self
-        """The shape that followed it last."""
+        """The shape that came next the last time."""
         self.headers: dict[str, Header] = {}
-        """The headers of replies, by the tool of their call."""
+        """The headers of replies, by the tool of the call."""
 
 
 class KnownMessage(Struct, frozen=True):
-    """A message that a template gave."""
+    """A message made from a template."""
 
     header: Header
     ending: Ending
     piece: Piece
     tool: str | None
-    """The tool that a call names."""
+    """The tool that the call names."""
     problems: tuple[tuple[Rule, str | None, int, int], ...] = ()
 
 
@@ -109,7 +109,7 @@ class KnownShapes:
 
     def __init__(self) -> None:
         self._shapes: list[_Shape] = []
-        """The newest first."""
+        """The shapes, newest first."""
         self._last: _Shape | None = None
         """The shape of the last message."""
         self._trials = 0
@@ -117,8 +117,8 @@ class KnownShapes:
     def read(
         self, data: bytes | bytearray, at: int, base: int, tools: Mapping[str, str]
     ) -> tuple[int, list[KnownMessage]] | None:
-        """The end of the object at an index, and its messages; None if the careful reader must read it. `tools` are
-        the tools of the calls so far, by id."""
+        """The end of the object at an index, and its messages; None if it needs the careful reader. `tools` are the
+        tools of the calls so far, by id."""
         last = self._last
         if last is None:
             return None
@@ -137,8 +137,8 @@ class KnownShapes:
         return (found.end(), messages) if messages else None
 
     def learn(self, node: JsonNode, messages: list[tuple[Header, Ending, list[Piece]]], reports: list[Report]) -> None:
-        """Make a shape of a regular message, given what the careful reader made of it. `reports` are its problems,
-        each with the place of its message in the list."""
+        """Make a shape from a regular message and the result of the careful reader. `reports` are its problems, each
+        with the index of its message in the list."""
         if type(node) is not LazyNode or self._trials >= MOST_TRIALS or not messages:
             return
         self._trials += 1
@@ -211,10 +211,10 @@ def _is_utf8(data: bytes) -> bool:
 
 
 def _is_divided(raw: bytes, piece: Piece, role: str) -> bool:
-    """True if marks of a template divide a text."""
+    """True if a text is split at template marks."""
     if b"\\u" in raw or b"\\/" in raw:
         may_be = may_be_split(string_body(raw).encode("utf-8", "replace"))
-    else:  # the other escapes are for characters that no mark has
+    else:  # the other escapes are for characters that do not occur in marks
         may_be = MAY_BE_MARK.search(raw) is not None or _TURN.match(raw, 1) is not None
     if not may_be:
         return False
@@ -223,7 +223,7 @@ def _is_divided(raw: bytes, piece: Piece, role: str) -> bool:
 
 
 def _holes(node: LazyNode) -> list[_Hole]:
-    """The places of a message where other strings may be; none if other members may decide how it is read."""
+    """The places in a message where strings may differ; none if other members may decide how it is read."""
     value = node.value
     if not _KEYS.issuperset(value) or type(value.get("role")) is not str or any(map(value.get, _EMPTY_KEYS)):
         return []

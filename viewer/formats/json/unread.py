@@ -1,4 +1,4 @@
-"""Find the members of a JSON message or a wrapper that are not read."""
+"""Find unread members: those of a JSON message or wrapper that no reader uses."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _METADATA = frozenset(
         *("annotations", "logprobs", "citations", "cache_control", "weight", "audience", "phase"),
     }
 )
-"""Members whose text is not content."""
+"""Members with text that is not content."""
 
 
 def with_inner_message(node: JsonNode) -> JsonNode:
-    """Merge `{"role": …, "message": {"content": …}}` into one object; a repeated member keeps both values."""
+    """Merge `{"role": …, "message": {"content": …}}` into one object. A repeated member keeps both values."""
     inner = node.get("message")
     if inner is None or inner.kind is not JsonKind.OBJECT or first_of(node, ("content", "refusal")) is not None:
         return node
@@ -31,7 +31,7 @@ def with_inner_message(node: JsonNode) -> JsonNode:
 
 
 def _decides(key: str) -> bool:
-    """True if two values of the member contradict each other."""
+    """True if two values of this member would contradict each other."""
     return is_known_key(key) and key not in TIME_KEYS
 
 
@@ -46,7 +46,7 @@ def first_text_member(node: JsonNode) -> JsonMember | None:
 
 
 def unread_messages(value: JsonNode) -> Iterator[JsonNode]:
-    """Objects with `role` and `content` at any depth of an unread value, outermost only."""
+    """The outermost objects with `role` and `content` at any depth of an unread value."""
     waiting = [value]
     while waiting:
         node = waiting.pop()

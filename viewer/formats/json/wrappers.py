@@ -1,4 +1,4 @@
-"""Find the messages in a JSON value: arrays, message lists, requests with their responses, preference pairs."""
+"""Find the messages in a JSON value: arrays, message lists, requests with responses, preference pairs."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from viewer.syntax.json_lines import LazyNode
 from viewer.syntax.json_text import JsonKind, JsonMember, JsonNode
 
 DEEPEST_EXCHANGE = 3
-"""The maximum depth of nested objects of a request or a response."""
+"""The maximum nesting of objects around a request or a response."""
 
 
 class Use(Enum):
-    """The use of a value in a document."""
+    """What a value in a document is used as."""
 
     WRAPPER = "wrapper"
     """A transcript may begin here; its messages follow."""
     ITEM = "item"
-    """A message, or a value in its place."""
+    """A message, or a value where a message should be."""
     REJECTED = "rejected"
-    """A message of a rejected answer."""
+    """A message of the rejected answer."""
     UNREAD = "unread"
     """A message next to the list, which is not read."""
 
@@ -44,25 +44,25 @@ class MessageFinder:
         self._table = table
         self._lists = table.lists
         self.plain_names = table.lists[:-1]
-        """The names of lists that hold nothing but messages."""
+        """The names of lists that hold only messages."""
         self._exchanges = (*table.requests, *table.responses)
         self._holders = frozenset((*self._lists, *self._exchanges))
-        """Members without which an object is no wrapper."""
+        """Members of which a wrapper must have at least one."""
         self._answers = (table.chosen, table.rejected)
 
     def is_wrapper(self, node: JsonNode) -> bool:
-        """True if a value contains messages and is not one itself."""
+        """True if a value contains messages but is not a message itself."""
         if type(node) is LazyNode and type(node.value) is dict and self._holders.isdisjoint(node.value):
             return False
         return node.kind is JsonKind.ARRAY or self._has_list(node) or any(True for _ in self._exchange(node))
 
     def plain_list(self, node: JsonNode) -> list[JsonNode]:
-        """The messages of an object whose other members are only its header; empty if there is more to it."""
+        """The messages of an object whose other members are only its header; none if there is more to it."""
         found = self._plain_member(node)
         return found.value.items if found is not None else []
 
     def is_plain(self, node: JsonNode) -> bool:
-        """True for an object with one list and nothing else that is, or may be, a message."""
+        """True for an object with one message list and nothing else that is or may be a message."""
         found = self._plain_member(node)
         others = (member for member in node.members if member is not found)
         return found is not None and not any(True for other in others for _ in unread_messages(other.value))
@@ -136,7 +136,7 @@ class MessageFinder:
         return items if all(item.kind is JsonKind.OBJECT and item.get("type") is not None for item in items) else []
 
     def _as_message(self, item: JsonNode) -> JsonNode:
-        """A message of a response, or another item, such as a call, as a part of an answer."""
+        """A message of a response. Any other item, such as a call, becomes part of an answer."""
         if item.get("role") is not None:
             return item
         return _spoken(JsonNode(JsonKind.ARRAY, item.start, item.end, items=[item], closed=item.closed))
@@ -145,7 +145,7 @@ class MessageFinder:
         return any((value := node.get(key)) is not None and value.kind is JsonKind.ARRAY for key in self._lists)
 
     def _exchange(self, node: JsonNode, deepest: int = DEEPEST_EXCHANGE) -> Iterator[tuple[str, JsonNode]]:
-        """The request and the response in an object that is not a message itself."""
+        """The request and the response in an object that is not itself a message."""
         if not deepest or not any(member.key in self._exchanges for member in node.members) or self._is_spoken(node):
             return
         for key in self._exchanges:
@@ -154,7 +154,7 @@ class MessageFinder:
                 yield key, value
 
     def _holds_messages(self, value: JsonNode, deepest: int = DEEPEST_EXCHANGE - 1) -> bool:
-        """True for an object with a message list, at any of its levels, or with the answer itself."""
+        """True for an object with a message list at any level, or with the answer itself."""
         if value.kind is not JsonKind.OBJECT:
             return False
         return (
@@ -165,11 +165,11 @@ class MessageFinder:
         )
 
     def _is_spoken(self, node: JsonNode) -> bool:
-        """True for an object with a role or a content: a message, not a wrapper."""
+        """True for an object with a role or content, which makes it a message, not a wrapper."""
         return not self._has_list(node) and any(node.get(key) is not None for key in (*ROLE_KEYS, *CONTENT_KEYS))
 
     def _preferred(self, node: JsonNode, use: Use) -> Iterator[Found]:
-        """The answers of a preference pair that differ from the message list; the rejected one is marked."""
+        """The answers of a preference pair where they differ from the message list. The rejected one is marked."""
         messages = node.get(self._lists[0])
         prompt = messages.items if messages is not None else []
         for key in self._answers:
@@ -186,7 +186,7 @@ class MessageFinder:
 
 
 def _common_length(messages: list[JsonNode], answer: list[JsonNode]) -> int:
-    """The number of messages that an answer repeats before it begins."""
+    """How many messages of the list an answer repeats at its start."""
     length = 0
     for one, other in zip(messages, answer, strict=False):
         if one.to_python() != other.to_python():
@@ -196,7 +196,7 @@ def _common_length(messages: list[JsonNode], answer: list[JsonNode]) -> int:
 
 
 def _spoken(text: JsonNode) -> JsonNode:
-    """An answer that is only text, as an assistant message."""
+    """An assistant message for an answer that is only text."""
     role = JsonNode(JsonKind.STRING, text.start, text.start, text="assistant", plain=True)
     members = [
         JsonMember("role", text.start, text.start, role),

@@ -16,13 +16,13 @@ from viewer.syntax.json_text import check_json
 from viewer.syntax.json_tree import JsonText
 
 _ASIDE = frozenset({"injected", "subagent", "replayed", "notice"})
-"""Kinds of text that a speaker did not write."""
+"""Kinds of text that no speaker wrote."""
 
 
 def write_json(messages: Iterable[Writable], transcripts: Sequence[WritableTranscript] = ()) -> tuple[str, list[str]]:
     """The text, and a sentence for each loss.
 
-    A transcript with a header becomes an object: the keys of the header, and its messages under `messages`."""
+    A transcript with a header becomes an object with the keys of the header, and its messages under `messages`."""
     losses: list[str] = []
     documents: list[str] = []
     for number, group in groupby(messages, lambda message: message.transcript):
@@ -34,7 +34,7 @@ def write_json(messages: Iterable[Writable], transcripts: Sequence[WritableTrans
 
 
 def _header(number: int, transcripts: Sequence[WritableTranscript]) -> dict[str, object]:
-    """The header of a transcript as read, or the disclosed part of it."""
+    """The header of a transcript as it was read, or the disclosed part of it."""
     for transcript in transcripts:
         if transcript.number != number:
             continue
@@ -49,7 +49,7 @@ def _with_header(header: dict[str, object], array: str) -> str:
 
 
 def _encoded(value: object) -> str:
-    """Encode a value as JSON; `JsonText` stays as it is."""
+    """Encode a value as JSON. `JsonText` stays as it is."""
     if isinstance(value, JsonText):
         return str(value)
     if isinstance(value, dict):
@@ -87,7 +87,7 @@ def _as_object(message: Writable, losses: list[str]) -> dict[str, object]:
 
 
 def _is_plain_call(message: Writable) -> bool:
-    """True if `tool_call` can represent a call completely."""
+    """True if `tool_call` can represent the call completely."""
     return (
         message.role == "assistant"
         and message.ending == "call"
@@ -107,7 +107,7 @@ def _tool_call(message: Writable) -> dict[str, object]:
 
 
 def _content(message: Writable) -> str:
-    """The body; parts that no rule maps stay parts, so that they stay hidden."""
+    """The body as JSON. Parts that no rule maps stay parts, so that they stay hidden."""
     if message.message_kind == "unknown":
         value = _value(message)
         listed = f"[{message.body}]"
@@ -118,7 +118,7 @@ def _content(message: Writable) -> str:
 
 
 def _has_marks(text: str, role: str) -> bool:
-    """True if a reader divides the text at control tokens or at the marks of a template."""
+    """True if a reader would split the text at control tokens or template marks."""
     data = text.encode("utf-8", "replace")
     whole = [Piece(0, len(data), Coding.PLAIN)]
     return may_be_split(data) and bool(split_content(whole, lambda start, end: data[start:end], role))
@@ -140,7 +140,7 @@ def _routing(message: Writable) -> dict[str, object]:
 
 
 def _extra(message: Writable, losses: list[str]) -> dict[str, object]:
-    """Other attributes, except names with a different meaning here."""
+    """The extra attributes, except those whose names have another meaning here."""
     kept: dict[str, object] = {}
     for key, value in message.extra.items():
         if is_known_key(key):

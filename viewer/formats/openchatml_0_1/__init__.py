@@ -1,1 +1,1 @@
-"""OpenChatML 0.1: reader and writer."""
+"""Reader and writer of OpenChatML 0.1."""

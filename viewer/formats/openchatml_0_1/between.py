@@ -1,4 +1,4 @@
-"""Text between the frames of OpenChatML 0.1: edges of transcripts, stray text, fill-in-the-middle, files."""
+"""Read what is between the frames of OpenChatML 0.1: transcript edges, stray text, fill-in-the-middle, files."""
 
 from __future__ import annotations
 
@@ -9,37 +9,37 @@ from viewer.reading.recorder import Recorder
 from viewer.rules.structure import W_MARKER_IN_BODY, W_STOP_REDUNDANT
 
 FILL_IN = {"fim_prefix": "user", "fim_middle": "assistant", "fim_suffix": "user"}
-"""The marks of fill-in-the-middle, and the roles after them."""
+"""The marks of fill-in-the-middle, and the role of the text after each."""
 
 _EDGES = {b"[BOS]": "begin", b"[EOS]": "end", b"<|endoftext|>": "end"}
 _SHORT_EDGES = {b"<s>": "begin", b"</s>": "end"}
-"""In files and fill-ins these are text, because HTML contains them."""
+"""In files and fill-ins, these are text, because HTML contains them."""
 _MARKS = {f"<|{name}|>".encode(): name for name in ("im_start", "im_end", "file_separator", *FILL_IN)}
 _BETWEEN = TokenSet({**_EDGES, **_SHORT_EDGES, **_MARKS})
 _INSIDE = TokenSet({**_EDGES, **_MARKS})
 MEANT_OUTSIDE = frozenset(spelling.decode() for spelling in (*_EDGES, *_MARKS))
-"""Tokens that are not text in a file or a fill-in."""
+"""Tokens that never count as text in a file or a fill-in."""
 
 
 class Outside:
-    """Reader of everything except the frames. Text is stray, or the first file, until a mark decides."""
+    """Reads everything except frames. Until a mark decides, text may be stray or the first file."""
 
     def __init__(self, record: Recorder) -> None:
         self._record = record
         self._part: Part | None = None
-        """The current file, or piece of a fill-in."""
+        """The current file or piece of a fill-in."""
         self._text = _text_at(0)
         self._fresh = True
-        """True if nothing of the current transcript was read."""
+        """True if nothing of the current transcript was read yet."""
         self._ended = False
-        """True if the current transcript was closed: the next message begins another."""
+        """True if the current transcript was closed, so that the next message begins another one."""
         self._framed = False
         """True if the current transcript has frames, so that `<|file_separator|>` has no meaning."""
         self._files = 0
         self._filled = ""
         """The name of the last piece of the current fill-in that was a message."""
         self._next = ""
-        """The mark that ends the current piece, if it belongs to a fill-in."""
+        """The mark that ends the current piece, if that belongs to a fill-in."""
 
     @property
     def is_text(self) -> bool:
@@ -56,7 +56,7 @@ class Outside:
         (self._part or self._text).add(data, at)
 
     def nested(self, text: bytes, token: Token) -> None:
-        """Add a token without a meaning in a file or a fill-in: it is text."""
+        """Add a token as text, because it has no meaning in a file or a fill-in."""
         self.add(text, token.start)
         self.settle()
         number = self._part.number if self._part else None
@@ -74,7 +74,7 @@ class Outside:
             self._edge(token)
 
     def settle(self) -> None:
-        """Announce everything that was added."""
+        """Report everything that was added."""
         if self._part:
             self._part.announce(self._record)
 
@@ -85,7 +85,7 @@ class Outside:
         self._framed = True
 
     def end_frame(self, at: int) -> None:
-        """Handle the end of a frame; text begins here."""
+        """Handle the end of a frame, where text begins."""
         self._text = _text_at(at)
 
     def close(self) -> None:
@@ -120,7 +120,7 @@ class Outside:
         self._record.report(W_STOP_REDUNDANT, None, token.start, token.end)
 
     def _leave(self, at: int, *, exactly_at: int | None = None) -> None:
-        """End the current part or text; new text begins at this offset."""
+        """End the current part or text. New text begins at this offset."""
         part, text = self._part, self._text
         self._part, self._text = None, _text_at(at)
         if part:
@@ -133,7 +133,7 @@ class Outside:
             self._record.stray(text.first, text.end)
 
     def _note_fill_in(self, part: Part, next_fill_in: int | None) -> None:
-        """Note the end of a piece. An empty piece of a fill-in is not a message, so its mark is kept as text outside
+        """Handle the end of a piece. An empty piece of a fill-in is not a message, so its mark is kept as text outside
         any message."""
         mark = part.header.name or ""
         if not mark.startswith("fim."):
@@ -170,7 +170,7 @@ class Outside:
         self._part = Part(_file_header(self._files), token.start, token.end, Begins.AFTER_LINE_END)
 
     def _first_file(self, text: Part) -> None:
-        """Convert the text before the first separator to a file."""
+        """Turn the text before the first separator into a file."""
         start = text.piece().start
         self._begin_item(start)
         self._files += 1

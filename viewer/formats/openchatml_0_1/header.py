@@ -1,4 +1,4 @@
-"""Header line of an OpenChatML 0.1 frame (`role name=Eric`), and the names that calls and outputs carry in JSON."""
+"""Read the header line of an OpenChatML 0.1 frame (`role name=Eric`), and the name in the JSON of a call or output."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from viewer.rules.structure import W_ATTRIBUTE_UNKNOWN
 
 ROLES = frozenset({"system", "tool", "user", "assistant"})
 LONGEST_PLAUSIBLE = 512
-"""The maximum length of a header that may end an open message."""
+"""The maximum length of a header that can end an open message."""
 LONGEST_NAME = 512
 
 _WORD = re.compile(rb"[^ \t\r\n]+")
@@ -24,11 +24,11 @@ _PLAUSIBLE = re.compile(rb"[ \t]*(?:system|tool|user|assistant)(?:[ \t]+name=[^ 
 _RESTRICTING_INTENTS = frozenset({"debug", "status"})
 _UNSAFE_IN_NAME = re.compile(r"[\s\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _VALUES = json.JSONDecoder(strict=False, parse_int=len, parse_float=len, parse_constant=len)
-"""Only strings are needed: numbers are not converted."""
+"""Does not convert numbers, because only strings are needed."""
 
 
 class Head(Struct):
-    """The content of a header line, shared by the messages of its frame."""
+    """The content of a header line, which the messages of its frame share."""
 
     role: str = ""
     name: str | None = None
@@ -37,17 +37,17 @@ class Head(Struct):
     extra: dict[str, str] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     rest: int = 0
-    """The start of text that is not part of the header."""
+    """Where the text begins that is not part of the header."""
     words_end: int = 0
-    """The end of its last word."""
+    """Where the last word ends."""
     complete: bool = True
-    """True if its newline was read."""
+    """True if the newline at its end was read."""
     name_at: int = 0
-    """The position for a `name=`: after the role."""
+    """Where a `name=` belongs: after the role."""
 
     @property
     def malformed(self) -> bool:
-        """True if it has an E-PARSE-HEADER."""
+        """True if the header has an E-PARSE-HEADER."""
         return any(problem.rule is E_PARSE_HEADER for problem in self.problems)
 
     def header(self) -> Header:
@@ -71,12 +71,12 @@ class _Word(Struct, frozen=True, gc=False):
 
 
 def read_head(line: bytes, at: int) -> Head:
-    """Read a whole header line without its newline; `at` is its offset in the input."""
+    """Read a whole header line, given without its newline. `at` is its offset in the input."""
     return _Reading(line, at).whole()
 
 
 def read_broken_head(line: bytes, at: int) -> Head:
-    """Read a header without a newline: role and attributes as far as possible, the rest is body."""
+    """Read a header without a newline: role and attributes as far as possible. The rest is body."""
     return _Reading(line, at).broken()
 
 
@@ -97,7 +97,7 @@ def _may_become_role(line: bytes) -> bool:
 
 
 def name_in_json(text: bytes) -> str | None:
-    """The `name` of a call or an output, if its JSON is readable and the name is valid in a header."""
+    """The `name` of a call or output, if its JSON is readable and the name is valid in a header."""
     try:
         value = _VALUES.decode(text.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
@@ -109,7 +109,7 @@ def name_in_json(text: bytes) -> str | None:
 
 
 class _Reading:
-    """Reader of one header line, word by word."""
+    """Reads one header line, word by word."""
 
     def __init__(self, line: bytes, at: int) -> None:
         self._words = [_Word(match[0], at + match.start(), at + match.end()) for match in _WORD.finditer(line)]
@@ -160,7 +160,7 @@ class _Reading:
 
     def _finish(self) -> Head:
         """Finish the header. `to=` and a hiding `intent=` keep their usual effect, so that nothing is shown by
-        mistake."""
+        accident."""
         head, given = self._head, self._given
         head.name = given.pop("name", None)
         head.recipient = given.pop("to", None) or None

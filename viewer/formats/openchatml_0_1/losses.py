@@ -1,4 +1,4 @@
-"""Losses of a conversion to OpenChatML 0.1: counted while writing, reported as sentences."""
+"""Losses of a conversion to OpenChatML 0.1, counted while writing and reported as sentences."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from viewer.formats.writing import Writable
 
 
 class Loss(Enum):
-    """A loss of a message; the value ends the sentence."""
+    """What a message can lose. The value is the end of the sentence."""
 
     CALL_ID = "call ids have no equivalent and were dropped"
     DEVELOPER = "the role developer was written as system"
@@ -32,7 +32,7 @@ class Loss(Enum):
 
 
 class Said(Struct, frozen=True):
-    """The properties that a reader recovers from the written part."""
+    """What a reader recovers from the written part."""
 
     channel: str | None = None
     intent: str | None = None
@@ -42,7 +42,7 @@ class Said(Struct, frozen=True):
 
 
 class Losses:
-    """The number of messages per loss."""
+    """Counts the messages with each loss."""
 
     def __init__(self) -> None:
         self._messages: Counter[Loss] = Counter()
@@ -52,7 +52,7 @@ class Losses:
         self._messages.update(set(losses))
 
     def add_common(self, message: Writable) -> None:
-        """Add the losses that are common to all kinds of messages."""
+        """Add the losses that any kind of message can have."""
         if message.call_id is not None:
             self.add(Loss.CALL_ID)
         if message.role == "developer":
@@ -61,7 +61,7 @@ class Losses:
             self.add(Loss.ROLE)
 
     def add_unsaid(self, message: Writable, said: Said) -> None:
-        """Add the losses of a message compared to its written part."""
+        """Add what the written part of a message lost compared to the message."""
         if message.channel_given not in (None, "final", said.channel):
             self.add(Loss.CHANNEL)
         if message.intent not in (None, said.intent):

@@ -1,4 +1,4 @@
-"""Write one message as a part of an OpenChatML 0.1 frame: its kind, its header line, and its text."""
+"""Write one message as a part of an OpenChatML 0.1 frame: its kind, header line, and text."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from viewer.syntax.json_text import check_json
 
 SPACE = " \t\r\n"
 ASIDE = frozenset({"injected", "subagent", "replayed", "notice"})
-"""Kinds of text that a speaker did not write: an intent that is never displayed keeps it hidden."""
+"""Kinds of text that no speaker wrote. An intent that is never displayed keeps them hidden."""
 _HIDING_INTENTS = ("debug", "status")
 _PREAMBLE_ENDINGS = frozenset(ending.value for ending in PREAMBLE_ENDINGS)
 
 
 class Kind(Enum):
-    """The kind of a part; the value is the mark of JSON parts."""
+    """The kind of a part. For JSON parts, the value is the mark."""
 
     TEXT = "text"
     THOUGHT = "thought"
@@ -43,7 +43,7 @@ class Written(Struct, frozen=True, gc=False):
 
 
 def write_part(message: Writable, losses: Losses) -> Written:
-    """Write the message as a part, and note its losses."""
+    """Write the message as a part, and count its losses."""
     kind = _kind(message)
     losses.add_common(message)
     refuse_tokens(message, _tokens(message))
@@ -95,7 +95,7 @@ def _is_preamble(message: Writable) -> bool:
 
 
 def _tokens(message: Writable) -> frozenset[str]:
-    """Strings in this body that would be read as tokens; the marks of system messages are part of their text."""
+    """The strings in this body that would be read as tokens. The marks in a system message are part of its text."""
     marks = () if message.role == "system" else MARKS.get(message.role, ())
     return frozenset(f"<|{name}|>" for name in ("im_start", "im_end", *marks))
 
@@ -168,7 +168,7 @@ def _json(message: Writable, losses: Losses) -> str:
 
 
 def _names(body: str, tool: str | None, *, of_frame: bool = False) -> bool:
-    """True if the JSON names this tool in the way of OpenChatML 0.1."""
+    """True if the JSON names this tool as OpenChatML 0.1 does."""
     if tool is None:
         return True
     name = name_in_json(body.encode("utf-8", "replace"))
@@ -201,7 +201,7 @@ def _name(message: Writable, kind: Kind) -> str | None:
 
 
 def _attributes(message: Writable, losses: Losses) -> list[tuple[str, str]]:
-    """The given attributes, and those that keep a hidden message of a user hidden."""
+    """The attributes of the message, and those that keep a hidden user message hidden."""
     said_otherwise = {"name", *(THOUGHTS if message.role == "system" else ())}
     extra = [(key, value) for key, value in message.extra.items() if key not in said_otherwise]
     attributes = [(key, value) for key, value in extra if not ("=" in key or _is_unsayable(f"{key}={value}"))]

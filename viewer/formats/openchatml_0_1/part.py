@@ -1,4 +1,4 @@
-"""One message of OpenChatML 0.1 during reading: the start and end of its body, and its announcement."""
+"""`Part`: one message of OpenChatML 0.1 while it is being read, with the start and end of its body."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from viewer.reading.template_marks import MarkPair
 
 SPACE = b" \t\r\n"
 LONGEST_KEPT = 1024 * 1024
-"""No name is read from longer JSON."""
+"""In bytes. No name is read from longer JSON."""
 _TAG_END = re.compile(rb"[<>\n]")
 
 
@@ -22,13 +22,13 @@ class Begins(Enum):
     AFTER_LINE_END = "after-line-end"
     """After a leading line end, which is layout."""
     AFTER_TAG = "after-tag"
-    """At the first nonblank character after the attributes of its tag."""
+    """At the first nonblank character after the attributes of the tag."""
     AT_TEXT = "at-text"
     """At the first nonblank character."""
 
 
 class Part:
-    """A message during reading; it is announced when it is certain to be one."""
+    """A message while it is being read. It is reported once it is certain to be a message."""
 
     def __init__(
         self,
@@ -45,10 +45,10 @@ class Part:
         self.header = header
         self.span_start = span_start
         self.at = at
-        """The start of its bytes."""
+        """Where its bytes start."""
         self.begins = begins
         self.certain = certain
-        """True if it is a message even when it is empty."""
+        """True if it is a message even if it is empty."""
         self.broke_out = broke_out
         self.kept: bytearray | None = None
         """The JSON of a call or an output, if it is short enough."""
@@ -89,7 +89,7 @@ class Part:
                 self.kept = None
 
     def piece(self) -> Piece:
-        """Its body so far."""
+        """The body so far."""
         start = self._start()
         return Piece(start, max(start, self.end), Coding.PLAIN)
 
@@ -108,7 +108,7 @@ class Part:
         return self.certain or self.first is not None
 
     def announce(self, record: Recorder) -> None:
-        """Announce its current state."""
+        """Report its current state."""
         if not self.is_message:
             return
         if self.number is None:
@@ -118,7 +118,7 @@ class Part:
         self._reported = self.end
 
     def close(self, record: Recorder, end: int, stop: Span | None = None) -> None:
-        """Settle it; `end` is the end of the whole message."""
+        """Close the message. `end` is the end of the whole message."""
         self.announce(record)
         if self.number is not None:
             record.close(self.number, self.ending, end, [self.piece()], stop=stop, header=self.header)

@@ -1,6 +1,6 @@
-"""Parts of an OpenChatML 0.1 frame: thought blocks, calls, outputs and runs of text, each a separate message.
+"""Read the parts of an OpenChatML 0.1 frame: thought blocks, calls, outputs and text, each a separate message.
 
-Bodies are kept as spans. Only the JSON of the current call or output is kept, for the name in it."""
+Bodies are only spans. The JSON of the current call or output is kept, to read the name in it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MARKS: dict[str, tuple[str, ...]] = {
     "user": ("function_output",),
     "system": ("function_list", *THOUGHTS),
 }
-"""The marks with a meaning in the frames of a role; elsewhere they are text."""
+"""The marks that have a meaning in frames of each role. Elsewhere, they are text."""
 
 
 def token_set(*names: str) -> TokenSet:
@@ -59,20 +59,20 @@ class Frame:
         self.head = head
         self.start = start
         self.body = body
-        """The start of its body."""
+        """Where the body starts."""
         self.broke_out = broke_out
         self._parts: list[Part] = []
         self._unclosed: list[str] = []
-        """Thought blocks in which something else began before they were closed: later text may still belong to them."""
+        """Unclosed thought blocks in which something else has begun. Later text may still belong to them."""
         self._has_text = False
-        """True if a part of it is text."""
+        """True if it has a text part."""
         self._unclosed_kinds: Counter[str] = Counter()
         self._flags: dict[str, str] = {}
         self._list_at: int | None = None
-        """The start of the current list of tools."""
+        """Where the current list of tools starts."""
         self._header = head.header()
         self.tokens = _PLAIN_TOKENS if self._header.malformed else _TOKENS.get(head.role, _PLAIN_TOKENS)
-        """The tokens that are not plain text in its body."""
+        """The tokens that are not plain text in the body."""
         self._part = Part(self._header, start, body, broke_out=broke_out)
         self._template = TemplateBlocks(self)
 
@@ -82,7 +82,7 @@ class Frame:
         self._part.add(data, at)
 
     def nested(self, text: bytes, token: Token) -> None:
-        """Add a token without a meaning here: it is text."""
+        """Add a token as text, because it has no meaning here."""
         self.add(text, token.start)
         self._announce()
         self.record.report(W_MARKER_IN_BODY, "nested", token.start, token.end, self._part.number)
@@ -101,18 +101,18 @@ class Frame:
             self._begin(token)
 
     def settle(self) -> None:
-        """Announce everything that was added."""
+        """Report everything that was added."""
         self._announce()
 
     @property
     def is_prompt(self) -> bool:
-        """True if the frame is only the beginning of an answer."""
+        """True if the frame is only the prompt for an answer."""
         empty = not self._parts and not self._part.is_message
         return empty and self.head.role == "assistant" and not self._header.malformed
 
     @property
     def hides(self) -> bool:
-        """True if a frame that begins now, while this one is unclosed, begins inside hidden content."""
+        """True if a frame that began now, while this one is unclosed, would begin inside hidden content."""
         if not self.head.complete and not self._part.is_message:
             return False
         part = self._part
@@ -120,7 +120,7 @@ class Frame:
         return bool(self._unclosed) or not is_user_safe(now)
 
     def finish(self, ending: Ending, end: int, stop: Span | None = None) -> int | None:
-        """End the frame and settle its messages; return the number of the last one."""
+        """End the frame, close its messages, and return the number of the last one."""
         if self._is_thought and stop and not self._template.is_open:
             self._miss_end(stop[0])
         self._template.finish(stop[0] if stop else end)
@@ -137,7 +137,7 @@ class Frame:
 
     @property
     def header(self) -> Header:
-        """The header of its text."""
+        """The header of the text in the frame."""
         return self._header
 
     @property
@@ -147,7 +147,7 @@ class Frame:
 
     @property
     def parts(self) -> list[Part]:
-        """The ended parts."""
+        """The parts that have ended."""
         return self._parts
 
     @property
@@ -156,13 +156,13 @@ class Frame:
         return self._part.header.channel is not Channel.FINAL
 
     def begin_block(self, part: Part, at: int) -> None:
-        """Begin another part with a mark at this offset."""
+        """Begin a new part with a mark at this offset."""
         self._leave_part(at)
         part.broke_out = self.broke_out or bool(self._unclosed)
         self._part = part
 
     def end_block(self, end: int) -> None:
-        """End the current part; text begins at this offset."""
+        """End the current part. Text begins at this offset."""
         self._end_part()
         self._part = Part(self._header, self.start, end, Begins.AT_TEXT, broke_out=self._part.broke_out)
 
@@ -212,8 +212,8 @@ class Frame:
         )
 
     def _output_header(self) -> Header:
-        """The header of an output, also where a program put it into a user frame. The name in the JSON counts; that of
-        the frame is kept as an extra attribute."""
+        """The header of an output, even in a user frame, where some programs put it. The name in the JSON counts; that
+        of the frame is kept as an extra attribute."""
         given = self.head.name
         return replace(
             self._header,
@@ -241,14 +241,14 @@ class Frame:
             self._withdraw_text(kind, token)
 
     def _close_blocks(self, kind: str) -> None:
-        """Close the nearest open block of this kind and every block inside it."""
+        """Close the innermost open block of this kind and every block inside it."""
         closed = ""
         while closed != kind:
             closed = self._unclosed.pop()
             self._unclosed_kinds[closed] -= 1
 
     def _withdraw_text(self, kind: str, token: Token) -> None:
-        """Handle a mark that closes nothing: the text before it was a thought."""
+        """Handle a mark that closes nothing, which means that the text before it was a thought."""
         part = self._part
         part.header = _thought_header(self._header, kind)
         part.certain = True
@@ -283,9 +283,9 @@ class Frame:
             self._has_text |= self._part.header.channel is Channel.FINAL
 
     def _complete_header(self) -> list[Part]:
-        """Add facts that are only known now: the name in the JSON, the flags of a system message, a missing tool name.
+        """Add what is known only now: the name in the JSON, the flags of a system message, a missing tool name.
 
-        Return the other calls or replies between the same marks."""
+        Return any further calls or replies between the same marks."""
         part = self._part
         others: list[Part] = []
         if part.block is not None:

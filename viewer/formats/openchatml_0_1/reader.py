@@ -1,7 +1,6 @@
-"""OpenChatML 0.1 reader: frames between `<|im_start|>` and `<|im_end|>`, fill-in-the-middle and multi-file sequences.
+"""Reader of OpenChatML 0.1: frames of `<|im_start|>` and `<|im_end|>`, fill-in-the-middle, multi-file sequences.
 
-`header.py` reads header lines, `parts.py` the inside of a frame, `between.py` the text between frames, and `writer.py`
-writes."""
+`header.py` reads header lines, `parts.py` the inside of a frame, and `between.py` the text between frames."""
 
 from __future__ import annotations
 
@@ -28,19 +27,19 @@ LONGEST_HEADER = 64 * 1024
 
 _ALL_MARKS = tuple(mark for marks in MARKS.values() for mark in marks)
 _IN_HEADER = token_set("im_start", "im_end", "file_separator", *FILL_IN, *_ALL_MARKS)
-"""No header continues after one of these."""
+"""Each of these ends a header."""
 
 
 class OpenChatML01Reader:
-    """A state machine; each state is a method that returns True to continue."""
+    """A state machine. Each state is a method that returns True to continue."""
 
     def __init__(self, record: Recorder, options: ReadOptions) -> None:
         self._record = record
         self._window = Window()
         self._at = 0
-        """Everything before this offset was read."""
+        """Everything before this offset has been read."""
         self._scan = 0
-        """Nothing that ends the current header line begins before this offset."""
+        """How far the search for the end of the current header line has got."""
         self._outside = Outside(record)
         self._frame: Frame | None = None
         self._frame_start = 0
@@ -142,7 +141,7 @@ class OpenChatML01Reader:
         return line.split() == words
 
     def _break_header(self, end: int) -> None:
-        """End a header without a newline; the text from here on is body."""
+        """End a header without a newline. The text from here on is body."""
         head = read_broken_head(self._window.text(self._at, end), self._at)
         rest = self._window.text(head.rest, end)
         self._open(head, head.rest).add(rest, head.rest)

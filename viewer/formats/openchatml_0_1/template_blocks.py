@@ -1,4 +1,4 @@
-"""Thoughts, calls, and replies between the marks of a chat template, as parts of a ChatML frame."""
+"""Read blocks between chat template marks (thoughts, calls, replies) as parts of a ChatML frame."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class BlockFrame(Protocol):
 
     @property
     def header(self) -> Header:
-        """The header of its text."""
+        """The header of the text in the frame."""
 
     @property
     def part(self) -> Part:
@@ -33,7 +33,7 @@ class BlockFrame(Protocol):
 
     @property
     def parts(self) -> list[Part]:
-        """The ended parts."""
+        """The parts that have ended."""
 
     @property
     def is_special(self) -> bool:
@@ -43,14 +43,14 @@ class BlockFrame(Protocol):
         """Add text to the current part."""
 
     def begin_block(self, part: Part, at: int) -> None:
-        """Begin another part with a mark at this offset."""
+        """Begin a new part with a mark at this offset."""
 
     def end_block(self, end: int) -> None:
-        """End the current part; text begins at this offset."""
+        """End the current part. Text begins at this offset."""
 
 
 class TemplateBlocks:
-    """Reader of marks in order. The outermost pair decides, and marks nest by their pair."""
+    """Reads marks in order. Marks nest by pair, and the outermost pair decides."""
 
     def __init__(self, frame: BlockFrame) -> None:
         self._frame = frame
@@ -60,7 +60,7 @@ class TemplateBlocks:
         self._is_late = False
         """True if the current thought follows shown text."""
         self._is_head = True
-        """True if only whitespace separates this position from the start of the line or a mark."""
+        """True if only whitespace precedes this position after the start of a line or a mark."""
         self._quoted: Counter[str] = Counter()
         self._first_said = 0
         """The index of the first part after the last thought."""
@@ -72,12 +72,12 @@ class TemplateBlocks:
         return self._pair is not None
 
     def skip(self, data: bytes) -> None:
-        """Note text of the current part."""
+        """Record that the current part has this text."""
         line = data.rpartition(b"\n")
         self._is_head = (self._is_head or bool(line[1])) and not line[2].strip(SPACE)
 
     def take(self, text: bytes, token: Token) -> None:
-        """Handle the next mark, or inside a block any token."""
+        """Handle the next mark or, inside a block, any token."""
         mark = mark_of(text, (token.start, token.end)) if token.name == "template" else None
         if self._pair is not None:
             self._inside(text, token, mark, self._pair)
@@ -145,7 +145,7 @@ class TemplateBlocks:
         self._is_late = False
 
     def _unmatched(self, text: bytes, mark: Mark) -> None:
-        """Handle a closing mark without its block: the text before it is hidden."""
+        """Handle a closing mark without a block, which hides the text before it."""
         frame = self._frame
         pair = next((pair for pair in mark.closes if not pair.shared_close), None)
         if pair and self._quoted[pair.name]:
@@ -167,7 +167,7 @@ class TemplateBlocks:
 
 
 def complete_block(part: Part, record: Recorder) -> list[Part]:
-    """Fill in facts from the whole text of a block: tool, call id, and type. Return the calls after the first."""
+    """Fill in what the whole text of a block states: tool, call id, and type. Return the calls after the first."""
     kept = bytes(part.kept) if part.kept else b""
     pair, part.kept = part.block, None
     if pair is None or pair.kind is MarkKind.THOUGHT:
@@ -181,7 +181,7 @@ def complete_block(part: Part, record: Recorder) -> list[Part]:
         if len(found) > 1:
             _place(each, part.at, kept, call)
         if is_call and call.is_json and not call.name:
-            for known in parts[announced:index]:  # in their order: that gives them their numbers
+            for known in parts[announced:index]:  # in order, because this assigns their numbers
                 known.announce(record)
             announced = index
             record.report(E_CALL_SCHEMA, "missing-argument", each.piece().start, each.piece().end, each.number)
@@ -215,7 +215,7 @@ def _next_part(part: Part) -> Part:
 
 
 def _place(part: Part, at: int, kept: bytes, call: CallText) -> None:
-    """Set the span of one of several calls or replies; `at` is the start of the kept bytes."""
+    """Set the span of one of several calls or replies. `at` is the offset of the kept bytes."""
     low, high = call.whole or call.body
     text = kept[low:high]
     part.first = at + low + len(text) - len(text.lstrip(SPACE))

@@ -1,17 +1,17 @@
-"""Write messages of any format as OpenChatML 0.1, with sentences on the losses.
+"""Write messages of any format as OpenChatML 0.1, with a sentence for each loss.
 
-Text -> model -> text gives the same text for canonical input:
+Reading and writing canonical text gives the same text:
 
-- each transcript begins with `[BOS]` and ends with `[EOS]` and a newline; its items are joined by one newline;
-- a frame is `<|im_start|>role`, then ` name=…` and further attributes, a newline, its parts joined by one newline,
-  and `<|im_end|>`;
-- consecutive messages with the same header line share one frame if they are thought blocks, calls or outputs, or a
-  text after a thought block; a text after a text or after JSON begins a new frame; an empty text has a separate one;
-- a thought block is `<|start_reason|>text<|end_reason|>`; a call is `<|function_call|>`, a newline and JSON, an output
-  likewise;
-- a fill-in is `<|fim_prefix|>…<|fim_middle|>…<|fim_suffix|>…` in one run; a file is `<|file_separator|>`, a newline
-  and its text, also for the first file, and files come before frames;
-- there is no whitespace at the end of a text or around JSON.
+- each transcript begins with `[BOS]` and ends with `[EOS]` and a newline; its items are separated by a newline;
+- a frame is `<|im_start|>role`, then ` name=…` and other attributes, a newline, its parts separated by a newline, and
+  `<|im_end|>`;
+- consecutive messages with the same header line share a frame if they are thought blocks, calls or outputs, or a text
+  after a thought block; a text after another text or after JSON begins a new frame; an empty text has its own frame;
+- a thought block is `<|start_reason|>text<|end_reason|>`; a call is `<|function_call|>`, a newline and JSON; an output
+  is similar;
+- a fill-in is `<|fim_prefix|>…<|fim_middle|>…<|fim_suffix|>…` without breaks; a file, even the first one, is
+  `<|file_separator|>`, a newline and its text; files come before frames;
+- no whitespace follows a text or surrounds JSON.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _MOST_EMPTY_FILES = 1000
 
 
 def write_openchatml_0_1(messages: Iterable[Writable]) -> tuple[str, list[str]]:
-    """The text, and its losses; a message that cannot be represented raises `RefusedError`."""
+    """The text, and a sentence for each loss. A message that cannot be represented raises `RefusedError`."""
     writer = _Writer()
     for message in messages:
         writer.write(message)
@@ -39,7 +39,7 @@ def write_openchatml_0_1(messages: Iterable[Writable]) -> tuple[str, list[str]]:
 
 
 class _Writer:
-    """Writer of frames, files and fill-ins of transcripts."""
+    """Writes the frames, files and fill-ins of transcripts."""
 
     def __init__(self) -> None:
         self.text: list[str] = []
@@ -50,7 +50,7 @@ class _Writer:
         self._files = 0
         self._frame: list[Written] = []
         self._fill_in: str | None = None
-        """The mark of the last written fill-in, if nothing followed it."""
+        """The mark of the last written fill-in, if nothing has followed it."""
         self._ragged = False
         """True if that fill-in ended in whitespace."""
 
@@ -104,7 +104,7 @@ class _Writer:
         self._framed = True
 
     def _joins(self, part: Written) -> bool:
-        """True if the part can join the frame of the last one."""
+        """True if the part can share a frame with the previous one."""
         if not self._frame or self._frame[-1].line != part.line:
             return False
         last = self._frame[-1]
@@ -123,7 +123,7 @@ class _Writer:
         return 0 < int(found[1]) - self._files_before() <= _MOST_EMPTY_FILES
 
     def _files_before(self) -> int:
-        """The number of files so far; text before the first separator is a file, too."""
+        """The number of files so far. Text before the first separator is also a file."""
         return self._files or int(not self._empty)
 
     def _write_file(self, message: Writable) -> None:
@@ -157,7 +157,7 @@ class _Writer:
         self._fill_in, self._ragged = mark, message.body.rstrip(SPACE) != message.body
 
     def _enter_file(self, number: str) -> None:
-        """Enter the file of a fill-in; a file may contain only fill-ins."""
+        """Enter the file of a fill-in. A file may contain only fill-ins."""
         if self._framed or not re.fullmatch("[1-9][0-9]{0,8}", number):
             return
         if 0 < int(number) - self._files_before() <= _MOST_EMPTY_FILES:

@@ -1,1 +1,1 @@
-"""Logs of model servers: prompts and outputs, read through the templates of the models."""
+"""Logs of model servers: prompts and outputs, read with the chat templates of the models."""

@@ -1,4 +1,4 @@
-"""Read a logged prompt with its output through the template of the model."""
+"""Read logged prompts and outputs (answers) with the chat template of the model."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ _THOUGHT_ENDS = tuple(
 
 
 class Reading(Struct):
-    """The messages of a text."""
+    """The messages read from a text."""
 
     text: SourceText
     messages: list[Message] = field(default_factory=list)
     found: list[Found] = field(default_factory=list)
     strays: list[Span] = field(default_factory=list)
     goes_on: bool = False
-    """True if a completion continues an answer at the end."""
+    """True if the text ends in an answer that a completion continues."""
     prompt_length: int = 0
     is_known: bool = True
     """False if no template was found."""
 
     @property
     def has_output(self) -> bool:
-        """True if it holds more than the prompt."""
+        """True if there is more than the prompt."""
         return len(self.text.data) > self.prompt_length
 
 
@@ -61,7 +61,7 @@ def read_request(prompt: list[Segment], output: list[Segment], *, is_cut: bool, 
 
 
 def read_output(output: list[Segment], options: ReadOptions) -> Reading:
-    """Read an output without its prompt: it could begin inside a thought, so only marks settle it."""
+    """Read an output without its prompt. It could begin inside a thought, so only marks decide what it is."""
     data = SourceText(output).data
     start = output[0].span(0, 0)[0]
     if b"<|message|>" in data and b"<|channel|>" in data:
@@ -110,7 +110,7 @@ def _read(text: SourceText, format: str, options: ReadOptions) -> Reading:
 
 
 def _unread(texts: list[list[Segment]]) -> Reading:
-    """The texts as hidden messages."""
+    """These texts as hidden messages."""
     text = SourceText([segment for segments in texts for segment in segments])
     reading = Reading(text, is_known=False)
     at = 0

@@ -1,4 +1,4 @@
-"""Write requests as conversations: if a request extends an earlier one, only what is new is a message that was said."""
+"""Relate logged requests as conversations: if one extends an earlier one, only new messages count as said."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from viewer.rules.errors import E_STREAM_TRUNCATED
 from viewer.rules.notes import I_OPEN_PROMPT, I_TEMPLATE_UNKNOWN
 
 MOST_KNOWN = 4096
-"""Conversations that a later request may extend although others came in between."""
+"""The most conversations that a later request may extend after others came in between."""
 _SPACE = b" \t\r\n"
 _CUT_OFF = (I_OPEN_PROMPT, E_STREAM_TRUNCATED)
 
@@ -32,32 +32,32 @@ class Outcome(Struct, frozen=True):
     output_time: int | None = None
     is_prompt_cut: bool = False
     is_alternative: bool = False
-    """True for a further choice of the same request."""
+    """True for another choice of the same request."""
 
 
 class Conversation:
-    """What was written of the current conversation. Text is kept as hashes."""
+    """Writes requests, and remembers the current conversation as hashes of its text."""
 
     def __init__(self, record: Recorder) -> None:
         self._record = record
         self._said: list[bytes] = []
         self._rest: Counter[str] = Counter()
-        """Hidden messages after the last words that were said, by kind."""
+        """The hidden messages since something was last said, counted by kind."""
         self._prompt = b""
         self._answer: Span = (0, 0)
-        """The first and the last message of the last answer."""
+        """The first and last message of the last answer."""
         self._has_answer = False
         self._known: OrderedDict[bytes, Counter[str]] = OrderedDict()
-        """The hidden messages at the end of each conversation, by a hash of what was said in it."""
+        """The hidden messages at the end of each conversation, by a hash of what was said."""
         self._strays: list[Span] = []
         self._goes_on = False
-        """True if the last line had no record."""
+        """True if the last line held no record."""
         self._noted = False
 
     # Text outside records.
 
     def add_stray(self, line: bytes, at: int) -> None:
-        """Add a line without a record. Neighboring lines are one text."""
+        """Add a line without a record. Adjacent lines form one text."""
         bare = line.strip(_SPACE)
         if not bare:
             return
@@ -69,11 +69,11 @@ class Conversation:
         self._goes_on = True
 
     def end_stray(self) -> None:
-        """Begin another text with the next line without a record: a line in between is not part of that text."""
+        """End the current text, because a line in between is not part of it."""
         self._goes_on = False
 
     def add_unreadable(self, span: Span, literal: Literal) -> int:
-        """Write a record that cannot be read as a hidden message."""
+        """Write an unreadable record, as a hidden message."""
         self._begin_if_none(span)
         pieces = [Piece(*each.span(0, len(each.data)), each.coding) for each in literal.segments]
         where = (pieces[0].start, pieces[-1].end) if pieces else span
@@ -102,7 +102,7 @@ class Conversation:
     # Requests.
 
     def write(self, reading: Reading, span: Span, outcome: Outcome) -> None:
-        """Write a request with its output, if that is part of the reading."""
+        """Write a request, with its output if the reading has one."""
         keys = [self._key(reading, message) for message in reading.messages]
         boundary = self._boundary(reading)
         digest = _hash(reading.text.data[: reading.prompt_length])
@@ -131,18 +131,18 @@ class Conversation:
             self._record.report(I_TEMPLATE_UNKNOWN, None, *span, number + 1)
 
     def _replace_answer(self, has_answer: bool, outcome: Outcome) -> None:
-        """Handle a repeated prompt: it supersedes the last answer, unless both are choices of one request."""
+        """Handle a repeated prompt, which supersedes the last answer unless both are choices of one request."""
         is_retry = has_answer and self._has_answer and not outcome.is_alternative
         if is_retry and self._answer[0] <= self._answer[1]:
             self._record.supersede(*self._answer)
 
     def write_output(self, reading: Reading, span: Span, outcome: Outcome) -> None:
-        """Write an output whose place in a prompt is not known."""
+        """Write an output whose prompt is unknown."""
         self._begin_if_none(span)
         self._emit(reading, 0, 0, outcome)
 
     def _boundary(self, reading: Reading) -> int:
-        """The index of the first message of the output."""
+        """The index of the first message in the output."""
         for index, message in enumerate(reading.messages):
             end = message.pieces[-1].end if message.pieces else message.span[1]
             if end > reading.prompt_length:
@@ -158,8 +158,8 @@ class Conversation:
         return _after(reading, said[count - 1] + 1, boundary, self._rest.copy())
 
     def _resumed(self, reading: Reading, keys: list[bytes | None], boundary: int) -> int:
-        """The number of messages that an earlier conversation has, although another one came in between: they begin
-        its next transcript as repeated context."""
+        """How many messages come from an earlier conversation, after another one in between. They are repeated as
+        context at the start of its next transcript."""
         digest, found = b"", 0
         for index in range(boundary):
             key = keys[index]
@@ -180,7 +180,7 @@ class Conversation:
             self._known.popitem(last=False)
 
     def _key(self, reading: Reading, message: Message) -> bytes | None:
-        """What identifies words that were said; None for a hidden message."""
+        """A key that identifies what was said; None for a hidden message."""
         if not is_user_safe(message):
             return None
         text = b"".join(reading.text.data[piece.start : piece.end] for piece in message.pieces)
@@ -232,7 +232,7 @@ class Conversation:
 
 
 def _after(reading: Reading, index: int, boundary: int, rest: Counter[str]) -> int:
-    """The index after the hidden messages that the earlier request had at the same place."""
+    """The index after the hidden messages that the earlier request had in the same place."""
     while index < boundary and rest[kind := message_kind(reading.messages[index])] > 0:
         rest[kind] -= 1
         index += 1

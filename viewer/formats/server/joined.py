@@ -1,4 +1,4 @@
-"""Lines that a container runtime cut into several, joined again: the logs of Docker, and those of Kubernetes (CRI)."""
+"""Join lines that a container runtime split: logs of Docker and of Kubernetes (CRI)."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _CRI = lazy_regex(rb"\d{4}-\d\d-\d\dT[\d:.]{8,20}(?:Z|[+-]\d\d:\d\d) (stdout|std
 
 
 _WHOLE = lazy_regex(rb'(?<!\\)(?:\\\\)*\\n"')
-"""Matches every line of Docker that is whole."""
+"""Matches every complete Docker line."""
 
 
 class Part(Struct, frozen=True):
-    """One physical line of a line that was cut."""
+    """One physical line of a split line."""
 
     stream: str
     is_last: bool
@@ -31,34 +31,34 @@ class Part(Struct, frozen=True):
     line: bytes
     """The whole physical line."""
     at: int
-    """Its offset."""
+    """The offset of the physical line."""
     start: int
-    """The offset of the text in the line, or of the JSON string that holds it, with its quotes."""
+    """The offset in the line of the text, or of the quoted JSON string that holds it."""
     end: int
     in_json: bool
 
     def segment(self, raw: bytes, start: int) -> Segment:
-        """The text of a Python literal, which begins at an offset of the text."""
+        """The text of a Python literal that begins at this offset of the text."""
         if self.in_json:
             return of_python_in_json(raw, start, self.line[self.start : self.end], self.at + self.start)
         return of_python(raw, self.at + self.start + start)
 
     def letter(self, start: int) -> Segment:
-        """One character without escapes of Python."""
+        """One character, which is not a Python escape."""
         raw = self.text[start : start + 1]
         if self.in_json:
             return in_json(raw, start, self.line[self.start : self.end], self.at + self.start)
         return plain(raw, self.at + self.start + start)
 
     def span(self, start: int, end: int) -> Span:
-        """The place of a part of the text."""
+        """The input span of these bytes of the text."""
         if self.in_json:
             return self.at + self.start, self.at + self.end
         return self.at + self.start + start, self.at + self.start + end
 
 
 def part_of(line: bytes, at: int) -> Part | None:
-    """A line with the mark of a container runtime that says if it goes on; None for any other."""
+    """The part for a line that a container runtime marked as split or complete; None for any other line."""
     if line.startswith(b"{"):
         return _docker(line, at) if b'"stream"' in line else None
     found = _CRI.match(line)
@@ -81,16 +81,16 @@ def _docker(line: bytes, at: int) -> Part | None:
 
 
 class Joiner:
-    """The beginnings of lines that go on, by stream."""
+    """Collects the parts of split lines, by stream."""
 
     def __init__(self, longest: int) -> None:
         self._longest = longest
         self._open: dict[str, list[Part]] = {}
         self._sizes: dict[str, int] = {}
-        """The sum of the lengths of their texts, by stream."""
+        """The total length of their texts, by stream."""
 
     def take(self, line: bytes, at: int) -> list[Part] | None:
-        """The parts of a line that was cut and now ends; an empty list if it goes on; None for any other line."""
+        """The parts of a split line that ends here; an empty list if it continues; None for any other line."""
         is_whole = not self._open and line.startswith(b"{") and _WHOLE.search(line) is not None
         part = None if is_whole else part_of(line, at)
         if part is None or (part.is_last and part.stream not in self._open):
@@ -106,13 +106,13 @@ class Joiner:
         return self._open.pop(part.stream)
 
     def rest(self) -> list[list[Part]]:
-        """What never ended."""
+        """The parts of lines that never ended."""
         rest, self._open, self._sizes = [*self._open.values()], {}, {}
         return rest
 
 
 def joined_line(parts: Sequence[Part]) -> LogLine:
-    """One line of several parts."""
+    """One line made of several parts."""
     data = b"".join(part.text for part in parts)
     bounds = [0]
     for part in parts:
@@ -132,12 +132,12 @@ def joined_line(parts: Sequence[Part]) -> LogLine:
 
 
 def _inside(bounds: list[int], start: int, end: int) -> range:
-    """The numbers of the parts that contain a part of the whole text."""
+    """The numbers of the parts that overlap this range of the whole text."""
     return range(bisect_right(bounds, start, 1) - 1, bisect_left(bounds, end, 0, len(bounds) - 1))
 
 
 def _segments(parts: Sequence[Part], bounds: list[int], raw: bytes, start: int) -> Made:
-    """The text of a literal, cut where the line was cut. It ends before an escape that was cut and cannot be read."""
+    """The text of a literal, split where the line was. It ends before an escape that was split and is unreadable."""
     segments: list[Segment] = []
     end = start + len(raw)
     runs = [(start + low, start + high, text) for low, high, text in python_runs(raw) if text is not None]
@@ -149,7 +149,7 @@ def _segments(parts: Sequence[Part], bounds: list[int], raw: bytes, start: int) 
         stop = min(high, end)
         while run < len(runs) and runs[run][1] <= stop:
             run += 1
-        if run < len(runs) and runs[run][0] < stop:  # the escape goes on in the next part
+        if run < len(runs) and runs[run][0] < stop:  # the escape continues in the next part
             stop = runs[run][0]
         if stop > at:
             segments.append(part.segment(raw[at - start : stop - start], at - low))

@@ -33,18 +33,18 @@ _INPUT, _OUTPUT = "llm.prediction.input", "llm.prediction.output"
 
 
 Made = tuple[list[Segment], bool]
-"""The text of a literal, and True if all of it can be read."""
+"""The text of a literal, and whether all of it is readable."""
 
 
 class Literal(Struct, frozen=True):
-    """A quoted text of a record."""
+    """A quoted text in a record."""
 
     segments: list[Segment]
-    """One, or one for each part of a line that was cut."""
+    """One segment, or one per part of a split line."""
     end: int
-    """The offset after it, in the line."""
+    """The offset in the line where it ends."""
     is_cut: bool
-    """True if the logger cut it off."""
+    """True if the logger truncated it."""
     is_odd: bool
     """True if what follows it is not a record."""
 
@@ -62,7 +62,7 @@ class Logged(Struct, frozen=True):
     prompt: Literal | None = None
     output: Literal | None = None
     how: str = ""
-    """`delta` for a piece, `open` for an output that may continue, `aborted`."""
+    """`delta` for a piece, `open` for an output that may continue, or `aborted`."""
     finish: tuple[str, Span] | None = None
     time_ms: int | None = None
     replaces: bool = False
@@ -70,7 +70,7 @@ class Logged(Struct, frozen=True):
 
 
 class LogLine:
-    """One line, or the text of one in a JSON wrapper."""
+    """A log line, or the text of one in a JSON wrapper."""
 
     def __init__(
         self, data: bytes, at: int, made: Callable[[bytes, int], Made], span: Callable[[int, int], Span]
@@ -105,7 +105,7 @@ class LogLine:
         return Logged(id, span, output=literal, how=how, finish=self._finish(literal.end)), literal.end
 
     def _of_object(self, found: re.Match[bytes]) -> tuple[Logged | None, int]:
-        """A request as an object, and with `Finish` its result."""
+        """A request logged as an object and, with `Finish`, its result."""
         at = found.end()
         text = _TEXT.search(self.data, at)
         out = _OUT.search(self.data, at)
@@ -170,7 +170,7 @@ def wrapped_line(node: JsonNode, line: bytes, at: int) -> LogLine | None:
 
 
 def wrapper_of(node: JsonNode) -> JsonNode | None:
-    """The member of an object that holds a line of a log."""
+    """The member of an object that holds a log line."""
     return next((value for key in ("log", "message", "msg", "MESSAGE") if (value := node.get(key))), None)
 
 
@@ -213,7 +213,7 @@ def _json_literal(value: JsonNode | None, line: bytes, at: int) -> Literal | Non
 
 
 def is_logged(values: list[JsonNode]) -> bool:
-    """True if one of these values is a record of a log."""
+    """True if one of these values is a log record."""
     return any(_is_record(value) for value in values)
 
 

@@ -1,7 +1,7 @@
-"""Reader for the logs of model servers: vLLM, SGLang, llama.cpp, and LM Studio.
+"""Reader of model server logs: vLLM, SGLang, llama.cpp, and LM Studio.
 
-`lines.py` finds prompts and outputs, `answers.py` reads them through the template of the model, and `conversation.py`
-relates one request to the next."""
+`lines.py` finds prompts and outputs, `answers.py` reads them with the chat template of the model, and
+`conversation.py` relates one request to the next."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from viewer.syntax.json_text import JsonKind, read_json
 
 LONGEST_LINE = 64 * 1024 * 1024
 MOST_PENDING = 1024
-"""Requests that may still get their outputs."""
+"""The most requests that may await their outputs."""
 MOST_WRITTEN = 65_536
-"""Polled tasks whose last state is remembered."""
+"""The most polled tasks whose last state is remembered."""
 _CHOICE = re.compile(r"-\d{1,3}\Z")
 _FINISHED: dict[str, tuple[Rule, str]] = {
     "length": (W_RUN_INCOMPLETE, "max-tokens"),
@@ -47,14 +47,14 @@ class _Output(Struct):
 
 
 class _Request(Struct):
-    """A prompt that may still get its outputs."""
+    """A prompt that may await its outputs."""
 
     prompt: Literal | None
     span: Span
     time_ms: int | None
     outputs: dict[str, _Output] = field(default_factory=dict)
     was_written: bool = False
-    """True if its prompt was written."""
+    """True if the prompt was written."""
 
 
 class ServerLogReader:
@@ -67,12 +67,12 @@ class ServerLogReader:
         self._line = bytearray()
         self._line_at = 0
         self._last = 0
-        """The start of the last line in `_line`."""
+        """Where the last line in `_line` starts."""
         self._is_array = False
-        """True inside an array over several lines."""
+        """True inside an array that spans several lines."""
         self._pending: OrderedDict[str, _Request] = OrderedDict()
         self._written: OrderedDict[str, bytes] = OrderedDict()
-        """The polled tasks that were written last, each with a hash of its prompt and output."""
+        """The most recently written polled tasks, each with a hash of its prompt and output."""
         self._count = 0
         self._joiner = Joiner(LONGEST_LINE)
 
@@ -96,7 +96,7 @@ class ServerLogReader:
         self._conversation.close()
 
     def _goes_on(self) -> bool:
-        """True if the line belongs to an array over several lines."""
+        """True if the line belongs to an array that spans several lines."""
         last = bytes(self._line[self._last :]).strip()
         self._last = len(self._line)
         if self._is_array:
@@ -118,7 +118,7 @@ class ServerLogReader:
             self._conversation.add_stray(line, at)
 
     def _read_joined(self, parts: list[Part]) -> None:
-        """Read a line of several parts."""
+        """Read a line that consists of several parts."""
         records = list(joined_line(parts).records())
         for logged in records:
             self._take(logged)
@@ -128,7 +128,7 @@ class ServerLogReader:
                 self._conversation.end_stray()
 
     def _read(self, line: bytes, at: int) -> bool:
-        """Read a line; False for one without a record."""
+        """Read a line. False if it has no record."""
         found = False
         for logged in self._records(line, at):
             found = True
@@ -192,8 +192,8 @@ class ServerLogReader:
         self._write(id, choice, logged)
 
     def _request_of(self, logged: Logged) -> tuple[str, str]:
-        """The request that an output answers, and its choice."""
-        if logged.id.endswith("\n"):  # a model without ids: its oldest prompt
+        """The request that an output answers, and which choice it is."""
+        if logged.id.endswith("\n"):  # the model logs no ids: take its oldest prompt
             own = next((id for id in self._pending if id.startswith(logged.id)), logged.id)
             return own, ""
         base = _CHOICE.sub("", logged.id)
@@ -202,7 +202,7 @@ class ServerLogReader:
         return base, logged.id
 
     def _take_poll(self, logged: Logged) -> None:
-        """A later state of the same task."""
+        """Handle a state of a polled task, which replaces an earlier one."""
         assert logged.prompt is not None
         state = logged.prompt.data + b"\0" + (logged.output.data if logged.output else b"")
         known = blake2b(state).digest()
@@ -223,7 +223,7 @@ class ServerLogReader:
     # Writing.
 
     def _write_pending(self, id: str) -> None:
-        """Write a request as far as it is known."""
+        """Write what is known of a request."""
         request = self._pending[id]
         choices = [choice for choice, output in request.outputs.items() if output.whole or output.deltas]
         for choice in choices:

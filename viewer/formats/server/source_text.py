@@ -1,4 +1,4 @@
-"""Decoded text of a log, with the origin of each byte."""
+"""Decoded log text that knows the source position of each byte."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Map(Protocol):
     """Maps decoded bytes to offsets in their source."""
 
     def source_of(self, meant: int, last: bool) -> int:
-        """The source offset of a decoded byte; with `last`, the offset after it."""
+        """The source offset of a decoded byte; with `last`, where that byte ends."""
 
 
 class Segment(Struct, frozen=True):
@@ -24,13 +24,13 @@ class Segment(Struct, frozen=True):
 
     data: bytes
     base: int
-    """The offset of the source of the map."""
+    """The offset of the text that the map starts from."""
     map: Map | None
-    """None for text that is not in the input: it is at the base."""
+    """None for text that is not in the input. All of it counts as being at the base."""
     coding: Coding
 
     def span(self, start: int, end: int) -> Span:
-        """The source of these bytes."""
+        """The source span of these bytes."""
         if self.map is None:
             return self.base, self.base
         first = self.base + self.map.source_of(start, False)
@@ -38,7 +38,7 @@ class Segment(Struct, frozen=True):
 
 
 class _InJson:
-    """A map through a Python string inside a JSON string."""
+    """The map of a Python string inside a JSON string."""
 
     def __init__(self, outer: StringMap, inner: PythonMap, start: int) -> None:
         self._outer, self._inner, self._start = outer, inner, start
@@ -50,22 +50,23 @@ class _InJson:
 
 
 def of_python(raw: bytes, at: int) -> Segment:
-    """The text in a Python literal at this offset, without its quotes."""
+    """The text of a Python literal at this offset, given without its quotes."""
     return Segment(python_text(raw), at, PythonMap(raw), Coding.PYTHON_STRING)
 
 
 def of_python_in_json(raw: bytes, start: int, string: bytes, at: int) -> Segment:
-    """The same inside a JSON string, which is at `at` with its quotes; `start` is an offset in its decoded text."""
+    """The text of a Python literal inside a JSON string. `string`, with its quotes, is at `at`; the literal starts at
+    `start` in its decoded text."""
     return Segment(python_text(raw), at, _InJson(StringMap(string), PythonMap(raw), start), Coding.NESTED_PYTHON)
 
 
 def of_json(node: JsonNode, string: bytes) -> Segment:
-    """The text of a JSON string, whose bytes are given with their quotes."""
+    """The text of a JSON string, given with its quotes."""
     return Segment(node.text.encode("utf-8", "replace"), node.start, StringMap(string), Coding.JSON_TEXT)
 
 
 class _Shifted:
-    """A map of a text that begins inside another one; without a map, every byte maps to itself."""
+    """The map of a text that begins inside another one. Without a map, every byte maps to itself."""
 
     def __init__(self, outer: StringMap | None, start: int) -> None:
         self._outer, self._start = outer, start
@@ -83,7 +84,8 @@ def plain(raw: bytes, at: int) -> Segment:
 
 
 def in_json(raw: bytes, start: int, string: bytes, at: int) -> Segment:
-    """Text inside a JSON string, which is at `at` with its quotes; `start` is an offset in its decoded text."""
+    """Text inside a JSON string. `string`, with its quotes, is at `at`; the text starts at `start` in its decoded
+    form."""
     return Segment(raw, at, _Shifted(StringMap(string), start), Coding.JSON_TEXT)
 
 
@@ -93,7 +95,7 @@ def made(data: bytes, at: int) -> Segment:
 
 
 class SourceText:
-    """Texts one after another."""
+    """A text that consists of consecutive segments."""
 
     def __init__(self, segments: Iterable[Segment]) -> None:
         self._segments = [segment for segment in segments if segment.data]

@@ -1,1 +1,1 @@
-"""Tables of the record formats: one module per format, data only."""
+"""The tables of the record formats: one module per format, data only."""

@@ -1,4 +1,4 @@
-"""Vercel AI SDK: the messages of a user interface, and the stream of such a message."""
+"""Vercel AI SDK: UI messages, and the stream of a UI message."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _FAILED = Outcomes(
 _RESULT = "output|errorText|approval.reason"
 _INVOKED = "toolInvocation"
 
-# Parts of a message. What a part holds besides its text is for the program.
+# Parts of a message. Anything in a part other than its text is for the program.
 
 _TEXT = PartRule((is_("type", "text"),), Kind.SAID, "text")
 _FILE = PartRule((is_("type", "file"),), Kind.SAID, label=True)
@@ -76,7 +76,7 @@ _MESSAGES = (
 
 
 def _block(name: str, kind: Kind) -> RecordRule:
-    """The rule for the chunks of a text, from its start to its end."""
+    """The rules for the chunks of a text, from start to end."""
     types = is_("type", f"{name}-start", f"{name}-delta", f"{name}-end")
     merge = Merge(Mode.APPEND, "id", done=is_("type", f"{name}-end"))
     return RecordRule((types,), kind, "assistant", "delta|text", merge=merge)

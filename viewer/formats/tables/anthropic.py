@@ -61,10 +61,10 @@ ERROR = RecordRule(
     "error.message|error",
     faults=(Fault("error.type|error", ERROR_CODES, _API),),
 )
-"""An error in place of a response, or in a stream."""
+"""An error instead of a response, or in a stream."""
 
 _UNDIRECTED = tuple(lacks(member) for member in ("channel", "recipient", "to", "intent", "phase", "thought"))
-"""Members by which other formats hide a message."""
+"""Conditions that a message lacks the members that would hide it in other formats."""
 
 
 def _spoken(*kind: When, prefill: Prefill) -> Iterator[RecordRule]:
@@ -102,7 +102,7 @@ _COMPLETION = RecordRule(
     faults=(Fault("stop_reason", STOP_CODES),),
 )
 _PROMPT = RecordRule((has("prompt"), has("max_tokens_to_sample")), Kind.UNKNOWN, "", "prompt", starts=True)
-"""One text of both speakers."""
+"""A single text with the words of both speakers."""
 
 _LIST = RecordRule((When("messages", kind=JsonKind.ARRAY),), each="messages[]", rules=MESSAGES, starts=True)
 SETTINGS = (
@@ -138,7 +138,7 @@ _ROLES = frozenset({"user", "assistant"})
 
 
 _PLAIN = Signature(0, ("content",), {"role": _ROLES})
-"""A message without Anthropic parts: it fits, but decides nothing."""
+"""A message without Anthropic parts, which fits but decides nothing."""
 
 
 def _signatures() -> Iterator[Signature]:

@@ -28,7 +28,7 @@ _ADDED = (
     PartRule((is_("type", "compaction"),), Kind.REPLAYED, "content"),
     PartRule((is_("type", "fallback"),), Kind.NOTICE),
 )
-"""What the API adds to the messages of both roles."""
+"""Parts that the API adds to messages of both roles."""
 
 _NOTES = (
     PartRule((has("title"),), Kind.INJECTED, "title"),
@@ -43,7 +43,7 @@ _DOCUMENTS = (
     ),
     PartRule((is_("type", "document"),), Kind.SAID, label=True, also=_NOTES),
 )
-"""The user attached the file, but did not type what it contains."""
+"""Documents. The user attached the file but did not type its content."""
 
 _BEDROCK_TEXT = PartRule((lacks("type"), has("text"), only("text")), Kind.SAID, "text")
 _BEDROCK_CALL = PartRule((has("toolUse"),), Kind.CALL, "toolUse.input", "toolUse.toolUseId", "toolUse.name")
@@ -62,9 +62,9 @@ _BEDROCK_THOUGHTS = (
 _BEDROCK_BOTH = (_BEDROCK_TEXT, _BEDROCK_REPLY, _BEDROCK_METADATA, *_BEDROCK_MEDIA)
 
 USER_PARTS = (TEXT, REPLY, *MEDIA, *_DOCUMENTS, *_ADDED, *_BEDROCK_BOTH, _BEDROCK_DOCUMENT)
-"""What a user message may contain: reasoning and calls in it are unknown."""
+"""What a user message may contain. Reasoning and calls in it are unknown parts."""
 ASSISTANT_PARTS = (TEXT, *THOUGHTS, *CALLS, *MEDIA, *_ADDED, *_BEDROCK_BOTH, _BEDROCK_CALL, *_BEDROCK_THOUGHTS)
-"""What an assistant message may contain: documents in it are unknown."""
+"""What an assistant message may contain. Documents in it are unknown parts."""
 
 DELTAS = (
     PartRule((is_("type", "text_delta"),), Kind.SAID, "text"),

@@ -1,4 +1,4 @@
-"""Anthropic Messages as a stream of events."""
+"""Anthropic Messages as an event stream."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from viewer.rules.structure import W_FORMAT_VERSION
 from viewer.syntax.json_text import JsonKind
 
 _NEWEST = 8
-"""The newest minor version of ATIF-v1 that this table was written for."""
+"""The newest minor version of ATIF-v1 that this table covers."""
 _MOST_NESTED = 8
 """The deepest nesting of trajectories."""
 _VERSION = Fault(
@@ -61,7 +61,7 @@ _CALLS = RecordRule(
 
 
 def _observation(kind: Kind, role: str) -> tuple[RecordRule, ...]:
-    """The results of a step. One that names no call belongs to the only one."""
+    """The results of a step. One that names no call belongs to the only call."""
     result = RecordRule((), kind, role, "content", call_id="source_call_id")
     results = When("observation.results", kind=JsonKind.ARRAY)
     other = (has("observation"), lacks("observation.results"))
@@ -74,7 +74,7 @@ def _observation(kind: Kind, role: str) -> tuple[RecordRule, ...]:
 
 
 def _agent(kind: Kind, *conditions: When) -> RecordRule:
-    """A step of the agent: its thought, its message, its calls, and their results."""
+    """The rule for a step of the agent: its thought, message, calls, and their results."""
     said = (
         RecordRule((has("message"),), kind, "assistant", "message", _PARTS, **_TIME),
         RecordRule(
@@ -88,7 +88,7 @@ def _agent(kind: Kind, *conditions: When) -> RecordRule:
 
 
 def _other(source: str, kind: Kind, role: str, *conditions: When) -> RecordRule:
-    """A step of the user or of the system. What it observed was not typed."""
+    """The rule for a step of the user or the system. Observations in it were not typed."""
     also = (
         RecordRule((has("reasoning_content"),), Kind.INJECTED, role, "reasoning_content"),
         _CALLS,
@@ -115,7 +115,7 @@ _TOOLS = RecordRule(
 
 
 def _others(depth: int) -> RecordRule:
-    """The trajectories of other agents, and those in them. The id of a trajectory is the thread of its messages."""
+    """The rule for trajectories of other agents, also nested ones. The id of each is the thread of its messages."""
     steps = RecordRule(
         (When("steps", kind=_ARRAY),),
         Kind.SUBAGENT,

@@ -1,4 +1,4 @@
-"""Bedrock: logs of model invocations, and the events of a Converse stream."""
+"""Amazon Bedrock: model invocation logs, and the events of Converse streams."""
 
 from __future__ import annotations
 

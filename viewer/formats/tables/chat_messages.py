@@ -68,7 +68,7 @@ PARTS = (
     ),
     PartRule((is_("type", *MEDIA),), Kind.SAID, label=True),
 )
-"""The parts of a content, in every role."""
+"""The parts of `content`, in any role."""
 
 CALL = (
     RecordRule(
@@ -136,7 +136,7 @@ def object_rule(role: str, body: str, *roles: str) -> RecordRule:
 
 
 def flag_is_not(path: str) -> When:
-    """The value is false or absent."""
+    """A condition: the value is false or absent."""
     return When(path, true=False)
 
 

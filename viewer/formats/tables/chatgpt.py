@@ -1,4 +1,4 @@
-"""ChatGPT: the conversations of a data export, each a tree of messages."""
+"""ChatGPT: the conversations in a data export, each of which is a tree of messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cline and its relatives: what a task showed (`ui_messages.json`), and what the model got."""
+"""Cline and its forks: what a task showed (`ui_messages.json`), and what the model received."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Codex: session files (rollouts), also those of early versions, whose lines are bare items."""
+"""Codex: session files (rollouts), including those of early versions, whose lines are bare items."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _PLAN_TAGS = ("<proposed_plan>", "</proposed_plan>")
 
 
 def codex_runs(text: str) -> list[tuple[Kind, int, int]]:
-    """Divide a text: the context of an editor, citations of the memory, and the tags around a plan were not shown."""
+    """Split a text: the editor context, memory citations, and the tags around a plan were not shown."""
     runs: list[tuple[Kind, int, int]] = []
     at = 0
     if text.lstrip().startswith(_IDE_CONTEXT):
@@ -77,9 +77,9 @@ _REPLAY = Narrowing(
     within_ms=1000,
     fault=(W_THREAD_BROKEN, "parent-missing"),
 )
-"""The history of a forked session: all its lines are written again at the same moment."""
+"""The history of a forked session, all of whose lines are written again at the same moment."""
 _OTHER_AGENT = Narrowing(Kind.SUBAGENT)
-"""The prompts of a sub-agent come from another agent, which gets the answers as well."""
+"""The prompts of a sub-agent come from another agent, which also gets the answers."""
 
 _META_RULES = (
     RecordRule((_META,), None, starts=True, session="payload.id", goes_on=True),

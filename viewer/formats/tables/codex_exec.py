@@ -1,4 +1,4 @@
-"""Codex without a screen: the output of `codex exec --json`."""
+"""Headless Codex: the output of `codex exec --json`."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _OUTCOMES = Outcomes(
 
 
 def _item(*types: str) -> tuple[When, ...]:
-    """An item of one of these types, which had another name in early versions."""
+    """The conditions for an item of one of these types. The member had another name in early versions."""
     return _ITEM, is_("item.type|item.item_type", *types)
 
 
@@ -57,7 +57,7 @@ def _paths(members: str) -> str:
 
 
 def _call(kind: str) -> RecordRule:
-    """A call, which its last record answers."""
+    """The rule for a call, which is answered by its last record."""
     reply = RecordRule(
         (_DONE,), Kind.REPLY, "tool", _paths(_ANSWERS[kind]), call_id="item.id", default_name=kind, outcome=_OUTCOMES
     )

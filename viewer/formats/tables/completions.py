@@ -1,4 +1,4 @@
-"""Text completions: OpenAI's legacy interface and the server of llama.cpp, streamed or whole, with their requests."""
+"""Text completions of OpenAI's legacy API and of llama.cpp servers, streamed or whole, with their requests."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ _OPEN_THOUGHTS = (
     *("<think>", "<think>\n", "<think>\n\n", "<thinking>", "<thinking>\n", "[THINK]", "<|START_THINKING|>"),
     *("<|start|>assistant", "<|channel|>analysis<|message|>", "<|channel|>", "◁think▷"),
 )
-"""The ends of prompts that make the answer begin inside a thought."""
+"""The ends of prompts after which the answer begins inside a thought."""
 _HIDDEN = Narrowing(Kind.UNKNOWN, until=(has(_PROMPTS),))
 """The answer repeats its prompt, or begins inside a thought."""
 
-# What was asked.
+# Requests.
 
 _REQUEST = (
     RecordRule((ends("prompt", *_OPEN_THOUGHTS),), None, narrows=_HIDDEN, goes_on=True),
@@ -47,7 +47,7 @@ _REQUEST = (
 """A program wrote the prompt, possibly with a template."""
 _ASKS = (has("prompt"), lacks("choices"), lacks("content"), lacks("messages"), lacks("role"), lacks("response"))
 
-# What was answered.
+# Responses.
 
 _IS_COMPLETION = is_("object", "text_completion", "text_completion.chunk")
 _TEXT = "choices[0].text"

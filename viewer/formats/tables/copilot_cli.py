@@ -1,4 +1,4 @@
-"""GitHub Copilot: sessions of Copilot CLI, and chats exported from VS Code."""
+"""GitHub Copilot: Copilot CLI sessions, and chats exported from VS Code."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _INJECTED = (
     RecordRule((has("data.attachments[0]"),), Kind.INJECTED, "user", "data.attachments", **_TIME),
 )
 _CALL: dict[str, Any] = {"call_id": "toolCallId", "name": "name|toolName", "merge": Merge(Mode.PARTS, "toolCallId")}
-"""A call is both in the message and in the record of its start."""
+"""A call is in both the message and the record of its start."""
 _HIDDEN_PARTS = (
     RecordRule(
         (),

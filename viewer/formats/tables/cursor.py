@@ -1,4 +1,4 @@
-"""Cursor: transcripts of its agent, with the parts of the Anthropic API."""
+"""Cursor: agent transcripts, with the content parts of the Anthropic API."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Event streams: the types of events, what each does, and the members with their texts."""
+"""Event streams: the event types, what each does, and the members that hold text."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _STREAMS = {
     "response.shell_call_command": Family.CALL,
     "response.apply_patch_call_operation_diff": Family.CALL,
 }
-"""Each has a `.delta` and a `.done`."""
+"""Each of these has a `.delta` and a `.done` event."""
 
 _WITHOUT_TEXT = (
     "response.in_progress",
@@ -63,11 +63,11 @@ _OF_SESSIONS = (
     *(f"{_HEARD}.delta", f"{_HEARD}.segment"),
     *(f"conversation.item.{name}" for name in ("retrieve", "truncate", "delete")),
 )
-"""Events of the Realtime API, of the server and of the client. A transcript that grows comes again as a whole."""
+"""Realtime API events, of both server and client. A growing audio transcript is sent again as a whole."""
 _PROGRESS = frozenset(
     ("in_progress", "searching", "calling", "generating", "interpreting", "completed", "failed", "incomplete")
 )
-"""Last words of events that report the state of a tool: `response.web_search_call.searching`."""
+"""Last words of events that report the state of a tool, as in `response.web_search_call.searching`."""
 
 _KINDS = {
     "response.delta": EventKind(Act.DELTA, Family.TEXT),
@@ -112,12 +112,12 @@ ERRORS = {
     "content_filter": "content-filter",
     "server_error": "api",
 }
-"""Reasons by the code of an error."""
+"""Reasons, by error code."""
 INCOMPLETE = {
     "max_output_tokens": (W_RUN_INCOMPLETE, "max-tokens"),
     "content_filter": (W_RUN_ERROR, "content-filter"),
 }
-"""Reports by the reason why a response is incomplete."""
+"""Reports, by the reason why a response is incomplete."""
 
 _OF_DELTA = frozenset(
     {
@@ -126,7 +126,7 @@ _OF_DELTA = frozenset(
         *("provider_specific_fields", "logprobs", "content_type", "id", "type", "thought"),
     }
 )
-"""The members of a delta in a chunk of a chat completion that are read, or hold no text of a message."""
+"""The members of a delta in a chat completion chunk that are read or hold no message text."""
 _OF_CHOICE = frozenset(
     {
         *("index", "delta", "role", "channel", "phase", "recipient", "to", "intent", "finish_reason"),
@@ -134,7 +134,7 @@ _OF_CHOICE = frozenset(
         *("content_filter_result", "token_ids", "matched_stop", "seed", "thought"),
     }
 )
-"""The same for a choice."""
+"""The members of a choice that are read or hold no message text."""
 
 _OTHER_KIND = "kind|part_kind"
 _THOUGHTS = ("thinking", "reasoning", "thought")

@@ -1,4 +1,4 @@
-"""Inputs and outputs of model calls: messages, lists of messages, responses, and texts."""
+"""Rules for the inputs and outputs of model calls: messages, lists of messages, responses, and texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gemini API: requests, responses, chunks of a stream, and prompts that AI Studio saved."""
+"""Gemini API: requests, responses, stream chunks, and prompts saved by AI Studio."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _CONTENT = (
 
 
 def _candidate(when: When, key: str) -> RecordRule:
-    """An answer, or the next piece of one. The chunks of a stream name its number, or there is only one."""
+    """The rule for an answer or its next piece. Chunks state the number of the answer, unless there is only one."""
     return RecordRule(
         (when,),
         Kind.SAID,

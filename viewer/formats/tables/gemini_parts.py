@@ -59,4 +59,4 @@ PARTS = (
     PartRule((has("text"),), Kind.THOUGHT, "text"),
     PartRule((has("thoughtSignature"),), Kind.THOUGHT, "thoughtSignature", opaque=True),
 )
-"""The parts in both roles. Text next to other data is an unknown part."""
+"""The parts of both roles. Text next to other data is an unknown part."""

@@ -1,4 +1,4 @@
-"""Goose: session files, and exported sessions."""
+"""Goose: session files and exported sessions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Inspect: evaluation logs as JSON. Each sample and epoch is one transcript."""
+"""Inspect: evaluation logs as JSON. Each epoch of a sample is one transcript."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ _SAMPLE = (
     RecordRule((has("limit"),), None, faults=(Fault("limit", default=_STOPPED),), goes_on=True),
     RecordRule((has("id"),), None),
 )
-"""The messages count. The output repeats the last one, and events, scores, and targets were shown to no one."""
+"""Only the messages count. The output repeats the last one, and nobody saw events, scores, and targets."""
 
 INSPECT = RecordFormat(
     name="inspect",

@@ -50,7 +50,7 @@ def _update(*names: str) -> tuple[When, ...]:
 
 
 def _chunk(name: str, kind: Kind) -> tuple[RecordRule, ...]:
-    """A piece of a text. Pieces with one id are one text, even if others come between them."""
+    """The rules for a piece of text. Pieces with the same id form one text, even if others come between them."""
     at = f"{_UPDATE}.messageId"
     return tuple(
         RecordRule(
@@ -69,7 +69,7 @@ _STARTER = "|".join(
     f"{_UPDATE}._meta.{name}"
     for name in ("claudeCode.parentToolUseId", "parentToolUseId", "parentToolCallId", "codex.subagent.threadId")
 )
-"""The call or the thread of another agent, in what adapters add to an update."""
+"""The call or thread of another agent, in the members that adapters add to an update."""
 _OF_TOOL = Merge(Mode.REPLACE, f"{_UPDATE}.toolCallId")
 _CLIENT = (
     RecordRule(
@@ -209,7 +209,7 @@ _AGENTS = (
     ),
 )
 
-# Answers, which do not say what they answer.
+# Answers, which do not state what they answer.
 
 _QUIET_METHODS = (
     *("initialize", "initialized", "authenticate", "ping", "session/new", "session/load", "session/resume"),

@@ -1,4 +1,4 @@
-"""Kimi CLI and Kimi Code: the wire files of their sessions."""
+"""Kimi CLI and Kimi Code: the wire files of sessions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _GROWS = Merge(Mode.APPEND)
 
 
 def _messages() -> tuple[RecordRule, ...]:
-    """The messages of one agent. Those of another agent must not merge with them."""
+    """The rules for the messages of one agent, which must not be merged with those of another."""
     return (
         RecordRule(
             (is_("type", "TurnBegin", "SteerInput"),),

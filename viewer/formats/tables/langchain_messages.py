@@ -1,4 +1,4 @@
-"""Messages of LangChain: constructors with `kwargs`, and objects with `type` and `content` or `data`."""
+"""LangChain messages: constructors with `kwargs`, and objects with `type` and `content` or `data`."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ STORED = (
     *_rules("id[-1]", "kwargs.", has("kwargs")),
     *_rules("type", "data.", lacks("kwargs"), has("data")),
 )
-"""A message as LangChain stores it: a constructor, or its type next to its data."""
+"""A message as LangChain stores it: a constructor, or a type next to data."""
 _ONE = (
     *STORED,
     *_rules("type", "", lacks("kwargs"), lacks("data")),

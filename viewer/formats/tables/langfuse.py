@@ -1,4 +1,4 @@
-"""Langfuse: exported traces with their observations, or observations one per line."""
+"""Langfuse: exported traces with observations, or one observation per line."""
 
 from __future__ import annotations
 

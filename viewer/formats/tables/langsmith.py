@@ -1,4 +1,4 @@
-"""LangSmith: exported runs, one per line or in a list."""
+"""LangSmith: exported runs, one per line or as a list."""
 
 from __future__ import annotations
 

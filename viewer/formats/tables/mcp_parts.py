@@ -1,4 +1,4 @@
-"""Content blocks of the Model Context Protocol, which other protocols and agents share."""
+"""Content blocks of the Model Context Protocol, which other protocols and agents also use."""
 
 from __future__ import annotations
 
@@ -15,4 +15,4 @@ TEXTS = (
     PartRule((_TEXT, is_("annotations.audience[1]", "user")), Kind.SAID, "text"),
     PartRule((_TEXT,), Kind.INJECTED, "text"),
 )
-"""Text for the user. Text whose audience does not name the user is injected."""
+"""Text for the user. If its audience does not include the user, it is injected."""

@@ -1,4 +1,4 @@
-"""JSON messages: the interchange of OpenChatML, chat-completions messages and conversations of the Harmony library."""
+"""JSON messages: OpenChatML interchange, chat-completions messages, and conversations of the Harmony library."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MLflow: exported traces with their spans."""
+"""MLflow: exported traces with spans."""
 
 from __future__ import annotations
 

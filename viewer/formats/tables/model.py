@@ -1,8 +1,8 @@
-"""Types of a format table: conditions, rules for records and for their parts, and the format itself.
+"""Types of format tables: conditions, rules for records and their parts, and the format itself.
 
-A path is dotted member names. `name[]` goes to each item of an array, `name[0]` to one item, `name[-1]` to the last
-one, `name[1:]` to each after the first, `*` to each member, and `a|b` is the first of two paths that resolve. `a&b` is
-both, for a body. The empty path is the value itself."""
+A path consists of dotted member names. `name[]` means each item of an array, `name[0]` one item, `name[-1]` the last
+item, `name[1:]` each item after the first, and `*` each member. `a|b` is the first of two paths that resolves, and
+`a&b`, for a body, is both. The empty path is the value itself."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class Container(Enum):
     LINES = "lines"
     """One record per line, or one after another."""
     SSE = "sse"
-    """Server-sent events, or the same records as lines."""
+    """Server-sent events, or the same records on separate lines."""
     TEXT = "text"
 
 
 class When(Struct, frozen=True):
-    """A condition on a record or a part. Conditions that are not set hold."""
+    """A condition on a record or a part. Tests that are not set count as true."""
 
     path: str
     equals: frozenset[str] = frozenset()
@@ -39,71 +39,71 @@ class When(Struct, frozen=True):
     ends: tuple[str, ...] = ()
     """Endings of a string."""
     only: frozenset[str] = frozenset()
-    """The members that the object may have. Another member, or a repeated one, may change its meaning."""
+    """The only members that the object may have, because any other or repeated member might change its meaning."""
     kind: JsonKind | None = None
     present: bool | None = None
     """Null counts as absent."""
     true: bool | None = None
-    """The JSON value true, or false, null, or no value. Any other value makes the record unknown."""
+    """Whether the value is true, as opposed to false, null, or absent. Any other value makes the record unknown."""
 
 
 def is_(path: str, *words: str) -> When:
-    """The value is one of these strings."""
+    """A condition: the value is one of these strings."""
     return When(path, equals=frozenset(words))
 
 
 def is_not(path: str, *words: str) -> When:
-    """The value is none of these strings."""
+    """A condition: the value is none of these strings."""
     return When(path, not_equals=frozenset(words))
 
 
 def starts(path: str, *words: str) -> When:
-    """The value begins with one of these strings."""
+    """A condition: the value begins with one of these strings."""
     return When(path, starts=words)
 
 
 def ends(path: str, *words: str) -> When:
-    """The value ends with one of these strings."""
+    """A condition: the value ends with one of these strings."""
     return When(path, ends=words)
 
 
 def only(*members: str) -> When:
-    """The object has no other members."""
+    """A condition: the object has no other members."""
     return When("", only=frozenset(members))
 
 
 def has(path: str) -> When:
-    """The path has a value."""
+    """A condition: the path has a value."""
     return When(path, present=True)
 
 
 def lacks(path: str) -> When:
-    """The path has no value."""
+    """A condition: the path has no value."""
     return When(path, present=False)
 
 
 def flag(path: str) -> When:
-    """The value is true."""
+    """A condition: the value is true."""
     return When(path, true=True)
 
 
 def no_flag(path: str) -> When:
-    """The value is false or absent."""
+    """A condition: the value is false or absent."""
     return When(path, true=False)
 
 
 class Words(Struct, frozen=True):
-    """The channel that a word of the record names."""
+    """The channels that words in a record name."""
 
     path: str
     words: Mapping[str, Channel]
     missing: Channel = Channel.FINAL
-    """The channel if there is no word. Any unlisted word is an unknown channel, which is hidden."""
+    """The channel if there is no word. Any unlisted word is an unknown channel and hides the message."""
 
 
 class Outcomes(Struct, frozen=True):
-    """Where a record states how a call ended. Each entry is a path whose value is true or not empty, `path=word`, or
-    `path!=word`; numbers compare as text, and `path=*word` is an ending."""
+    """Where a record states how a call ended. Each entry is a path whose value must be true or nonempty, `path=word`,
+    or `path!=word`. Numbers compare as text, and `path=*word` tests the end of the value."""
 
     ok: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
@@ -113,28 +113,28 @@ class Outcomes(Struct, frozen=True):
 
 
 class Fault(Struct, frozen=True):
-    """A diagnostic that a value of a record states: an error of the run, or an answer that ended early."""
+    """A diagnostic that depends on a value in a record: an error of the run, or an answer that ended early."""
 
     path: str
     codes: Mapping[str, tuple[Rule, str | None] | None] = field(default_factory=dict)
-    """The rule and the reason for a text or a number; None for a normal value."""
+    """The rule and reason for each text or number; None for a normal value."""
     default: tuple[Rule, str | None] | None = None
-    """The rule and the reason for any other value that is not null, false, or empty."""
+    """The rule and reason for any other value that is not null, false, or empty."""
 
 
 class Mode(Enum):
-    """How records with one key become one message."""
+    """How records with the same key become one message."""
 
     PARTS = "parts"
-    """The records add to one reply: a part that was read before is a copy, and a longer text replaces a shorter one."""
+    """The records add to one reply. A part that was read before is a copy, and longer text replaces shorter text."""
     APPEND = "append"
-    """The text grows."""
+    """The text is appended."""
     REPLACE = "replace"
     """The text replaces the earlier one."""
     REPEAT = "repeat"
-    """A copy if a message of the same role has this text, otherwise a message."""
+    """The record is a copy if a message of the same role has this text. Otherwise, it is a message."""
     FINAL = "final"
-    """The same for the last record of a run, which may hold a text that no other record had."""
+    """Like `REPEAT`, for the last record of a run, which may hold a text that no other record had."""
 
 
 class Merge(Struct, frozen=True):
@@ -142,11 +142,11 @@ class Merge(Struct, frozen=True):
 
     mode: Mode
     key: str = ""
-    """The path of the key; if it is empty, consecutive messages of this rule belong together."""
+    """The path of the key. If it is empty, consecutive messages of this rule belong together."""
     done: When | None = None
     """The condition on the record that ends the message, even if it adds nothing."""
     begins: When | None = None
-    """The condition on the record that begins another message, if there is no key."""
+    """The condition on a record that begins another message, if there is no key."""
 
 
 class Exchange(Enum):
@@ -157,34 +157,34 @@ class Exchange(Enum):
 
 
 class History(Struct, frozen=True):
-    """How requests repeat a conversation: a request that begins with all of it continues it."""
+    """How requests repeat a conversation. A request that begins with the whole conversation continues it."""
 
     id: str
-    """The path of the id of a response."""
+    """The path of the response id."""
     previous: str
-    """The path of the id of the previous response."""
+    """The path of the previous response id."""
 
 
 class Prefill(Enum):
-    """The two halves of an answer that its request begins."""
+    """The two halves of an answer that begins in its request."""
 
     BEGINS = "begins"
-    """A message of a request: the last one may be the beginning of the answer."""
+    """A message of a request. The last one may be the beginning of the answer."""
     GOES_ON = "goes on"
-    """A response: its first text continues the message right before it if that message may be its beginning."""
+    """A response. Its first text continues the message right before it, if that may be its beginning."""
 
 
 class Step(Enum):
-    """What a record does to a reply that arrives in blocks."""
+    """What a record does with a reply that arrives in blocks."""
 
     REPLY = "reply"
     """A reply begins."""
     OPEN = "open"
-    """A block begins. Its part decides the kind of the block, once."""
+    """A block begins. Its part decides the kind of the block."""
     GROW = "grow"
-    """More of a block. A part of another kind is unknown."""
+    """A block continues. A part of another kind is unknown."""
     ADD = "add"
-    """More of a block, or its beginning: the first part decides the kind of the block."""
+    """A block begins or continues. The first part decides its kind."""
     CLOSE = "close"
     """A block is complete."""
     END = "end"
@@ -192,7 +192,7 @@ class Step(Enum):
 
 
 class Stream(Struct, frozen=True):
-    """Membership in a reply that arrives in blocks. The parts in the body of the record are its content."""
+    """The role of a record in a reply that arrives in blocks. The parts in the body of the record are the content."""
 
     step: Step
     block: str = ""
@@ -200,41 +200,41 @@ class Stream(Struct, frozen=True):
     scope: str = ""
     """The path of the value that separates replies that arrive at the same time."""
     reply: str = ""
-    """The path of the id of the reply, which its other records use as their merge key."""
+    """The path of the id of the reply, which its other records use as merge key."""
 
 
 class Copies(Struct, frozen=True):
-    """Membership in a group of records that repeat one text."""
+    """Membership in a group of records that repeat the same text."""
 
     group: str
     primary: bool = False
-    """True for the occurrence with more facts."""
+    """True for the occurrence that states more facts."""
 
 
 class Alone(Enum):
-    """What a primary becomes without a partner."""
+    """What a primary record becomes without a partner."""
 
     ITSELF = "itself"
-    """It never needs a partner."""
+    """A message of its own kind, because it needs no partner."""
     SAID_BEFORE_COPIES = "said before copies"
-    """It is said if the file has had no copy of the group yet and it does not begin with `<`, otherwise injected."""
+    """Said, if no copy of the group has come so far and it does not begin with `<`; otherwise injected."""
 
 
 class Narrowing(Struct, frozen=True):
-    """The kind that said texts get from a record on."""
+    """The kind that said texts get, starting with a certain record."""
 
     kind: Kind
     until: tuple[When, ...] = ()
-    """The conditions on the record that ends it."""
+    """The conditions on the record that ends the narrowing."""
     time: str = ""
-    """The path of the time of a record. If set, only records close in time to the first one of the transcript count."""
+    """The path of the time. If it is set, only records close in time to the first one of the transcript count."""
     within_ms: int = 0
     fault: tuple[Rule, str] | None = None
-    """What to report when it begins."""
+    """What to report when the narrowing begins."""
 
 
 class PartRule(Struct, frozen=True):
-    """How one content part becomes a message, or a piece of one. The first rule whose conditions hold wins."""
+    """How a content part becomes a message or a piece of one. The first rule whose conditions hold applies."""
 
     when: tuple[When, ...]
     kind: Kind | None
@@ -243,19 +243,19 @@ class PartRule(Struct, frozen=True):
     call_id: str = ""
     name: str = ""
     default_name: str = ""
-    """The tool if the part has no name."""
+    """The tool, if the part does not name one."""
     channel: Channel | None = None
     label: bool = False
-    """True for an attachment: its part shows as `[image/png, 40 KB]`."""
+    """True for an attachment, whose part is shown as `[image/png, 40 KB]`."""
     opaque: bool = False
-    """True for encrypted data: it shows as `[encrypted, 2 KB]`."""
+    """True for encrypted data, which is shown as `[encrypted, 2 KB]`."""
     outcome: Outcomes | None = None
     text: bool = False
     """True if the arguments of a call are text, not JSON."""
     refusal: bool = False
-    """True if the text is on a separate line."""
+    """True if the text goes on a separate line."""
     intent: str = ""
-    """The intent of a thought: `summary`."""
+    """The intent of a thought, such as `summary`."""
     reply: PartRule | None = None
     """The reply that the same part carries."""
     each: str = ""
@@ -265,14 +265,14 @@ class PartRule(Struct, frozen=True):
 
 
 class Lookup(Struct, frozen=True):
-    """Texts that are elsewhere in the record: a string `PREFIXname` is replaced by the member `name` at a path."""
+    """Texts elsewhere in the record: a string `PREFIXname` is replaced with the member `name` at a path."""
 
     prefix: str
     at: str
 
 
 class Branches(Struct, frozen=True):
-    """How the records in a record form a tree, of which one branch is the newest."""
+    """How nested records form a tree, of which one branch is the newest."""
 
     id: str
     parent: str
@@ -281,37 +281,37 @@ class Branches(Struct, frozen=True):
 
 
 class RecordRule(Struct, frozen=True):
-    """How one record becomes messages. The first rule whose conditions hold wins."""
+    """How a record becomes messages. The first rule whose conditions hold applies."""
 
     when: tuple[When, ...]
     kind: Kind | None = Kind.UNKNOWN
     """None for known data that is not a message."""
     role: str = ""
-    """A word, or `@path`."""
+    """A role, or `@path` to read it from the record."""
     body: str = ""
     """The path of the text or of the parts."""
     parts: tuple[PartRule, ...] = ()
-    """Rules for each item of the body; a string is one text part."""
+    """Rules for each item of the body. A string counts as one text part."""
     each: str = ""
-    """The path of records in this record. Such a rule does not end the evaluation."""
+    """The path of nested records. The rule with it does not end the evaluation."""
     rules: tuple[RecordRule, ...] = ()
-    """The rules for these records. They take the thread, the time, and for replies the call id of this record."""
+    """The rules for nested records. They inherit the thread, the time and, for replies, the call id of this record."""
     branches: Branches | None = None
-    """The tree of these records: they are read branch by branch, and those of older branches are superseded."""
+    """The tree of nested records. They are read branch by branch, and those on older branches are superseded."""
     order: str = ""
-    """The path of a number in each of these records, if the newest one may come first."""
+    """The path of a number in each nested record, if the newest one may come first."""
     also: tuple[RecordRule, ...] = ()
-    """Rules for further messages in the same record: each one whose conditions hold applies."""
+    """Rules for further messages in the same record. Every rule whose conditions hold applies."""
     goes_on: bool = False
-    """True if the next rules apply to the record as well."""
+    """True if later rules can also apply to the record."""
     lookup: Lookup | None = None
-    """Where to find texts of these records."""
+    """Where to find texts of nested records."""
     starts: bool = False
-    """True if the record starts a transcript, unless its session is the current one; also a record in another one."""
+    """True if the record, even a nested one, starts a transcript, unless its session is the current one."""
     session: str = ""
-    """The path of the id of the transcript that the record starts."""
+    """The path of the session id of the transcript that the record starts."""
     narrows: Narrowing | None = None
-    """The kind that said texts of this record and the next ones get."""
+    """The kind that said texts of this record and later ones get."""
     cancels: bool = False
     """True if the record ends all calls without a reply."""
     exchange: Exchange | None = None
@@ -319,8 +319,8 @@ class RecordRule(Struct, frozen=True):
     once: bool = False
     """True if a text that the transcript already has is a copy."""
     later: Kind | None = None
-    """The kind of a text after the first message of a transcript, if only that one may be said. Instructions,
-    injected, and replayed text do not count."""
+    """The kind of texts after the first message of a transcript, if only that one may be said. Instructions, injected
+    and replayed text do not count."""
     orphan: Kind | None = None
     """The kind of a reply whose id belongs to no call of the transcript, if ids alone do not make a reply."""
     whole: bool = False
@@ -328,12 +328,12 @@ class RecordRule(Struct, frozen=True):
     channel: Words | Channel | None = None
     call_id: str = ""
     typed_id: bool = False
-    """True if a call id that is the number 1 is another one than the string 1."""
+    """True if the call id 1 as a number differs from "1" as a string."""
     name: str = ""
     default_name: str = ""
     time: str = ""
     thread: str = ""
-    """The path of the thread of another agent."""
+    """The path of the thread id of another agent."""
     merge: Merge | None = None
     stream: Stream | None = None
     prefill: Prefill | None = None
@@ -344,21 +344,21 @@ class RecordRule(Struct, frozen=True):
     opaque: bool = False
     text: bool = False
     split: bool = False
-    """True if the hook `split` divides the text."""
+    """True if the hook `split` splits the text."""
     rewind: str = ""
-    """The path of the id of a record: everything after that record is superseded."""
+    """The path of the id of a record after which everything is superseded."""
     rewind_turns: str = ""
-    """The path of a number of prompts: the last ones, with everything after them, are superseded."""
+    """The path of a number: that many of the latest prompts, with everything after them, are superseded."""
     aside: bool = False
-    """True if the record has no place in the tree, so that branches skip it."""
+    """True if the record does not belong to the tree, so that branches skip it."""
     classify: bool = False
     """True if the hook `classify` decides the kind of the text."""
     then: tuple[str, ...] = ()
-    """Paths of further texts of a message without parts, each after an empty line."""
+    """Paths of further texts in a message without parts, each after an empty line."""
     repeats: tuple[str, ...] = ()
-    """Paths of texts and lists of messages. What repeats them is a copy: a text, or the beginning of `each`."""
+    """Paths of texts and message lists. A text, or the start of `each`, that repeats them is a copy."""
     unused: bool = False
-    """True for an answer that no user got: its text is unknown, in its own thread."""
+    """True for an answer that no user received. Its text is unknown and in a separate thread."""
 
 
 class Signature(Struct, frozen=True):
@@ -368,13 +368,13 @@ class Signature(Struct, frozen=True):
     need: tuple[str, ...] = ()
     """Paths that must have a value."""
     any_of: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """Words, one of which the value of a path must be; a word that ends with `*` is a prefix."""
+    """For each path, the words of which the value must be one. A word that ends with `*` is a prefix."""
     none_of: tuple[str, ...] = ()
     """Paths that must not have a value."""
     members: tuple[str, ...] = ()
-    """Prefixes, one of which the name of some member must have."""
+    """Prefixes. At least one member must have a name that starts with one of them."""
     decides: bool = False
-    """True if one record is enough, because only records of one speaker fit."""
+    """True if a single record is enough, because only records of one speaker fit."""
 
 
 class Threads(Struct, frozen=True):
@@ -388,31 +388,31 @@ class Threads(Struct, frozen=True):
 
 Split = Callable[[str], list[tuple[Kind, int, int]] | None]
 Classify = Callable[[str], Kind | None]
-"""None if the hook failed: the record is unknown."""
+"""Returns the kind of a text, or None if the hook failed, which makes the record unknown."""
 
 
 class Hooks(Struct, frozen=True):
-    """The functions that a table may contain. They return kinds and offsets, never text."""
+    """The functions that a table may have. They return kinds and offsets, never text."""
 
     split: Split | None = None
-    """The runs of a text, in order, with the kind of each."""
+    """Returns the runs of a text, in order, with the kind of each."""
     split_answer: Split | None = None
-    """The same for a text of the assistant, if it is divided differently."""
+    """Like `split`, for text of the assistant, if that is split differently."""
     classify: Classify | None = None
-    """The kind of a whole text."""
+    """Returns the kind of a whole text."""
     renew: Callable[[], Hooks] | None = None
-    """Makes the hooks for one input, if they keep a state."""
+    """Returns new hooks for one input, if hooks keep state."""
     is_disabled: Callable[[], bool] = lambda: False
     """True if the hooks failed too often."""
 
 
 class Inner(Struct, frozen=True):
-    """Strings that hold JSON, in objects that fulfill conditions."""
+    """Strings that hold JSON, in objects that meet conditions."""
 
     holders: str
     """The path of the objects."""
     path: str
-    """The path of the string in each of them."""
+    """The path of the string in each object."""
     when: tuple[When, ...] = ()
     always: bool = False
     """True if the JSON in the string may be something other than an object or an array."""
@@ -426,11 +426,11 @@ class Family(Enum):
     SUMMARY = "summary"
     CALL = "call"
     OTHER = "other"
-    """Text that no rule maps: always hidden."""
+    """Text that no rule maps, which is always hidden."""
 
 
 class Act(Enum):
-    """The action of an event."""
+    """What an event does."""
 
     DELTA = "delta"
     DONE = "done"
@@ -440,7 +440,7 @@ class Act(Enum):
     CANCEL = "cancel"
     TOOL_CANCEL = "tool-cancel"
     ITEM = "item"
-    """An item of the response begins; it may name a tool."""
+    """An item of the response begins. It may name a tool."""
     ITEM_DONE = "item-done"
     PART = "part"
     """A content part begins."""
@@ -452,15 +452,15 @@ class Act(Enum):
     """A response ends with all its messages."""
     ERROR = "error"
     BREAKS_OFF = "breaks-off"
-    """A response ends; its messages stay unfinished."""
+    """A response ends, but its messages stay unfinished."""
     ASKED = "asked"
     """An item of the conversation, such as what the user typed."""
     TRANSCRIPT = "transcript"
     """What the user said."""
     SENT = "sent"
-    """An item that a client adds; the server repeats it, often under an id of its own."""
+    """An item that a client adds. The server repeats it, often with another id."""
     REQUESTED = "requested"
-    """A client asks for a response, possibly with instructions and items of its own."""
+    """A client requests a response, possibly with its own instructions and items."""
     SESSION = "session"
     """The settings of the session, with instructions."""
     NOTHING = "nothing"
@@ -486,32 +486,32 @@ class EventTable(Struct, frozen=True):
     kinds: Mapping[str, EventKind]
     """What an event does, by its type."""
     items: tuple[RecordRule, ...] = ()
-    """The rules for an item of a response that a later event repeats. One that says is a message."""
+    """The rules for items of a response that a later event repeats. An item whose kind is said is a message."""
     parts: tuple[PartRule, ...] = ()
     """The rules for the content parts of messages and of chunks."""
     chunk_members: frozenset[str] = frozenset()
-    """The members of a delta in a chunk that are read, or hold no text of a message."""
+    """The members of a delta in a chunk that are read or hold no message text."""
     choice_members: frozenset[str] = frozenset()
-    """The same for a choice."""
+    """The members of a choice that are read or hold no message text."""
     api: Mapping[str, EventKind] = field(default_factory=dict)
-    """The same for events of the Responses API whose types `kinds` lacks."""
+    """What other events of the Responses API do, by type."""
     interface: str = ""
-    """The beginning of the types of an interface. One that `kinds` lacks may have text, which is hidden."""
+    """The prefix of the types of an API. A type that is not in `kinds` may have text, which is hidden."""
     progress: frozenset[str] = frozenset()
-    """Last words of unlisted types that report only the state of a tool."""
+    """Last words of unlisted types that only report the state of a tool."""
     deltas: tuple[str, ...] = ("delta",)
-    """The members of an event, one of which holds more of a text."""
+    """The members of an event, one of which may hold more text."""
     wholes: tuple[str, ...] = ("text",)
-    """The members of an event that closes a message, one of which may repeat its whole text."""
+    """The members of a closing event, one of which may repeat the whole text of the message."""
     errors: Mapping[str, str] = field(default_factory=dict)
-    """The reasons of errors of the run by their codes."""
+    """The reasons for errors of the run, by error code."""
     incomplete: Mapping[str, tuple[Rule, str]] = field(default_factory=dict)
-    """The reports by the reason why an answer is incomplete."""
+    """The reports, by the reason why an answer is incomplete."""
     is_api: bool = False
-    """True for the Responses API: it announces its items, and states errors, instructions, and its end."""
+    """True for the Responses API, which announces its items and states errors, instructions, and the end."""
 
     def kind_of(self, name: str) -> EventKind | None:
-        """What an event of a type does; None if it is not an event."""
+        """What an event of this type does; None if it is not an event."""
         known = self.kinds.get(name)
         if known is not None or not self.interface or not name.startswith(self.interface):
             return known
@@ -530,14 +530,14 @@ class MessageTable(Struct, frozen=True):
     inner: str = ""
     """The member that holds the message in an item of the last list."""
     requests: tuple[str, ...] = ()
-    """Members with objects that hold such a list: the messages of a response follow those of its request."""
+    """Members with objects that hold such a list. The messages of a response follow those of its request."""
     responses: tuple[str, ...] = ()
     items: str = ""
     """The member with the items of a response without a list."""
     chosen: str = ""
     """The member with an answer that follows the list."""
     rejected: str = ""
-    """The member with an answer that no user got."""
+    """The member with an answer that no user received."""
 
 
 class Spans(Struct, frozen=True):
@@ -551,38 +551,38 @@ class Spans(Struct, frozen=True):
     start: str
     """The path of the time that orders the spans."""
     group: str = ""
-    """The path of the conversation; without one, each trace is a conversation."""
+    """The path of the conversation. Without it, each trace is a conversation."""
     attributes: str = "attributes"
-    """The member that holds the attributes, if there are any. A span without it is one object of attributes."""
+    """The member that holds the attributes, if any. A span without it consists of attributes itself."""
     agents: tuple[When, ...] = ()
-    """Conditions, one of which holds for the span of an agent."""
+    """Conditions. A span for which one of them holds is that of an agent."""
     tools: tuple[When, ...] = ()
-    """The same for the span of a tool."""
+    """Conditions. A span for which one of them holds is that of a tool."""
     remote: tuple[When, ...] = ()
-    """The same for a span whose parent is in another process."""
+    """Conditions. A span for which one of them holds has its parent in another process."""
     logs: bool = False
-    """True if log records may be the events of spans."""
+    """True if log records may serve as events of spans."""
 
 
 class Counting(Enum):
-    """What several statements about usage have in common."""
+    """How several usage statements combine."""
 
     EACH = "each"
     """Each counts."""
     LAST = "last"
-    """The last one counts for a key; without one, for a message."""
+    """The last one counts, for each key or, without keys, for each message."""
     COUNTER = "counter"
-    """A counter of the whole session: its changes count."""
+    """It is a counter for the whole session, of which the changes count."""
     OPENS = "opens"
     """It belongs to the reply that begins."""
     JOINS = "joins"
-    """It replaces numbers of the reply that began."""
+    """It replaces numbers of the current reply."""
     TOTAL = "total"
-    """It is the sum of the transcript."""
+    """It is the total of the transcript."""
 
 
 class Tokens(Struct, frozen=True):
-    """Where a record states how many tokens a reply used. The numbers at several paths are added."""
+    """Where a record states how many tokens a reply used. Numbers at several paths are added up."""
 
     at: str
     """The path of the object with the numbers."""
@@ -593,9 +593,9 @@ class Tokens(Struct, frozen=True):
     total: tuple[str, ...] = ()
     when: tuple[When, ...] = ()
     each: str = ""
-    """The path of the items that state usage; the other paths begin there."""
+    """The path of the items that state usage. The other paths start there."""
     key: str = ""
-    """The path of the id of the reply."""
+    """The path of the reply id."""
     counts: Counting = Counting.EACH
 
 
@@ -608,28 +608,28 @@ class RecordFormat(Struct, frozen=True):
     signatures: tuple[Signature, ...]
     records: tuple[RecordRule, ...]
     session: str = ""
-    """The path of the session in a record: another session starts another transcript."""
+    """The path of the session id in a record. A new session starts a new transcript."""
     inner: tuple[str | Inner, ...] = ()
-    """The paths of strings that hold JSON: they are read in place before the rules apply."""
+    """The paths of strings that hold JSON, which is parsed in place before the rules apply."""
     spans: Spans | None = None
     usage: tuple[Tokens, ...] = ()
-    """How records state the number of tokens."""
+    """How records state token usage."""
     alternates: bool = False
-    """True if answers alternate with other messages, and the last message is an answer."""
+    """True if answers should alternate with other messages, and an answer should come last."""
     keeps_fields: bool = False
-    """True if the members that no rule reads describe the transcript that the record starts."""
+    """True if members that no rule reads describe the transcript that the record starts."""
     model: str = ""
     version: str = ""
     threads: Threads | None = None
     alone: Mapping[str, Alone] = field(default_factory=dict)
-    """What the primaries of a copy group become without a partner."""
+    """What the primary records of a copy group become without a partner."""
     history: History | None = None
     replays: Narrowing | None = None
-    """The kind of the texts of a session that starts right after the first one: they are its history."""
+    """The kind of texts in a session that starts right after the first one, because they are history."""
     preambles: bool = False
     """True if commentary without a recipient was shown to the user."""
     hooks: Hooks = Hooks()
     messages: MessageTable | None = None
     """Where the messages are, if the format has no rules."""
     events: EventTable | None = None
-    """What the events of a stream do, if the format has no rules."""
+    """What the events in a stream do, if the format has no rules."""

@@ -27,7 +27,7 @@ from viewer.rules.run import W_RUN_ERROR, W_RUN_INCOMPLETE
 from viewer.syntax.json_text import JsonKind
 
 _ASIDE = ("EVALUATOR", "GUARDRAIL", "RERANKER", "EMBEDDING")
-"""Kinds of spans that never talk to a user, not even through the model calls below them."""
+"""Kinds of spans that never reach a user, not even through the model calls below them."""
 _START = "startTimeUnixNano|start_time_unix_nano|startTime|start_time|timestamp"
 _END = f"endTimeUnixNano|end_time_unix_nano|endTime|end_time|{_START}"
 _PARENT = "parentSpanId|parent_span_id|parentId|parent_id"
@@ -169,12 +169,12 @@ _EVENTS = (
     RecordRule((has("attributes.body"), lacks("attributes.content")), Kind.NOTICE, "system", "attributes.body"),
 )
 
-# One span has one convention: the first of these that it uses.
+# A span follows one convention: the first of these that it uses.
 
 _NEW = has("attributes.gen_ai.input.messages|attributes.gen_ai.output.messages")
 _NOT_NEW = lacks("attributes.gen_ai.input.messages|attributes.gen_ai.output.messages")
 _ALL_MESSAGES = "attributes.pydantic_ai.all_messages"
-"""The conversation of a run of an agent, on the span of the run."""
+"""The conversation of an agent run, on the span of the run."""
 _PAIRS = "attributes.gen_ai.prompt|attributes.gen_ai.completion"
 _INFERENCE = "attributes.llm.input_messages|attributes.llm.output_messages"
 _OLD_RULES = (
@@ -242,7 +242,7 @@ _LOGFIRE_RULES = (
     ),
     *(RecordRule((), each=f"{at}[]", rules=_LOGGED_EVENT, time=_START) for at in _LOGGED),
 )
-"""Spans of Logfire before it had the GenAI conventions, and of the first version of Pydantic AI."""
+"""Spans of Logfire before it adopted the GenAI conventions, and of the first version of Pydantic AI."""
 
 # Tools, documents, and spans without messages.
 

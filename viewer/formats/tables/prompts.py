@@ -1,4 +1,4 @@
-"""Recognize prompts that a program filled into a chat template: they hold more than the user typed."""
+"""Recognize prompts that a program filled into a chat template, because they hold more than the user typed."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ _MARK = lazy_regex(
 
 
 def prompt_kind(text: str) -> Kind:
-    """A text without marks of turns is what the user typed. Any other may hold instructions."""
+    """The kind of a prompt. Without marks of turns, the user typed it; otherwise, it may hold instructions."""
     return Kind.UNKNOWN if _MARK.search(text) else Kind.SAID

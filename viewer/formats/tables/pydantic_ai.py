@@ -1,4 +1,4 @@
-"""Pydantic AI: dumped message histories, a list of requests and responses with parts."""
+"""Pydantic AI: dumped message histories, which are lists of requests and responses with parts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from viewer.rules.run import W_RUN_ERROR, W_RUN_INCOMPLETE
 
 _KIND = "part_kind"
 _PHASE = "provider_details.phase|phase"
-"""The phase of a text of the Responses API: commentary is no answer."""
+"""The phase of a Responses API text. Commentary is not an answer."""
 _CONTENT = (
     PartRule((is_("kind", "text-content"),), Kind.SAID, "content"),
     PartRule(
@@ -53,7 +53,7 @@ _RETURN = RecordRule(
 
 
 def _speech(role: str) -> RecordRule:
-    """Spoken text. What follows an interruption was not heard."""
+    """The rule for spoken text. What follows an interruption was not heard."""
     return RecordRule(
         (is_(_KIND, "speech"), is_("speaker", role), lacks("interrupted_at_ms")), Kind.SAID, role, "transcript"
     )

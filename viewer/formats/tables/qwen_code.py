@@ -1,4 +1,4 @@
-"""Qwen Code: session files with the frame of Claude Code and the parts of the Gemini API."""
+"""Qwen Code: session files with records like those of Claude Code and parts like those of the Gemini API."""
 
 from __future__ import annotations
 

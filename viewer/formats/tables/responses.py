@@ -1,4 +1,4 @@
-"""OpenAI Responses: response objects, requests, lists of items, and both in the wrappers of batches and proxies."""
+"""OpenAI Responses: responses, requests, lists of items, and the wrappers of batches and proxies around them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _IS_RESPONSE = (_IS_OBJECT, is_("object", "response"))
 _IS_BARE_RESPONSE = (_IS_OBJECT, lacks("object"), When("output", kind=JsonKind.ARRAY))
 _ERROR = "error.message|error.code"
 _IS_FAILED = (_IS_OBJECT, lacks("object"), lacks("output"), lacks("input"), lacks("role"), has(_ERROR))
-"""An error in place of a response."""
+"""An error instead of a response."""
 _OF_BATCH = RecordRule(
     (has("custom_id"), has(f"{_ERROR}|response.body.error.message")), None, starts=True, goes_on=True
 )

@@ -17,14 +17,14 @@ _TYPES = frozenset(
         *("response.file_search_call.*", "response.image_generation_call.*", "response.output_audio*"),
     }
 )
-"""The types of the API. OpenChatML streams have some of them as well, but not the marks below."""
+"""The event types of the API. OpenChatML streams also have some of them, but not the marks below."""
 _PLACES = "item_id|output_index|response|item|data.item_id|data.output_index|data.response"
 _MARKS = "|".join(
     f"{layer}{member}"
     for layer in ("", "data.")
     for member in ("sequence_number", "content_index", "summary_index", "response.id", "response.output", "item.status")
 )
-"""Members of the API alone."""
+"""Members that only the API has."""
 
 RESPONSES_STREAM = RecordFormat(
     name="responses-stream",

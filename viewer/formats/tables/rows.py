@@ -1,4 +1,4 @@
-"""Training rows: ShareGPT, preference pairs, prompts with completions, Alpaca, message lists. A row is a transcript."""
+"""Training rows: ShareGPT, preference pairs, prompts with completions, Alpaca, message lists. Each is a transcript."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ _ASKED = has("prompt|instruction|question|input.messages")
 _ANSWERED = has(
     "completion|chosen|chosen_messages|preferred_output|response|responses|output|answer|rejected|messages|conversations"
 )
-"""A text without its other half may be anything."""
+"""The row has an answer. A prompt or an answer without its other half may be anything."""
 _PROMPT_LISTS = ("prompt[]", "input.messages[]")
-"""A prompt that is a text is itself a copy of what a list begins with."""
+"""The prompt as a list. A prompt that is a text is itself a copy of the start of a list."""
 _PROMPT = (*_PROMPT_LISTS, "prompt")
 _WHOLE = ("chosen", "chosen_messages", "preferred_output")
 """Answers that may be whole conversations."""
@@ -153,7 +153,7 @@ _TEMPLATES = frozenset(
         *("<|start|>*", "]~!b[*", "<|im_system|>*", "<|im_user|>*"),
     }
 )
-"""Beginnings of texts in a chat template, which one member holds as a whole."""
+"""Beginnings of whole conversations in a chat template, which a single member holds."""
 _MESSAGES = (*_LISTS, "prompt", *_WHOLE, "completion", *_REJECTED)
 _SHAPES = (
     *((has(name),) for name in (*_LISTS, *_WHOLE, "input.messages")),

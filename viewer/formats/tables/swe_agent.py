@@ -1,4 +1,4 @@
-"""SWE-agent and mini-SWE-agent: trajectory files. The user saw the task; no user reads what the agent writes."""
+"""SWE-agent and mini-SWE-agent: trajectory files. The user saw the task, but nobody reads what the agent writes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _REPLY = RecordRule(
 
 
 def _task(*when: When) -> RecordRule:
-    """The task, and after it what the tools returned."""
+    """The rule for the task and, after it, for what the tools returned."""
     return RecordRule(
         (is_("role", "user"), *when), Kind.SAID, "user", "content", _PARTS, call_id="tool_call_ids[0]", later=Kind.REPLY
     )

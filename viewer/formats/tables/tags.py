@@ -1,4 +1,4 @@
-"""Hooks that divide the text of a user record: what a program adds in tags, and what the user typed."""
+"""Hooks that split the text of a user record into what a program added in tags and what the user typed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _WHOLE = {
     "This session is being continued from a previous conversation": Kind.REPLAYED,
     "[Request interrupted by user": Kind.NOTICE,
 }
-"""Beginnings of texts that a program wrote as a whole. In early versions, the text of a command follows its name."""
+"""Beginnings of texts written completely by a program. In early versions, a command's text follows its name."""
 _REFERENCED = re.compile(r"--- Content from referenced files ---")
 _END_OF_REFERENCED = re.compile(r"^--- End of content ---$", re.MULTILINE)
 _TYPED = ("task", "feedback", "user_message", "answer")
@@ -42,7 +42,7 @@ _TAG = re.compile(r"<([A-Za-z][\w:-]*)(?:\s[^<>]*)?>")
 
 
 def claude_tags(text: str) -> Runs:
-    """Divide the text of a user record: elements that the program adds, and what the user typed."""
+    """Split the text of a user record into elements that the program added and what the user typed."""
     bare = text.lstrip()
     whole = next((kind for beginning, kind in _WHOLE.items() if bare.startswith(beginning)), None)
     if whole is not None:
@@ -61,7 +61,7 @@ def claude_tags(text: str) -> Runs:
 
 
 def _end_of(text: str, opening: re.Match[str]) -> int:
-    """The end of an element, which may contain others of the same name; without a closing tag, the end of the text."""
+    """The end of an element, which may contain others with the same name; the end of the text if it is unclosed."""
     if opening[0].endswith("/>"):
         return opening.end()
     depth = 1
@@ -73,7 +73,7 @@ def _end_of(text: str, opening: re.Match[str]) -> int:
 
 
 def gemini_tags(text: str) -> Runs:
-    """The same, with the files that an `@path` in the prompt adds."""
+    """Like `claude_tags`, with the files that an `@path` in the prompt adds."""
     found = _REFERENCED.search(text)
     if found is None:
         return claude_tags(text)
@@ -85,7 +85,7 @@ def gemini_tags(text: str) -> Runs:
 
 
 def cursor_tags(text: str) -> Runs:
-    """Divide the text of a user record: only `<user_query>` outside any other element was typed, if there is one."""
+    """Split the text of a user record. If there is a `<user_query>` outside other elements, only that was typed."""
     runs: Runs = []
     at = 0
     while found := _TAG.search(text, at):
@@ -105,7 +105,7 @@ def cursor_tags(text: str) -> Runs:
 
 
 def cline_tags(text: str) -> Runs:
-    """Divide the text of a user record of Cline: only some elements outside any other were typed."""
+    """Split the text of a Cline user record. Only certain elements outside all others were typed."""
     runs: Runs = []
     at = 0
     while found := _TAG.search(text, at):
@@ -123,7 +123,7 @@ def cline_tags(text: str) -> Runs:
 
 
 def cline_answer(text: str) -> Runs:
-    """Divide the text of an answer of Cline: thinking, calls, and the mark of a result with changes were not shown."""
+    """Split the text of a Cline answer. Thinking, calls, and the mark of a result with changes were not shown."""
     runs: Runs = []
     at = 0
     while found := _ANSWER_ELEMENT.search(text, at):

@@ -1,4 +1,4 @@
-"""OpenAI Assistants: messages of a thread, run steps, and the stream of a run."""
+"""OpenAI Assistants: thread messages, run steps, and run streams."""
 
 from __future__ import annotations
 

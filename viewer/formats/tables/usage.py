@@ -1,4 +1,4 @@
-"""Token usage as providers report it: the names of the numbers, and what each of them contains."""
+"""Token usage as providers report it: the names of the numbers, and what each includes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from viewer.formats.tables.model import Counting, Tokens, When, is_
 def anthropic(
     at: str, *, each: str = "", key: str = "", when: tuple[When, ...] = (), counts: Counting = Counting.LAST
 ) -> Tokens:
-    """Input tokens exclude those of the cache."""
+    """The usage of Anthropic. Input tokens exclude cached ones."""
     return Tokens(
         at,
         input=(
@@ -28,7 +28,7 @@ def anthropic(
 def openai(
     at: str, *, each: str = "", key: str = "", when: tuple[When, ...] = (), counts: Counting = Counting.EACH
 ) -> Tokens:
-    """The tokens of Responses, chat completions, and Codex; input tokens include those of the cache."""
+    """The usage of Responses, chat completions, and Codex. Input tokens include cached ones."""
     return Tokens(
         at,
         input=("input_tokens|prompt_tokens",),
@@ -48,7 +48,7 @@ def openai(
 
 
 def gemini(at: str, *, each: str = "", key: str = "") -> Tokens:
-    """Thoughts are not among the candidates. Each chunk of a reply repeats the numbers so far."""
+    """The usage of Gemini. Output tokens exclude thoughts, and each chunk of a reply repeats the numbers so far."""
     return Tokens(
         at,
         input=("promptTokenCount", "toolUsePromptTokenCount"),
@@ -63,7 +63,7 @@ def gemini(at: str, *, each: str = "", key: str = "") -> Tokens:
 
 
 def gemini_cli(each: str) -> Tokens:
-    """The tokens of Gemini CLI, in records whose ids may repeat."""
+    """The usage of Gemini CLI, in records whose ids may repeat."""
     return Tokens(
         "tokens",
         input=("input", "tool"),
@@ -80,7 +80,7 @@ def gemini_cli(each: str) -> Tokens:
 def opencode(
     at: str, *, each: str = "", key: str = "", when: tuple[When, ...] = (), counts: Counting = Counting.LAST
 ) -> Tokens:
-    """The tokens of OpenCode. Those of the cache and of reasoning are not among the others."""
+    """The usage of OpenCode. Input and output exclude cached and reasoning tokens."""
     return Tokens(
         at,
         input=("input", "cache.read", "cache.write"),
@@ -95,7 +95,7 @@ def opencode(
 
 
 EVENT_TOKENS = openai("response.usage|usage", key="response.id|id", counts=Counting.LAST)
-"""The tokens of a stream: its chunks may repeat the numbers so far."""
+"""The usage of a stream, whose chunks may repeat the numbers so far."""
 COMPLETION_TOKENS = (
     openai("usage|response.usage|response.body.usage", key="id", counts=Counting.LAST),
     Tokens("", input=("tokens_evaluated",), output=("tokens_predicted",), when=(When("stop", true=True),)),
@@ -186,7 +186,7 @@ COPILOT_TOKENS = Tokens(
     when=(is_("type", "assistant.usage"),),
 )
 MESSAGE_TOKENS = (openai("usage|response.usage|response.body.usage|response_obj.usage"),)
-"""The tokens of chat completions, in the response or next to a request and its response."""
+"""The usage of chat completions, in the response or next to a request and its response."""
 CLINE_TOKENS = Tokens(
     "text",
     input=("tokensIn", "cacheWrites", "cacheReads"),
@@ -219,7 +219,7 @@ OPENHANDS_TOKENS = tuple(
         ("value.stats.usage_to_metrics.agent.accumulated_token_usage", ""),
     )
 )
-"""Counters of the session."""
+"""The usage of OpenHands, which consists of session counters."""
 MLFLOW_TOKENS = openai("attributes.mlflow.chat.tokenUsage|attributes.mlflow.spanOutputs.usage")
 _OF_MODEL = is_("run_type", "llm", "chat")
 LANGSMITH_TOKENS = (

@@ -1,1 +1,1 @@
-"""OpenChatML 2.x and 1.x, and Harmony: grammars, log lines, and the writer."""
+"""Text formats: OpenChatML 2.x and 1.x, Harmony, chat templates, and Aider."""

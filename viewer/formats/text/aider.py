@@ -1,4 +1,4 @@
-"""Reader of the chat history of Aider: a Markdown file, in which the head of a line says who speaks."""
+"""Reader of Aider's chat history: a Markdown file in which the start of a line shows who speaks."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _USER = Header("user", channel=Channel.FINAL)
 
 
 class _Item(Struct):
-    """Lines that belong together."""
+    """Lines of the same kind that belong together."""
 
     kind: Kind
     is_typed: bool = False
@@ -38,8 +38,8 @@ class _Item(Struct):
 
 
 class AiderReader:
-    """Reads line by line. What follows a prompt is written when the next prompt, or the line with the tokens, comes:
-    only then is it known which of it was a thought."""
+    """Reads line by line. What follows a prompt is recorded only at the next prompt or the line with the tokens,
+    because only then is it known what was a thought."""
 
     def __init__(self, record: Recorder) -> None:
         self._record = record
@@ -48,13 +48,13 @@ class AiderReader:
         """The offset of the incomplete line."""
         self._has_session = False
         self._data = bytearray()
-        """The lines since the last write."""
+        """The lines that have not been recorded yet."""
         self._base = 0
         self._items: list[_Item] = []
         self._ends_thought: re.Pattern[bytes] | None = None
-        """What ends the current thought."""
+        """Matches the end of the current thought."""
         self._in_notice = False
-        """True after a line of a notice: only its first line has a mark, and a blank line ends it."""
+        """True inside a notice. Only its first line has a mark, and a blank line ends it."""
         self._ruler: Span | None = None
         """A line of dashes, which may begin a thought."""
         self._stray: Span | None = None
@@ -95,7 +95,7 @@ class AiderReader:
         self._sort(text, start)
 
     def _sort(self, text: bytes, start: int) -> None:
-        """Add a line to what it belongs to."""
+        """Add a line to the item that it belongs to."""
         ruler, self._ruler = self._ruler, None
         if self._ends_thought is not None:
             self._add_thought(text, start)
@@ -152,7 +152,7 @@ class AiderReader:
     # Writing.
 
     def _write(self, until: int | None = None) -> None:
-        """Write what was read, up to this line."""
+        """Record what was read up to this line."""
         if self._ruler:
             self._add(Kind.SAID, *self._ruler)
             self._ruler = None
@@ -169,7 +169,7 @@ class AiderReader:
         self._base = until or 0
 
     def _write_marked(self, pieces: list[Piece]) -> bool:
-        """Write answers with marks of a template as the messages that they hold; False for any others."""
+        """Record an answer with template marks as the messages that it holds. False if it has no marks."""
         parts = split_content(pieces, self._read, "assistant")
         for part in parts:
             header, ending = part_header(part, _HEADERS[Kind.SAID])
@@ -195,7 +195,7 @@ class AiderReader:
 
 
 def _pieces(item: _Item) -> Iterator[Piece]:
-    """The text of the lines. Those of an answer or a thought keep what is between them."""
+    """The text of the lines. In an answer or a thought, the text between lines is kept."""
     if item.kind in (Kind.SAID, Kind.THOUGHT) and not item.is_typed:
         yield Piece(item.runs[0][0], item.runs[-1][1], Coding.PLAIN)
         return
@@ -206,7 +206,7 @@ def _pieces(item: _Item) -> Iterator[Piece]:
 
 
 def _answer(items: list[_Item]) -> Iterator[Piece]:
-    """The text of all parts of an answer, each on its own lines."""
+    """The text of all parts of an answer, each on separate lines."""
     for item in items:
         yield from _pieces(item)
         end = item.runs[-1][1]

@@ -1,4 +1,4 @@
-"""Harmony (gpt-oss): conversations, bare completions, and text whose tokens a decoder dropped."""
+"""Harmony (gpt-oss): conversations, bare completions, and text that lost its tokens in a decoder."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from viewer.rules.errors import E_PARSE_HEADER
 from viewer.rules.structure import W_TOKENS_STRIPPED
 
 STRIPPED = re.compile(rb"\s*(analysis|commentary|final).*?assistant(analysis|commentary|final)", re.DOTALL)
-"""Text that a decoder made by dropping the special tokens."""
+"""Matches text from which a decoder dropped the special tokens."""
 
 _FIRST_CHANNEL = re.compile(rb"\s*(analysis|commentary|final)")
 _SEPARATOR = re.compile(rb"assistant(analysis|commentary|final)")
@@ -33,7 +33,7 @@ GRAMMAR = TextGrammar(
 
 
 def read_beginning(reader: TextReader) -> State | None:
-    """Decide between conversation and completion: the first marker decides."""
+    """Decide between conversation and completion by the first marker."""
     cursor = reader.cursor
     is_log = _begins_with_event(cursor, False)
     if is_log is None:
@@ -50,7 +50,7 @@ def read_beginning(reader: TextReader) -> State | None:
 
 
 def end_beginning(reader: TextReader) -> State | None:
-    """Decide by what there is."""
+    """Decide by what was read, because the input has ended."""
     cursor = reader.cursor
     if _begins_with_event(cursor, True):
         return State.OUTSIDE
@@ -59,7 +59,7 @@ def end_beginning(reader: TextReader) -> State | None:
 
 
 def _begins_with_event(cursor: Cursor, ended: bool) -> bool | None:
-    """True if the input begins with a line that looks like an event: a log; None while the line is not whole."""
+    """True if the first line looks like an event, so that the input is a log; None while it is incomplete."""
     window = cursor.window
     if not window.data.startswith(b"{"):
         return False
@@ -95,7 +95,7 @@ def _begin_stripped(reader: TextReader, limit: int) -> State:
 
 
 def read_stripped(reader: TextReader) -> State | None:
-    """Guess messages: they begin at `assistant` and a channel word; all of them are hidden."""
+    """Guess messages, which begin with `assistant` and a channel word. All of them are hidden."""
     cursor = reader.cursor
     data, base = cursor.window.data, cursor.window.base
     match = _SEPARATOR.search(data, cursor.scan - base)

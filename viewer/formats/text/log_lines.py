@@ -1,4 +1,4 @@
-"""Event lines between the messages of a log; their reader is loaded only if a line may be an event."""
+"""Event lines between the messages of a log. Their reader is loaded only if a line may be an event."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ _HINTS = (b'"type"', b'"event"', b'"choices"')
 
 
 def may_be_event(line: bytes) -> bool:
-    """True if a line may be an event: a cheap check that rejects most other lines."""
+    """True if a line may be an event. This cheap check rejects most other lines."""
     return line.lstrip(_SPACE).startswith(b"{") and any(hint in line for hint in _HINTS)
 
 
 class LogLines:
-    """Reader of event lines; the event reader is loaded with the first line that may be one."""
+    """Reads event lines, with an event reader that is loaded when the first such line comes."""
 
     def __init__(self, record: Recorder) -> None:
         self._record = record
         self._events: EventLines | None = None
 
     def try_line(self, line: bytes, offset: int, first: Callable[[], None]) -> bool:
-        """Apply the line if it is an event, and return True; `first` is called before anything is recorded."""
+        """Apply the line if it is an event, and return True. `first` is called before anything is recorded."""
         if not may_be_event(line):
             return False
         if self._events is None:

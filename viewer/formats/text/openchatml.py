@@ -1,4 +1,4 @@
-"""OpenChatML 2.2, 2.0 and 1.x: their grammars and rows."""
+"""OpenChatML 2.2, 2.0 and 1.x: their grammars and their rows in `FORMATS`."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ GRAMMAR_1_X = TextGrammar(
 
 
 def grammar_of_version(version: str | None) -> TextGrammar:
-    """The grammar for the version in a document header; the nearest known one for others."""
+    """The grammar for the version in a document header; for an unknown version, the nearest one."""
     if version is None:
         return GRAMMAR_2_2
     major, _, minor = version.partition(".")

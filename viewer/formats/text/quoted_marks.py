@@ -1,4 +1,4 @@
-"""Marks quoted in OpenChatML 2.2 by an escape or a literal block, which no other format has."""
+"""Handle quoted marks: OpenChatML 2.2 quotes them with escapes or literal blocks, which no other format has."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LITERAL, _END_LITERAL = b"<|literal|>", b"<|endliteral|>"
 
 
 def refuse_quoted_marks(messages: Iterable[Writable], target: str) -> None:
-    """Raise if quoted marks of a shown message would hide text in a format without escapes."""
+    """Raise if quoted marks in a shown message would hide text in a format without escapes."""
     for message in messages:
         if message.source_text is None or not message.visible:
             continue
@@ -33,8 +33,8 @@ def _read(data: bytes) -> Body:
 
 
 def shown_source(data: bytes, role: str, kinds: frozenset[BlockKind]) -> str | None:
-    """The source of a body without blocks of these kinds, including its escapes and literal blocks; None if it has
-    none."""
+    """The source of a body, with its escapes and literal blocks, but without blocks of these kinds; None if it has
+    no such blocks."""
     body = _read(data)
     left = left_of(body, role, kinds)
     if left.data == body.data:
@@ -68,6 +68,6 @@ def _between(gap: bytes, was_quoted: bool, is_quoted: bool) -> bytes:
 
 
 def live_body(text: str) -> Body:
-    """A text in which every mark counts."""
+    """A text as a body in which every mark counts."""
     data = text.encode("utf-8", "replace")
     return Body(data, [ByteRun(0, len(data), 0, len(data), True)])

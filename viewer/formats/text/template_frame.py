@@ -1,4 +1,4 @@
-"""One frame of a chat template: runs of text, thoughts, calls, and replies, each a separate message."""
+"""Read one frame of a chat template: runs of text, thoughts, calls, and replies, each a separate message."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Head(Struct, frozen=True):
     """The words before a body."""
 
     speaker: Speaker | None
-    """None for a role that the template does not have."""
+    """None for a role that is not in the template."""
     role: str
     name: str | None
     span: Span
@@ -58,10 +58,10 @@ def _reply_header(name: str | None, call_id: str | None = None) -> Header:
 
 
 class TemplateFrame:
-    """The parts of a frame. They share its span, so they are closed together."""
+    """Reads the parts of a frame. They share its span, so they are closed together."""
 
     is_special = False
-    """The marks of OpenChatML 0.1 have no meaning here."""
+    """Always false, because the marks of OpenChatML 0.1 have no meaning here."""
 
     def __init__(
         self, record: Recorder, template: Template, head: Head, start: int, body: int, *, broke_out: bool
@@ -100,7 +100,7 @@ class TemplateFrame:
         self._blocks.take(text, token)
 
     def layout(self, text: bytes, token: Token) -> None:
-        """Handle a mark that is layout only."""
+        """Handle a mark that is only layout."""
         is_first = self.part.first is None and not self.parts
         if self._blocks.is_open or (self._speaker not in _SPOKEN and not is_first):
             self.add(text, token.start)
@@ -125,40 +125,40 @@ class TemplateFrame:
         self.record.report(W_MARKER_IN_BODY, "nested", token.start, token.end, self.part.number)
 
     def settle(self) -> None:
-        """Announce what is certain."""
+        """Report what is certain."""
         if not self._is_held:
             self._announce(self.part)
 
     @property
     def hides(self) -> bool:
-        """True if a frame that begins now, without an end of this one, begins inside hidden content."""
+        """True if a frame that began now, while this one is unclosed, would begin inside hidden content."""
         is_plain = self._speaker in _SPOKEN or self._speaker in self.template.open_ended
         return self.is_in_block or not is_plain
 
     @property
     def is_prompt(self) -> bool:
-        """True if the frame is only the beginning of an answer."""
+        """True if the frame is only the prompt for an answer."""
         blank = all(part.first is None for part in [*self.parts, self.part])
         return self._speaker is Speaker.ASSISTANT and blank and all(_is_thought(part) for part in self.parts)
 
     @property
     def goes_on(self) -> bool:
-        """True if an answer continues at the end, possibly inside a thought."""
+        """True if the frame ends in an answer that continues, possibly inside a thought."""
         is_safe = not self._blocks.is_open or _is_thought(self.part)
         return self._speaker is Speaker.ASSISTANT and is_safe and not self.broke_out
 
     @property
     def is_in_block(self) -> bool:
-        """True between two marks, or in a frame that began there."""
+        """True between two marks, or in a frame that began between them."""
         return self._blocks.is_open or self.broke_out
 
     @property
     def may_end_here(self) -> bool:
-        """True if the frame needs no mark at its end."""
+        """True if the frame may end without a mark."""
         return not self._blocks.is_open and self._speaker in self.template.open_ended
 
     def finish(self, ending: Ending, end: int, stop: Span | None = None) -> int | None:
-        """End the frame and settle its messages; return the number of the last one."""
+        """End the frame, close its messages, and return the number of the last one."""
         self._blocks.finish(stop[0] if stop else end)
         self.part.certain |= self._speaker in (Speaker.TOOL, None) and not self.parts and self.head.complete
         self._end_part()
@@ -174,7 +174,7 @@ class TemplateFrame:
     # Interface for the marks of templates.
 
     def begin_block(self, part: Part, at: int) -> None:
-        """Begin another part with a mark at this offset."""
+        """Begin a new part with a mark at this offset."""
         self._end_part()
         assert part.block is not None
         kind = _KIND_OF[part.block.kind]
@@ -187,7 +187,7 @@ class TemplateFrame:
         self.part = part
 
     def end_block(self, end: int) -> None:
-        """End the current part; text begins at this offset."""
+        """End the current part. Text begins at this offset."""
         self._end_part()
         self.part = self._text(end)
 
@@ -208,7 +208,7 @@ class TemplateFrame:
             return True
         if self._speaker is None or self.parts or self.part.first is not None or not mark.opens:
             return False
-        self._speaker = Speaker.TOOL  # results of tools in the frame of the system
+        self._speaker = Speaker.TOOL  # tool results in a system frame
         self.header = _reply_header(None)
         self.part = self._text(self.part.at)
         return True
@@ -232,14 +232,14 @@ class TemplateFrame:
         self._held = None
 
     def _divided(self, part: Part) -> list[Part]:
-        """The messages in a part whose end is known."""
+        """The messages in a complete part."""
         kept, part.kept = part.kept, None
         if part.block is not None:
             return self._block(part, bytes(kept or b""))
         if part.header is not self.header:
             return [part]
         if self._is_held and self._held is not None:
-            if kept is None:  # too long to be divided
+            if kept is None:  # too long to split
                 part.header = replace(part.header, kind=Kind.UNKNOWN)
                 return [part]
             return self._placed(part, self._held.split(bytes(kept)), bytes(kept))
@@ -260,7 +260,7 @@ class TemplateFrame:
         return self._placed(part, runs, kept)
 
     def _placed(self, part: Part, runs: list[Run], kept: bytes) -> list[Part]:
-        """A message for each run of a text that is not blank. `part.at` is the offset of the kept bytes."""
+        """One message for each run of a text that is not blank. `part.at` is the offset of the kept bytes."""
         parts: list[Part] = []
         announced = 0
         for run in runs:
@@ -274,10 +274,10 @@ class TemplateFrame:
             each.first = part.at + run.start + len(text) - len(text.lstrip(SPACE))
             each.end = max(each.first, part.at + run.start + len(text.rstrip(SPACE)))
             if not parts:
-                each.number = part.number  # it was announced while it grew
+                each.number = part.number  # it was reported while it grew
             parts.append(each)
             if run.kind is Kind.CALL and run.is_json and not run.name:
-                for known in parts[announced:]:  # in their order: that gives them their numbers
+                for known in parts[announced:]:  # in order, because this assigns their numbers
                     self._announce(known)
                 announced = len(parts)
                 self.record.report(E_CALL_SCHEMA, "missing-argument", each.first, each.end, each.number)
@@ -303,7 +303,7 @@ class TemplateFrame:
 
 
 LONGEST_TOLD_APART = 4096
-"""The beginning of a text that decides whether it is held back."""
+"""The first bytes of a text, up to this many, decide whether it is held back."""
 
 
 def _is_thought(part: Part) -> bool:
@@ -311,7 +311,7 @@ def _is_thought(part: Part) -> bool:
 
 
 def _with_kind(header: Header) -> Header:
-    """Give the header of text that a later mark has hidden its kind."""
+    """Set the kind in the header of text that was hidden by a later mark."""
     if header.kind is not Kind.SAID or header.channel is Channel.FINAL:
         return header
     if header.channel is Channel.ANALYSIS:

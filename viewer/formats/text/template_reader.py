@@ -22,7 +22,7 @@ _OUTER = (
     *("<s>", "</s>", "<bos>", "<eos>", "<BOS_TOKEN>", "<EOS_TOKEN>", "[BOS]", "<|begin_of_text|>", "<|end_of_text|>"),
     *("<|startoftext|>", "<|endoftext|>"),
 )
-"""Marks at the edges of any input: no text between frames, but text inside a frame."""
+"""Marks at the start or end of any input. They are text inside a frame, but not between frames."""
 _EDGE = "edge"
 _START, _END, _LAYOUT, _LOOKALIKE, _HEADER_END = "start", "end", "layout", "lookalike", "header-end"
 
@@ -49,16 +49,16 @@ def _header_tokens(name: str) -> TokenSet:
 
 
 class TemplateReader:
-    """A state machine; each state is a method that returns True to continue."""
+    """A state machine. Each state is a method that returns True to continue."""
 
     def __init__(self, record: Recorder, template: Template) -> None:
         self._record = record
         self._template = template
         self._window = Window()
         self._at = 0
-        """Everything before this offset was read."""
+        """Everything before this offset has been read."""
         self._scan = 0
-        """Nothing that ends the current header begins before this offset."""
+        """How far the search for the end of the current header has got."""
         self._tokens = _body_tokens(template.name)
         self._header_tokens = _header_tokens(template.name) if template.header_ends else None
         self._frame: TemplateFrame | None = None
@@ -68,7 +68,7 @@ class TemplateReader:
         self._stray: Span | None = None
         self._state = self._begin_first if template.begins_with else self._between
         self.ends_in_answer = False
-        """True if the input ended inside an answer, which a completion continues."""
+        """True if the input ended inside an answer, which a completion would continue."""
 
     def feed(self, data: bytes) -> None:
         """Read the next bytes of the input."""
@@ -91,7 +91,7 @@ class TemplateReader:
     # Between frames.
 
     def _begin_first(self, ended: bool) -> bool:
-        """Open the frame before the first mark."""
+        """Open the frame that comes before the first mark."""
         if not self._window.data:
             return False
         speaker = self._template.begins_with
@@ -237,7 +237,7 @@ class TemplateReader:
         return True
 
     def _start_in_body(self, frame: TemplateFrame, token: Token) -> None:
-        """The next frame begins: some templates have no other end."""
+        """Handle the start of the next frame, which in some templates is the only end of this one."""
         is_end = self._text(token).decode() in self._template.both and not frame.is_in_block
         broke_out = frame.hides and not is_end
         if frame.may_end_here or is_end:

@@ -1,4 +1,4 @@
-"""Signs of the chat templates in the beginning of an input."""
+"""Recognize a chat template by signs at the beginning of an input."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _GLM = lazy_regex(rb"\[gMASK\]|<\|observation\|>")
 
 
 def find_sign(text: bytes) -> Sign | None:
-    """The first mark of a template, if the text is in it."""
+    """The first mark of a template, if the text uses one."""
     found = _FRAMES.search(text)
     if found is None:
         return None
@@ -53,14 +53,14 @@ def find_sign(text: bytes) -> Sign | None:
 
 
 def _plain(text: bytes) -> str:
-    """The template of frames that several templates have."""
+    """The template for frames that several templates have in common."""
     if _GLM.search(text):
         return "glm"
     return "phi" if b"<|end|>" in text else ""
 
 
 def _is_chatml(text: bytes) -> bool:
-    """True for frames with marks of tools or thoughts; plain frames are OpenChatML 0.1."""
+    """True for frames with marks for tools or thoughts. Plain frames are OpenChatML 0.1."""
     if _OLD_ONLY.search(text):
         return False
     if b"<|im_sep|>" in text:

@@ -1,5 +1,6 @@
-"""Texts in frames of chat templates that no marks enclose: whole calls, tool lists, and replies. Functions return
-kinds and offsets."""
+"""Recognize calls, tool lists and replies in chat template frames that have no marks around them.
+
+Functions return kinds and offsets."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from viewer.model.messages import Kind
 from viewer.syntax.json_text import JsonKind, JsonNode, read_json
 
 LONGEST_READ = 1024 * 1024
-"""Longer text is not divided: it stays hidden."""
+"""In bytes. Longer text is not split and stays hidden."""
 _SPACE = b" \t\r\n"
 _TOOLS = b"Given the following functions, please respond with a JSON"
 _RECIPIENT = b">>>"
@@ -51,12 +52,12 @@ def _begins(text: bytes, word: bytes) -> bool:
 
 
 def may_be_call(text: bytes) -> bool:
-    """True if the text may be a call as JSON, or text to a recipient."""
+    """True if the text may be a JSON call or addressed to a recipient."""
     return _begins(text, b"{") or _begins(text, _RECIPIENT)
 
 
 def whole_call(text: bytes) -> list[Run]:
-    """A whole answer that is a call as JSON, or that ends inside its JSON, or text after `>>>` and its recipient."""
+    """A whole answer that is a JSON call, possibly unfinished, or consists of texts after `>>>` and a recipient."""
     if text.lstrip(_SPACE).startswith(_RECIPIENT):
         return _to_recipients(text)
     said = [Run(Kind.SAID, 0, len(text))]
@@ -71,7 +72,7 @@ def whole_call(text: bytes) -> list[Run]:
 
 
 def _objects(text: bytes) -> list[Run]:
-    """The calls of several objects, one after another; none if anything else follows."""
+    """The calls in consecutive objects; none if anything else follows."""
     runs: list[Run] = []
     found = _NEXT_OBJECT.match(text)
     while found is not None and len(runs) < MOST_OBJECTS:
@@ -121,7 +122,7 @@ def may_list_tools(text: bytes) -> bool:
 
 
 def tools_first(text: bytes) -> list[Run]:
-    """The list of tools that a template writes before the words of the user."""
+    """The tool list that a template writes before the words of the user."""
     at = text.find(b"{", text.find(b"\n\n", text.find(b"Do not use variables.")))
     if not text.lstrip(_SPACE).startswith(_TOOLS):
         return [Run(Kind.SAID, 0, len(text))]
@@ -151,16 +152,16 @@ _OLD_PARTS = {
     b"<|function_output|>": Kind.REPLY,
     b"<|function_list|>": Kind.INSTRUCTION,
 }
-"""Parts of OpenChatML 0.1, which has the same frames."""
+"""Marks of OpenChatML 0.1 parts. That format has the same frames."""
 
 
 def may_be_old_part(text: bytes) -> bool:
-    """True if the text may begin with the mark of a part of OpenChatML 0.1."""
+    """True if the text may begin with the mark of an OpenChatML 0.1 part."""
     return any(_begins(text, mark) for mark in _OLD_PARTS)
 
 
 def old_part(text: bytes) -> list[Run]:
-    """A whole text that is a part of OpenChatML 0.1."""
+    """A whole text that is an OpenChatML 0.1 part."""
     bare = text.lstrip(_SPACE)
     mark = next((mark for mark in _OLD_PARTS if bare.startswith(mark)), None)
     if mark is None:
@@ -188,12 +189,12 @@ def fenced_reply(text: bytes) -> list[Run]:
 
 
 def may_be_named_call(text: bytes) -> bool:
-    """True if the text may be the name of a tool and its arguments."""
+    """True if the text may be a tool name with arguments."""
     return _MAY_BE_NAMED.fullmatch(text) is not None
 
 
 def named_call(text: bytes) -> list[Run]:
-    """A whole answer that is the name of a tool, a line break, and its arguments."""
+    """A whole answer that is a tool name, a line break, and arguments."""
     found = _NAMED_CALL.match(text)
     if found is None:
         return [Run(Kind.SAID, 0, len(text))]
@@ -242,5 +243,5 @@ def responses(text: bytes) -> list[Run]:
 
 
 def replies_as_json(text: bytes) -> list[Run]:
-    """Replies as JSON, with the calls that they answer."""
+    """JSON replies, with the calls that they answer."""
     return [Run(Kind.REPLY, *each.body, each.name, each.call_id, each.is_json) for each in read_replies(text)]

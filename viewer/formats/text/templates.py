@@ -1,7 +1,7 @@
-"""The chat templates as data: their frames, their roles, and the text whose kind only its whole frame decides.
+"""The chat templates as data: their frames, roles, and texts whose kind is known only at the end of a frame.
 
-One reader, `template_reader.py`, reads all of them. The marks inside a body, for thoughts, calls, and replies, are the
-same in every template: `viewer/reading/template_marks.py`."""
+One reader, `template_reader.py`, reads all of them. The marks for thoughts, calls and replies inside a body are the
+same for every template: see `viewer/reading/template_marks.py`."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class Speaker(Enum):
 
 
 Split = Callable[[bytes], list[texts.Run]]
-"""Divides the text of a frame. It returns kinds and offsets, never text."""
+"""Splits the text of a frame. Returns kinds and offsets, never text."""
 
 
 class Held(Struct, frozen=True):
-    """Text that is hidden until its frame ends, because only then its kind is known."""
+    """Text that is hidden until its frame ends, because its kind is not known before."""
 
     may_be: Callable[[bytes], bool]
     """True while the text may be more than plain words."""
@@ -44,28 +44,28 @@ class Template(Struct, frozen=True):
 
     name: str
     starts: Mapping[str, Speaker | None]
-    """The marks that begin a frame. None: the words of its header name the role."""
+    """The marks that begin a frame. With None, the words of the header name the role."""
     ends: tuple[str, ...] = ()
     header_ends: tuple[str, ...] = ()
     """The marks after the words of a header."""
     layout: tuple[str, ...] = ()
-    """Marks outside all frames and their text."""
+    """Marks that belong to no frame and no text."""
     roles: Mapping[str, Speaker] = field(default_factory=lambda: COMMON_ROLES)
     names_tools: bool = False
-    """True if words that are not a role name the tool that answers."""
+    """True if a word other than a role names the tool that answers."""
     open_ended: frozenset[Speaker] = frozenset()
-    """The frames that the next one ends."""
+    """The frames that are ended by the next frame."""
     both: frozenset[str] = frozenset()
-    """The marks of beginnings that also end the frame before them, whatever it is."""
+    """The start marks that also end the previous frame, whatever it is."""
     begins_with: Speaker | None = None
     """Whose text comes before the first mark."""
     replies_outside: bool = False
-    """True if a reply may begin between two frames; the text after it is an answer."""
+    """True if a reply may come between two frames. The text after it is an answer."""
     lookalikes: tuple[str, ...] = ()
     """Text that looks like a mark of the template."""
     held: Mapping[Speaker, Held] = field(default_factory=dict)
     replies: Split = texts.replies_as_json
-    """Divides the frame of a tool."""
+    """Splits the frame of a tool."""
 
 
 _ALL = frozenset(Speaker)

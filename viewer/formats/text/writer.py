@@ -1,8 +1,8 @@
-"""Write messages of any format as OpenChatML 2.2, 2.0 or Harmony, with sentences on the losses.
+"""Write messages of any format as OpenChatML 2.2, 2.0 or Harmony, with a sentence for each loss.
 
-Canonical 2.x is a document header in the layout of `write_yaml`, then one message per line, attributes in the order of
-the specification's examples, a final newline. Canonical Harmony is the output of the reference renderer: messages
-without separators, `<|constrain|>` after a space.
+Canonical 2.x has a document header in the layout of `write_yaml`, one message per line, attributes in the order of the
+specification's examples, and a final newline. Canonical Harmony is what the reference renderer writes: messages without
+separators, and `<|constrain|>` after a space.
 """
 
 from __future__ import annotations
@@ -46,19 +46,19 @@ class Target(Struct, frozen=True):
     name: str
     title: str
     attributes: tuple[str, ...]
-    """Attributes other than `to` and `name`."""
+    """The attributes besides `to` and `name`."""
     header: str
-    """A document header with only the version; empty if the format has none."""
+    """A document header with only the version; empty if the format has no header."""
     constrain: str
     """The text before the type; empty if the format has no types."""
     tokens: re.Pattern[str]
     separator: str
     escapes: bool = False
     named_roles: bool = False
-    """True if the reply of a tool has the tool's name as its role."""
+    """True if a tool reply has the name of the tool as its role."""
     names: bool = True
     keeps_return: bool = True
-    """True if every final message may end with `<|return|>`, otherwise only the last one."""
+    """True if every final message may end with `<|return|>`; false if only the last one may."""
 
 
 _TOKEN_2_0 = re.compile(r"<\|(?:start|channel|message|call|return|end)\|>")
@@ -89,7 +89,7 @@ TO_HARMONY = Target(
 
 
 def writer_for(target: Target) -> Writer:
-    """Make a writer for this format."""
+    """The writer for this format."""
 
     def write(transcripts: Sequence[WritableTranscript], messages: Iterable[Writable]) -> tuple[str, list[str]]:
         return _TextWriter(target, transcripts).write(list(messages))
@@ -98,14 +98,14 @@ def writer_for(target: Target) -> Writer:
 
 
 class _TextWriter:
-    """Writer of one document that counts the losses."""
+    """Writes one document, and counts the losses."""
 
     def __init__(self, target: Target, transcripts: Sequence[WritableTranscript]) -> None:
         self._target = target
         self._transcripts = transcripts
         self._lost: Counter[str] = Counter()
         self._needs_version = False
-        """True if some text would be read differently in another format."""
+        """True if some text would be read differently in other formats."""
 
     def write(self, messages: list[Writable]) -> tuple[str, list[str]]:
         parts: list[str] = []
@@ -139,7 +139,7 @@ class _TextWriter:
         return header if known else {"version": version} | header | {"version": version}
 
     def _values(self, number: int) -> dict[str, object]:
-        """The header as read, or the disclosed part of it."""
+        """The header as it was read, or the disclosed part of it."""
         for transcript in self._transcripts:
             if transcript.number != number:
                 continue
@@ -160,7 +160,7 @@ class _TextWriter:
         return f"<|start|>{header}<|message|>{self._body(message)}{stop}{self._target.separator if stop else ''}"
 
     def _role(self, message: Writable) -> list[str]:
-        """The role and the attributes, in the order of the specification's examples."""
+        """The role and attributes, in the order of the specification's examples."""
         role, name = message.role, message.name
         if role == "tool" and self._target.named_roles and name:
             role, name = (name if name == "tool" else full_tool_name(name)), None
@@ -207,7 +207,7 @@ class _TextWriter:
         return "" if given is None else f"<|channel|>{self._checked(message, given)}" if given else "<|channel|>"
 
     def _says_type(self, message: Writable) -> bool:
-        """True if the type follows the channel and is not an attribute."""
+        """True if the type follows the channel instead of being an attribute."""
         if message.content_type is None:
             return False
         if message.constrained:
@@ -251,7 +251,7 @@ class _TextWriter:
 
 
 def _as_written(message: Writable) -> str | None:
-    """The body as in its source, if it has the same meaning and no token in it depends on the text after it."""
+    """The body as in the source, if it means the same and no token in it depends on the text that follows."""
     text = message.source_text
     if text is None or text.endswith("<"):
         return None
@@ -288,7 +288,7 @@ def _escaped(message: Writable) -> str:
 
 
 def _closed_edge(text: bytes) -> bytes:
-    """The text with a trailing `<` in a literal block, so that it does not escape the next token."""
+    """The text with a trailing `<` moved into a literal block, so that it does not escape the next token."""
     bare = text.rstrip(b"<")
     return text if bare == text else bare + _literal(text[len(bare) :])
 

@@ -1,1 +1,1 @@
-"""Harmony as token ids: reader and vocabulary."""
+"""Reader of Harmony token ids, and their vocabulary."""

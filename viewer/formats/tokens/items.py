@@ -1,4 +1,4 @@
-"""Items of a list of token ids: integers in JSON arrays, one per line, or separated by whitespace and commas."""
+"""Split lists of token ids into items: integers in JSON arrays, one per line, or separated by spaces and commas."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from msgspec import Struct
 from viewer.formats.tokens.vocabulary import LAST_ID
 
 LONGEST_KEPT = 16
-"""The number of bytes kept of an item; a longer one is not a token id."""
+"""How many bytes of an item are kept. A longer one is not a token id."""
 
 _REGULAR = re.compile(rb"[ \t\r\n,]*([0-9]{1,16})(?=[ \t\r\n,\[\]])")
 _SEPARATORS = re.compile(rb"[ \t\r\n,]*")
@@ -20,7 +20,7 @@ _QUOTED = re.compile(rb"[^\"\\\n]*")
 
 
 class Item(Struct, frozen=True, gc=False):
-    """One item; positions are offsets in the input. A bracket ends one list, or begins another."""
+    """One item, with offsets in the input. A bracket ends one list or begins another."""
 
     start: int
     end: int
@@ -42,8 +42,7 @@ class _State(Enum):
 
 
 class ItemReader:
-    """Splitter of bytes into items, independent of chunk boundaries; it holds back at most the first bytes of one
-    item."""
+    """Splits bytes into items, whatever the chunk boundaries. It holds back at most the first bytes of one item."""
 
     def __init__(self, base: int = 0) -> None:
         self._offset = base
@@ -82,7 +81,7 @@ class ItemReader:
         return self._state is not _State.BETWEEN
 
     def _go_on(self, data: bytes, at: int) -> int:
-        """Continue an item; the state is `between` if it has ended."""
+        """Continue an item. If the item ends, the state becomes `between`."""
         end = at
         if self._state is _State.ESCAPE:
             end += 1

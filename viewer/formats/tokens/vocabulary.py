@@ -1,4 +1,4 @@
-"""Token ids of o200k_harmony: control tokens and header words built in, other text through an optional vocabulary."""
+"""Vocabulary of o200k_harmony: control tokens and header words are built in; other text needs an optional file."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ WORDS: dict[int, bytes] = {
 _OTHERS = {"<|startoftext|>": 199998, "<|endoftext|>": 199999} | {
     f"<|reserved_{number}|>": number for number in range(200000, 201089) if number not in CONTROL
 }
-"""The control tokens that no transcript needs."""
+"""The control tokens that transcripts do not need."""
 _LETTERS = (
     r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]%s[\p{Ll}\p{Lm}\p{Lo}\p{M}]%s(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
 )
@@ -78,7 +78,7 @@ def text_of_id(number: int, vocabulary: Vocabulary | None) -> bytes:
 
 @lru_cache(maxsize=1)
 def load_vocabulary() -> Vocabulary | None:
-    """Load the vocabulary of the extra `tokens`, if it is installed and its data is on this machine; nothing is
+    """Load the vocabulary of the extra `tokens`, if it is installed and its data is on this machine. Nothing is
     fetched."""
     try:
         tiktoken = importlib.import_module("tiktoken")
@@ -96,7 +96,7 @@ def load_vocabulary() -> Vocabulary | None:
 
 
 def load_encoder(path: str) -> Encode:
-    """Load a vocabulary file: one token in base64 and its id per line. It needs the extra `tokens`."""
+    """Load a vocabulary file with a base64 token and its id on each line. This needs the extra `tokens`."""
     try:
         tiktoken = importlib.import_module("tiktoken")
     except ImportError:

@@ -1,1 +1,1 @@
-"""Blocks of the transcript view: their lines, cards of calls, JSON as rows, and rendered Markdown."""
+"""Blocks of the transcript view: lines, call cards, JSON rows, and rendered Markdown."""

@@ -1,4 +1,4 @@
-"""Blocks: the lines of one row of a view, the facts that they need, and the problems of a view by row."""
+"""Block: the lines of one row of a view, with the facts needed to make them, and the problems of a view by row."""
 
 from __future__ import annotations
 
@@ -18,38 +18,40 @@ from viewer.render.sanitize import SafeText
 from viewer.render.style import Line, Part, Styled, StyleRole, trusted
 
 _MOST_CHECKED = 64
-"""Problems checked for a separate row."""
+"""How many problems to check for a separate row."""
 
 
 class BlockLine(Struct, frozen=True):
-    """One line, and the part of the body that it shows."""
+    """One line and the part of the body that it shows."""
 
     parts: Line
     row: Row | None = None
-    """The row of the body; None for headings, rules and notes."""
+    """The row of the body; None for headings, rules, and notes."""
     indent: int = 0
-    """Characters before the row."""
+    """The indentation of the row in characters."""
     folds: bool = False
     """True if a click folds or unfolds the body."""
     link: int = 0
     """The message that a click goes to; 0 if there is none."""
     node: int = -1
-    """The value that a click folds or unfolds, by its place in the text of the block; -1 if there is none."""
+    """The value that a click folds or unfolds, as an offset in the text of the block; -1 if there is none."""
+    is_open: bool = False
+    """True if that value is open."""
 
 
 SPACE = BlockLine(())
-"""The row between two messages."""
+"""The empty row between two messages."""
 
 
 class Source(Struct, frozen=True):
-    """The text that copies of rendered Markdown are taken from."""
+    """The source text that copies of rendered Markdown contain."""
 
     text: str
     origins: list[int]
-    """For each drawn character, its place in the text."""
+    """The offset in the text of each drawn character."""
 
     def between(self, first: int, last: int) -> str:
-        """The source of the drawn characters between two offsets."""
+        """Return the source of the drawn characters between two offsets."""
         end = len(self.origins) - 1
         return self.text[self.origins[min(first, end)] : self.origins[min(last, end)]]
 
@@ -61,17 +63,17 @@ class Block(Struct, frozen=True):
     """The message, or 0."""
     lines: Sequence[BlockLine] = field(default_factory=list)
     text: str = ""
-    """The text that the rows of its lines point into; copies are taken from it."""
+    """The text to which the rows of the lines refer, and from which copies are taken."""
     first: int = 0
-    """The first line of the message itself, after rules and space."""
+    """The index of the first line of the message itself, after rules and space."""
     begins_transcript: bool = False
-    """True if the boundary of a transcript is among the lines."""
+    """True if the lines include the boundary of a transcript."""
     bases: dict[int, int] = field(default_factory=dict)
-    """Where the body of each message begins in the text, if there are several."""
+    """The offset of each message's body in the text, if there are several."""
     source: Source | None = None
-    """The source of the text, if copies are not taken from the text itself."""
+    """The source for copies, if it is not the text itself."""
     is_folded: bool = False
-    """True for a folded branch and for another agent."""
+    """True for a folded branch or a folded sub-agent."""
 
     @property
     def height(self) -> int:
@@ -79,7 +81,7 @@ class Block(Struct, frozen=True):
         return len(self.lines)
 
     def line_of(self, offset: int) -> int:
-        """The last line that shows text up to this offset."""
+        """Return the last line that shows text up to this offset."""
         lines = self.lines
         if self.bases:
             rows = ((at, line.row) for at, line in enumerate(lines))
@@ -93,13 +95,13 @@ class Block(Struct, frozen=True):
 
 
 class RowProblems(Struct, frozen=True):
-    """The problems of a view by row. A pane and a filter have rows for some messages only."""
+    """The problems of a view by row. Panes and filters have rows for only some messages."""
 
     rows: Rows
     problems: DiagnosticView
 
     def of(self, row: int) -> list[ShownDiagnostic]:
-        """The problems of one row: of its message, or of the messages that it hides."""
+        """Return the problems of one row: of its message, or of the messages that it hides."""
         kind, value = self.rows.kind(row), self.rows.value(row)
         if kind is RowKind.MESSAGE:
             return self.problems.of(value) or self.problems.ahead(value)
@@ -109,7 +111,7 @@ class RowProblems(Struct, frozen=True):
         return self.problems.between(last - value + 1, last)
 
     def worst(self, first: int, last: int) -> str:
-        """The worst severity in a range of rows; empty if there is no problem."""
+        """Return the worst severity in a range of rows; empty if there is no problem."""
         if not len(self.rows) or first > last:
             return ""
         begin, end = self._first(first), self.rows.last_number(min(last, len(self.rows) - 1))
@@ -123,7 +125,7 @@ class RowProblems(Struct, frozen=True):
         return any(self.rows.row_holding(number) is not None for number in found)
 
     def next(self, severity: str, here: int, step: int) -> int | None:
-        """The next row with a problem of this severity, before or after this one; the search wraps around."""
+        """Return the nearest row with a problem of this severity after or before this one, wrapping around."""
         numbers = self.problems.numbers(severity)
         if step > 0:
             split = bisect_right(numbers, self.rows.last_number(here)) if here >= 0 else 0
@@ -135,44 +137,44 @@ class RowProblems(Struct, frozen=True):
         return next((row for row in rows if row is not None), None)
 
     def _first(self, row: int) -> int:
-        """The first message that a row may hold."""
+        """Return the first message that a row may contain."""
         return self.rows.last_number(row - 1) + 1 if row else 0
 
 
 class BlockFacts(Struct):
-    """Facts that blocks need in addition to the projection, made once for a view."""
+    """The facts that blocks need in addition to the projection, gathered once per view."""
 
     calls: CallView = field(default_factory=no_calls)
     problems: RowProblems | None = None
     matches: Callable[[int], Sequence[Styled]] = lambda number: ()
-    """Matches of a search in the body of a message."""
+    """Returns the search matches in the body of a message."""
     faults: Callable[[int], Sequence[Styled]] = lambda number: ()
-    """Spans in the body of a message that diagnostics point to."""
+    """Returns the spans in the body of a message to which diagnostics refer."""
     folds: dict[int, bool] = field(default_factory=dict)
     """Messages unfolded (True) or folded (False) by hand."""
     depths: dict[int, int] = field(default_factory=dict)
-    """How many levels of unfolded messages are open."""
+    """How many levels are open in each unfolded message."""
     turned: dict[int, frozenset[int]] = field(default_factory=dict)
-    """By message, the values that are folded although their level is open, or open although it is folded."""
+    """By message, the values that are folded in spite of an open level, or open in spite of a folded one."""
     layouts: Layouts = field(default_factory=Layouts)
     """Layouts of long unfolded bodies."""
     live: bool = False
-    """True if more may come."""
+    """True if the input may grow."""
     growing: frozenset[int] = frozenset()
     """Messages that may still grow."""
     markdown: bool = True
-    """True if Markdown is styled where it is shown as source."""
+    """True to style Markdown that is shown as source."""
     rendered: bool = True
-    """True if Markdown is rendered."""
+    """True to render Markdown."""
     problems_key: str = "p"
 
     def update_growing(self, numbers: frozenset[int]) -> None:
-        """Set the messages that grow now."""
+        """Set the messages that are growing."""
         self.growing = numbers
 
 
 def styled_row(row: Row, look: StyleRole, spans: Sequence[Styled]) -> list[Part]:
-    """The parts of one row of a body; `spans` touch the row, and later ones override earlier ones."""
+    """Return the parts of one row of a body. `spans` touch the row, and later ones override earlier ones."""
     if not spans or not row.text:
         return [Part(row.text, look)]
     looks = [look] * len(row.text)
@@ -191,7 +193,7 @@ def _runs(text: SafeText, looks: Sequence[StyleRole]) -> Iterable[Part]:
 
 
 class RowLines(Sequence[BlockLine]):
-    """The rows of a body as lines, each made on access."""
+    """The rows of a body as lines, made on access."""
 
     def __init__(self, rows: Sequence[Row], lead: Part, look: StyleRole, layers: Sequence[Sequence[Styled]]) -> None:
         self.rows = rows
@@ -214,7 +216,7 @@ class RowLines(Sequence[BlockLine]):
         return BlockLine(parts, row, len(self._lead.text))
 
     def _over(self, row: Row) -> Iterator[Styled]:
-        """The spans that touch a row."""
+        """Return the spans that touch a row."""
         for layer, starts, reach in self._layers:
             end = bisect_right(starts, max(row.end - 1, row.start))
             first = bisect_right(reach, row.start, 0, end)
@@ -222,7 +224,7 @@ class RowLines(Sequence[BlockLine]):
 
 
 def _reach(layer: Sequence[Styled]) -> tuple[list[int], list[int]]:
-    """The start of each span, and the furthest end of the spans up to it."""
+    """Return the start of each span, and the furthest end of the spans up to it."""
     reach: list[int] = []
     for span in layer:
         reach.append(max(span.end, reach[-1]) if reach else span.end)

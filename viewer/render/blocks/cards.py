@@ -1,7 +1,7 @@
-"""Cards: a call with its reply, and rows of thoughts, commentary and other messages that the end user did not see.
+"""Cards: one line each for a call with its reply, a thought, commentary, or another message that the end user did not
+see.
 
-Each of them is one line that opens. A reply directly below its call has no line of its own.
-"""
+A card opens to show the body. A reply directly below its call has no line of its own."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from msgspec import Struct
 from viewer.document.calls import CallView
 from viewer.document.projection import Projection
 from viewer.document.rows import RowKind, Rows
-from viewer.document.values import Headline, ShownCall, ShownDiagnostic
+from viewer.document.values import Headline, ShownCall, ShownDiagnostic, ShownMessage
 from viewer.render.blocks.block import BlockFacts, BlockLine, styled_row
 from viewer.render.blocks.json_rows import (
     ALL_NODES,
@@ -42,9 +42,9 @@ if TYPE_CHECKING:
     from viewer.render.sanitize import SafeText
 
 _STATE_ROOM, _TIME_ROOM, _NUMBER_ROOM = 10, 6, 8
-"""The least cells of the columns at the right edge."""
-_MOST_READ = 1000
-"""Characters of a body that are read for one line."""
+"""The minimum widths of the columns at the right edge."""
+MOST_READ = 1000
+"""How many characters of a body to read for one line."""
 _MOST_WORDS = 400
 _LEADING_MARKS = re.compile(r"\s*(?:<\|[a-z_]{1,32}\|>\s*)+")
 _STATES = {
@@ -72,7 +72,7 @@ _KEPT_CALLS = 1000
 
 
 class CallsOf:
-    """Cache of the calls that begin or end at a message."""
+    """A cache of the calls that begin or end at a message."""
 
     def __init__(self, calls: CallView) -> None:
         self._calls = calls
@@ -88,11 +88,44 @@ class CallsOf:
 
 
 def call_of_reply(rows: Rows, calls_of: Callable[[int], Sequence[ShownCall]], row: int) -> int:
-    """The call whose card contains the message of this row, because it is the reply directly below; 0 if none does."""
+    """Return the call whose card contains the message of this row, because it is the reply directly below; 0 if
+    there is none."""
     if row < 1 or rows.kind(row) is not RowKind.MESSAGE or rows.kind(row - 1) is not RowKind.MESSAGE:
         return 0
     number, above = rows.value(row), rows.value(row - 1)
     return above if any((call.call, call.reply) == (above, number) for call in calls_of(number)) else 0
+
+
+def call_state(call: ShownCall, notes: Sequence[ShownDiagnostic], signs: Glyphs) -> tuple[str, StyleRole]:
+    """Return the state of a call in words. A problem replaces `ok`."""
+    word, look = _STATES.get(call.state, (call.state, StyleRole.WARNING))
+    if call.state == "ok" and any(one.severity == "error" for one in notes):
+        is_json = any((one.reason or "").startswith("json-") for one in notes)
+        word, look = "bad JSON" if is_json else "problem", StyleRole.ERROR
+    sign = {
+        StyleRole.OK: signs.ok,
+        StyleRole.ERROR: signs.error,
+        StyleRole.PENDING: signs.running,
+        StyleRole.WARNING: signs.cancelled if word == "cancelled" else "?",
+    }[look]
+    return f"{sign} {word}".lstrip(), look
+
+
+def speaker_of(headline: Headline | ShownMessage, signs: Glyphs) -> tuple[str, SafeText, StyleRole]:
+    """Return the glyph, name, and style of a message that has a row of one line."""
+    if is_call(headline):
+        return signs.call, sanitize_line((headline.recipient or "").removeprefix("functions."), 64), StyleRole.TOOL
+    letter = letter_of(headline)
+    sign, name, look = _ASIDES.get(letter, ("", headline.role or "no role", StyleRole.UNKNOWN))
+    if letter in ("S", "D"):
+        name = headline.role
+    return getattr(signs, sign) if sign else "?", sanitize_line(name, 40), look
+
+
+def first_words(beginning: str) -> SafeText:
+    """Return the first words of a body on one line, without leading marks."""
+    words = _LEADING_MARKS.sub("", beginning, count=1)
+    return sanitize_line(" ".join(words.split()), _MOST_WORDS)
 
 
 class Entry(Struct, frozen=True):
@@ -100,7 +133,7 @@ class Entry(Struct, frozen=True):
 
     lines: list[BlockLine]
     text: str = ""
-    """The text that the rows of its lines point into."""
+    """The text to which the rows of the lines refer."""
     bases: dict[int, int] = {}
     """Where the body of each message begins in the text."""
     shows_body: bool = False
@@ -122,7 +155,7 @@ class CardMaker:
         self._width = width
 
     def entry(self, row: int, headline: Headline) -> Entry:
-        """The entry of a row; without lines for a reply that its card shows."""
+        """Return the entry of a row; without lines for a reply that its card shows."""
         number = headline.number
         calls = self.calls_of(number)
         call = next((each for each in calls if each.call == number), None)
@@ -134,7 +167,7 @@ class CardMaker:
         return self._aside(row, headline, answered)
 
     def notes(self, row: int) -> list[ShownDiagnostic]:
-        """The problems of the message of a row."""
+        """Return the problems of a row's message."""
         return self._facts.problems.of(row) if self._facts.problems is not None else []
 
     # Cards.
@@ -170,15 +203,17 @@ class CardMaker:
         return {call.reply or 0: self.notes(row)} if row is not None else {}
 
     def _card_line(self, call: ShownCall, notes: dict[int, list[ShownDiagnostic]], *, is_open: bool) -> Line:
-        """Tool, arguments, state, duration, numbers, and if it is open."""
+        """Return the line of a card: tool, arguments, state, duration, numbers, and whether it is open."""
         signs = self._glyphs
         tool = sanitize_line(call.tool.removeprefix("functions."), 64)
-        arguments = arguments_line(self._projection.beginning(call.call or 0, _MOST_READ))
+        arguments = arguments_line(self._projection.beginning(call.call or 0, MOST_READ))
         left = [Part(trusted(f"{signs.call} {tool}"), StyleRole.TOOL)]
         left += [Part(trusted(f"  {arguments}"), StyleRole.QUIET)] if arguments else []
-        state, look = self._state(call, [one for found in notes.values() for one in found])
+        state, look = call_state(call, [one for found in notes.values() for one in found], signs)
         time = call.latency_ms if call.latency_ms is not None else call.observed_ms
-        return between(left, self._columns(state, look, time, _numbers(call, signs), is_open), self._width + 1, signs)
+        return between(
+            left, self._columns(state, look, time, call_numbers(call, signs), is_open), self._width + 1, signs
+        )
 
     def _columns(self, state: str, look: StyleRole, time: int | None, numbers: str, is_open: bool) -> list[Part]:
         words = duration(time) if time is not None else ""
@@ -186,25 +221,10 @@ class CardMaker:
         mark = self._glyphs.unfolded if is_open else self._glyphs.folded
         return [Part(trusted(f" {state:<{_STATE_ROOM}}"), look), Part(trusted(f"{aside} {mark}"), StyleRole.QUIET)]
 
-    def _state(self, call: ShownCall, notes: Sequence[ShownDiagnostic]) -> tuple[str, StyleRole]:
-        """The state; a problem replaces `ok`."""
-        signs = self._glyphs
-        word, look = _STATES.get(call.state, (call.state, StyleRole.WARNING))
-        if call.state == "ok" and any(one.severity == "error" for one in notes):
-            is_json = any((one.reason or "").startswith("json-") for one in notes)
-            word, look = "bad JSON" if is_json else "problem", StyleRole.ERROR
-        sign = {
-            StyleRole.OK: signs.ok,
-            StyleRole.ERROR: signs.error,
-            StyleRole.PENDING: signs.running,
-            StyleRole.WARNING: signs.cancelled if word == "cancelled" else "?",
-        }[look]
-        return f"{sign} {word}".lstrip(), look
-
     def _tree(
         self, body: str, stem: str, depth: int, turned: frozenset[int], *, is_last: bool, key: str = "", room: int = 10
     ) -> list[JsonRow]:
-        """The rows of a body below its card: keys and values, or lines of text."""
+        """Return the rows of a body below its card: keys and values, or lines of text."""
         signs = self._glyphs
         if is_container(body):
             tree = JsonRows(body, self._width, depth, signs, turned)
@@ -260,7 +280,7 @@ class CardMaker:
         number, signs = headline.number, self._glyphs
         is_open = bool(self._facts.folds.get(number))
         grows = headline.ending == "open" or number in self._facts.growing
-        sign, name, look = self._speaker(headline)
+        sign, name, look = speaker_of(headline, signs)
         words = "" if is_open else self._first_words(number)
         if answered is not None and not is_open:
             tool = sanitize_line(answered.tool.removeprefix("functions."), 64)
@@ -278,25 +298,13 @@ class CardMaker:
         line = between(left, [Part(trusted(right), StyleRole.QUIET)], self._width + 1, signs)
         return Entry([BlockLine((self._margin, *line), folds=True)], shows_body=is_open)
 
-    def _speaker(self, headline: Headline) -> tuple[str, SafeText, StyleRole]:
-        """The glyph, the name and the style of a message."""
-        signs = self._glyphs
-        if is_call(headline):
-            return signs.call, sanitize_line((headline.recipient or "").removeprefix("functions."), 64), StyleRole.TOOL
-        letter = letter_of(headline)
-        sign, name, look = _ASIDES.get(letter, ("", headline.role or "no role", StyleRole.UNKNOWN))
-        if letter in ("S", "D"):
-            name = headline.role
-        return getattr(signs, sign) if sign else "?", sanitize_line(name, 40), look
-
     def _first_words(self, number: int) -> SafeText:
-        beginning = _LEADING_MARKS.sub("", self._projection.beginning(number, _MOST_READ), count=1)
-        return sanitize_line(" ".join(beginning.split()), _MOST_WORDS)
+        return first_words(self._projection.beginning(number, MOST_READ))
 
     # Problems.
 
     def note_line(self, note: ShownDiagnostic, before: tuple[Part, ...] = ()) -> BlockLine:
-        """A problem, after these parts."""
+        """Return the line of a problem, after these parts."""
         look = {"error": StyleRole.ERROR, "warning": StyleRole.WARNING}.get(note.severity, StyleRole.INFO)
         words = Part(trusted(f"{self._glyphs.severity(note.severity)} {described(note)}"), look)
         return BlockLine((self._margin, *between([*before, words], [], self._width, self._glyphs)))
@@ -304,7 +312,7 @@ class CardMaker:
     def _with_notes(
         self, rows: Sequence[JsonRow], number: int, base: int, notes: Sequence[ShownDiagnostic]
     ) -> Iterator[BlockLine]:
-        """The rows as lines, each problem below the row that it concerns."""
+        """Return the rows as lines, with each problem below the row that it concerns."""
         spans = [*self._facts.faults(number), *self._facts.matches(number)]
         spans = [Styled(span.start + base, span.end + base, span.look) for span in spans]
         placed: list[tuple[ShownDiagnostic, int, int]] = []
@@ -330,24 +338,26 @@ class CardMaker:
         lead = (self._margin, *each.lead)
         row = each.row
         if row is None:
-            return BlockLine((*lead, *each.parts), node=node)
+            return BlockLine((*lead, *each.parts), node=node, is_open=each.is_open)
         drawn = styled_row(row, each.look, [span for span in spans if _touches(row, span.start, span.end)])
         return BlockLine((*lead, *drawn, *each.parts), row, sum(len(part.text) for part in lead))
 
 
 _MOST_NOTES = 5
 _SAID_BY_STATE = frozenset(rule.code for rule in (E_TOOL_TIMEOUT, E_TOOL_CANCELLED, W_TOOL_FAILED, W_CALL_UNANSWERED))
-"""Problems that the state of a card names."""
+"""Problems that the state of a card already names."""
 
 
-def _numbers(call: ShownCall, signs: Glyphs) -> str:
+def call_numbers(call: ShownCall, signs: Glyphs) -> str:
+    """Return the numbers of both ends of a call."""
     if not call.reply:
         return f"#{call.call}"
     return f"#{call.call}{signs.inferred if call.inferred else signs.to}{call.reply}"
 
 
 def _with_base(each: JsonRow, base: int) -> JsonRow:
-    return JsonRow(each.lead, moved_row(each.row, base) if each.row else None, each.parts, each.look, each.node)
+    row = moved_row(each.row, base) if each.row else None
+    return JsonRow(each.lead, row, each.parts, each.look, each.node, each.is_open)
 
 
 def _touches(row: Row, start: int, end: int) -> bool:
@@ -355,7 +365,7 @@ def _touches(row: Row, start: int, end: int) -> bool:
 
 
 def _marker(each: JsonRow, row: Row, start: int, end: int) -> tuple[Part, ...]:
-    """The tree lines that continue, and a marker under the characters at fault."""
+    """Return the continuing tree lines and a marker under the characters at fault."""
     branch, *rest = each.lead
     trunk = branch.text.replace("├", "│").replace("└", " ").replace("-", " ")
     first, last = row.column_of(max(start, row.start)), row.column_of(min(end, row.end))

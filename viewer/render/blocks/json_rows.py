@@ -1,8 +1,7 @@
-"""JSON as rows of keys and values: strings with real line breaks, containers that fold, JSON inside of strings.
+"""JSON as rows of keys and values: strings with real line breaks, containers that fold, and JSON inside strings.
 
-Numbers, the order of keys, duplicate keys and words stay as written. Only the values that are drawn are read: text
-between two brackets is skipped in one step.
-"""
+Numbers, the order of keys, duplicate keys, and words stay as written. Only values that are drawn are read: text between
+two brackets is skipped in one step."""
 
 from __future__ import annotations
 
@@ -20,23 +19,26 @@ from viewer.render.style import UNICODE, Glyphs, Part, StyleRole, trusted
 from viewer.render.width import cells, cut
 
 MOST_ROWS = 2000
-"""Rows of one body."""
+"""The maximum number of rows of one body."""
 MOST_NODES = 200
-"""Values of one container, until all nodes are opened."""
+"""The maximum number of values of one container, until all nodes are opened."""
 ALL_NODES = 99
-"""The depth to which all nodes are open."""
+"""The depth at which all nodes are open."""
 LONG_TEXT, SHOWN_TEXT = 15, 12
 """A string with more rows than the first number is folded to the second."""
 _KEY_ROOM = 10
 _SHORT = 200
-"""A container of fewer characters is open."""
+"""A container with fewer characters is open."""
 _MOST_READ = 64 * 1024
-"""Characters of a string that are decoded while it is folded."""
+"""How many characters of a folded string to decode."""
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _WORD = re.compile(r'[^\s,:\[\]{}"]+')
 _TO_BRACKET = re.compile(r'[^"\[\]{}]*(?:"[^"\\]*(?:\\.[^"\\]*)*"[^"\[\]{}]*)*', re.DOTALL)
+_INNERMOST = re.compile(r"\[[^\[\]{}]*+\]|\{[^\[\]{}]*+\}")
+_MOST_NESTED = 8
+"""How many levels of containers to count by removing the innermost ones."""
 _ESCAPE = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 _CLOSERS = {"{": "}", "[": "]"}
@@ -47,7 +49,7 @@ class NotJsonError(ValueError):
 
 
 class Value(Struct, frozen=True, gc=False):
-    """A value in a text, and its key as written, without quotes; items of an array have none."""
+    """A value in a text, and its key as written, without quotes. Items of an array have no key."""
 
     key: str
     start: int
@@ -60,14 +62,16 @@ class JsonRow(Struct, frozen=True):
     lead: tuple[Part, ...]
     row: Row | None
     parts: tuple[Part, ...] = ()
-    """What follows the lead if it is no row of the text."""
+    """What follows the lead, if it is not a row of the text."""
     look: StyleRole = StyleRole.PLAIN
     node: int = -1
-    """The place of the value that this row folds or unfolds; -1 if it does neither."""
+    """The offset of the value that this row folds or unfolds; -1 if there is none."""
+    is_open: bool = False
+    """True if that value is open."""
 
 
 def value_end(text: str, start: int) -> int:
-    """The end of the value that starts here."""
+    """Return the end of the value that starts here."""
     first = text[start : start + 1]
     if first == '"':
         match = _STRING.match(text, start)
@@ -94,9 +98,9 @@ def value_end(text: str, start: int) -> int:
 
 
 def children(text: str, start: int) -> Iterator[Value]:
-    """The values of the container that starts here, in order."""
+    """Yield the values of the container that starts here, in order."""
     is_object, closer = text[start] == "{", _CLOSERS[text[start]]
-    at = _after_space(text, start + 1)
+    at = skip_space(text, start + 1)
     while text[at : at + 1] != closer:
         key = ""
         if is_object:
@@ -104,26 +108,39 @@ def children(text: str, start: int) -> Iterator[Value]:
             if name is None:
                 raise NotJsonError
             key = name[0][1:-1]
-            at = _after_space(text, name.end())
+            at = skip_space(text, name.end())
             if text[at : at + 1] != ":":
                 raise NotJsonError
-            at = _after_space(text, at + 1)
+            at = skip_space(text, at + 1)
         end = value_end(text, at)
         yield Value(key, at, end)
-        at = _after_space(text, end)
+        at = skip_space(text, end)
         if text[at : at + 1] == ",":
-            at = _after_space(text, at + 1)
+            at = skip_space(text, at + 1)
         elif text[at : at + 1] != closer:
             raise NotJsonError
 
 
+def first_children(text: str, start: int, end: int, most: int) -> tuple[list[Value], int]:
+    """Return the first values of the container between two offsets, and the number of all of them."""
+    found = list(islice(children(text, start), most))
+    if len(found) < most:
+        return found, len(found)
+    rest = _STRING.sub("0", text[found[-1].end : end - 1])
+    for _ in range(_MOST_NESTED):
+        if "[" not in rest and "{" not in rest:
+            return found, len(found) + rest.rstrip().removesuffix(",").count(",")
+        rest = _INNERMOST.sub("0", rest)
+    return found, sum(1 for _ in children(text, start))
+
+
 def only_error(text: str) -> tuple[int, int] | None:
-    """The span of the error text, without its quotes, if the text says nothing else than that a call failed."""
+    """Return the span of the error text, without quotes, if the text says only that a call failed."""
     if len(text) > _MOST_READ or not is_container(text):
         return None
     found = {}
     try:
-        start = _after_space(text, 0)
+        start = skip_space(text, 0)
         if text[start] != "{":
             return None
         found = {value.key: value for value in children(text, start)}
@@ -139,7 +156,7 @@ def only_error(text: str) -> tuple[int, int] | None:
 
 def is_container(text: str) -> bool:
     """True if the whole text is one object or array."""
-    start = _after_space(text, 0)
+    start = skip_space(text, 0)
     if text[start : start + 1] not in _CLOSERS:
         return False
     try:
@@ -149,8 +166,8 @@ def is_container(text: str) -> bool:
 
 
 def arguments_line(beginning: str) -> SafeText:
-    """The members of an object on one line, `key=value`, from its first characters; other text as it is."""
-    start = at = _after_space(beginning, 0)
+    """Return the members of an object on one line as `key=value`, from its first characters; other text as it is."""
+    start = at = skip_space(beginning, 0)
     if beginning[start : start + 1] != "{":
         return _on_one_line(beginning)
     words = []
@@ -164,14 +181,14 @@ def arguments_line(beginning: str) -> SafeText:
 
 
 def _rest_of(beginning: str) -> str:
-    """The last member of an object whose beginning ends inside of it."""
+    """Return the incomplete last member at the end of the beginning of an object."""
     match = re.search(r'[{,]\s*"([^"\\]*)"\s*:\s*(?:"((?:[^"\\]|\\.)*)|([^,{}\[\]"]*))$', beginning, re.DOTALL)
-    return f"{match[1]}={' '.join(_decoded(match[2] or match[3] or '')[0].split())}" if match else ""
+    return f"{match[1]}={' '.join(decode_string(match[2] or match[3] or '')[0].split())}" if match else ""
 
 
 def _short(source: str) -> str:
     if source[0] == '"':
-        return " ".join(_decoded(source[1:-1])[0].split())
+        return " ".join(decode_string(source[1:-1])[0].split())
     return {"{": "{…}", "[": "[…]"}.get(source[0], source) if len(source) > 2 else source
 
 
@@ -179,13 +196,15 @@ def _on_one_line(text: str) -> SafeText:
     return sanitize_line(" ".join(text.split()), 400)
 
 
-def _after_space(text: str, at: int) -> int:
+def skip_space(text: str, at: int) -> int:
+    """Return the offset of the first character after space."""
     match = _SPACE.match(text, at)
     return match.end() if match else at
 
 
-def _decoded(body: str) -> tuple[str, list[int] | None]:
-    """The text of a string without its quotes, and the offset of each character; None if there are no escapes."""
+def decode_string(body: str) -> tuple[str, list[int] | None]:
+    """Return the text of a string without its quotes, and the offset of each character; None if there are no
+    escapes."""
     if "\\" not in body:
         return body, None
     out: list[str] = []
@@ -204,7 +223,7 @@ def _decoded(body: str) -> tuple[str, list[int] | None]:
 
 
 def _character(escape: str) -> str:
-    """The character of an escape; an escape that JSON does not define stays as it is."""
+    """Return the character of an escape. An escape that JSON does not define stays as it is."""
     try:
         if len(escape) == 12:
             high, low = int(escape[2:6], 16), int(escape[8:], 16)
@@ -217,9 +236,9 @@ def _character(escape: str) -> str:
 
 
 def key_room(text: str, width: int) -> int:
-    """The cells of the keys of an object with the space after them; the least number for other text."""
+    """Return the width of an object's keys and the space after them; the minimum for other text."""
     try:
-        start = _after_space(text, 0)
+        start = skip_space(text, 0)
         return _room_of(list(islice(children(text, start), MOST_NODES)), width) if is_container(text) else _KEY_ROOM
     except NotJsonError:
         return _KEY_ROOM
@@ -235,8 +254,9 @@ def _key(value: Value) -> SafeText:
 
 
 class JsonRows:
-    """The rows of one JSON text. `depth` is the number of levels of containers that are open, and `turned` has the
-    values for which that is the other way round."""
+    """The rows of one JSON text.
+
+    `depth` is the number of open levels of containers, and `turned` holds the values that are the exceptions."""
 
     def __init__(
         self, text: str, width: int, depth: int, glyphs: Glyphs = UNICODE, turned: Container[int] = frozenset()
@@ -250,22 +270,35 @@ class JsonRows:
         self._count = 0
 
     def rows(self, stem: str, *, is_last: bool) -> list[JsonRow]:
-        """The rows of the values of the whole text, after these tree lines. `is_last` if no row of the tree follows."""
-        start = _after_space(self._text, 0)
-        return list(self._children(self._text, start, None, stem, 0, is_last))
+        """Return the rows of all values of the text, after these tree lines. Pass `is_last` if no row of the tree
+        follows."""
+        start = skip_space(self._text, 0)
+        found, count = first_children(self._text, start, len(self._text.rstrip()), self._most)
+        return list(self._children(self._text, found, count, None, stem, 0, is_last))
+
+    @property
+    def _most(self) -> int:
+        """Return how many values of one container to draw."""
+        return MOST_NODES if self._depth < ALL_NODES else MOST_ROWS
 
     def _children(
-        self, text: str, start: int, places: list[int] | None, stem: str, level: int, is_last: bool
+        self,
+        text: str,
+        found: Sequence[Value],
+        count: int,
+        places: list[int] | None,
+        stem: str,
+        level: int,
+        is_last: bool,
     ) -> Iterator[JsonRow]:
-        found = list(children(text, start))
-        most = MOST_NODES if self._depth < ALL_NODES else MOST_ROWS
-        room = _room_of(found[:most], self._width)
-        for number, value in enumerate(found):
-            if number >= most or self._count >= MOST_ROWS:
-                words = f"{self._more} {len(found) - number:,} more"
+        """Return the rows of the first values of a container with this many values."""
+        room = _room_of(found, self._width)
+        for number in range(count):
+            if number >= len(found) or self._count >= MOST_ROWS:
+                words = f"{self._more} {count - number:,} more"
                 yield JsonRow((self._rule(stem + self._branch(is_last)),), None, (_quiet(words),))
                 return
-            is_end = is_last and number == len(found) - 1
+            value, is_end = found[number], is_last and number == count - 1
             yield from self._value(text, value, places, stem, level, is_end, room)
 
     def _value(
@@ -299,7 +332,7 @@ class JsonRows:
         kind: str,
     ) -> Iterator[JsonRow]:
         is_object = text[start] == "{"
-        count = sum(1 for _ in children(text, start))
+        found, count = first_children(text, start, end, self._most)
         words = kind or ("object, " if is_object else "array, ")
         words += counted(count, "key" if is_object else "item")
         node = places[start] if places is not None else start
@@ -307,9 +340,9 @@ class JsonRows:
         is_open = is_open and level < ALL_NODES
         self._count += 1
         mark = "" if is_open or not count else f" {self._more}"
-        yield JsonRow(lead, None, (_quiet(f"{words}{mark}"),), node=node if count else -1)
+        yield JsonRow(lead, None, (_quiet(f"{words}{mark}"),), node=node if count else -1, is_open=is_open)
         if is_open:
-            yield from self._children(text, start, places, below, level + 1, True)
+            yield from self._children(text, found, count, places, below, level + 1, True)
 
     def _string(
         self, text: str, value: Value, places: list[int] | None, lead: tuple[Part, ...], below: str, level: int
@@ -319,11 +352,11 @@ class JsonRows:
         body = text[value.start + 1 : value.end - 1]
         size = len(body.encode("utf-8", "replace"))
         most = len(body) if is_open else _MOST_READ
-        decoded, own = _decoded(body[:most])
+        decoded, own = decode_string(body[:most])
         origins = _moved_places(places, value.start + 1, len(decoded)) if own is None else _joined(places, value, own)
         decoded = decoded.replace("\r\n", " \n")  # of the same length
         if level < ALL_NODES and is_container(decoded) and most >= len(body):
-            start = _after_space(decoded, 0)
+            start = skip_space(decoded, 0)
             yield from self._container(
                 decoded, start, len(decoded), [*origins], lead, below, level, "JSON in a string, "
             )
@@ -334,18 +367,21 @@ class JsonRows:
             return
         lines = decoded.count("\n") + (not decoded.endswith("\n"))
         about = f"{counted(lines, 'line')}, " if most >= len(body) else ""
-        yield JsonRow(lead, None, (_quiet(f"text, {about}{byte_size(size)}"),), node=node)
-        yield from self._panel(decoded, origins, below, lines if most >= len(body) else 0, is_open=is_open)
-
-    def _panel(
-        self, decoded: str, places: range | list[int], below: str, lines: int, *, is_open: bool
-    ) -> Iterator[JsonRow]:
-        """A frame with the lines of a text; `lines` is their number, 0 if it is not known."""
         inner = max(self._width - cells(below) - 4, 8)
         if not is_open:
             decoded = decoded[: (LONG_TEXT + 1) * inner * 2]
         rows = lay_out(sanitize(decoded.removesuffix("\n")), inner)
-        most = MOST_ROWS - self._count if is_open else LONG_TEXT
+        is_long = len(rows) > LONG_TEXT or most < len(body)
+        self._count += 1
+        words = _quiet(f"text, {about}{byte_size(size)}")
+        yield JsonRow(lead, None, (words,), node=node if is_long else -1, is_open=is_open)
+        yield from self._panel(rows, inner, origins, below, lines if most >= len(body) else 0, is_open=is_open)
+
+    def _panel(
+        self, rows: Sequence[Row], inner: int, places: range | list[int], below: str, lines: int, *, is_open: bool
+    ) -> Iterator[JsonRow]:
+        """Return a frame around the rows of a text. `lines` is the number of its lines, 0 if unknown."""
+        most = max(MOST_ROWS - self._count, 1) if is_open else LONG_TEXT
         shown = rows if len(rows) <= most else rows[: most if is_open else SHOWN_TEXT]
         corners, rule = "╭╮╰╯│" if self._is_unicode else "++++|", self._glyphs.rule
         top = corners[0] + rule * (inner + 2) + corners[1]
@@ -402,7 +438,7 @@ def _joined(places: list[int] | None, value: Value, own: list[int]) -> list[int]
 
 
 def _placed(row: Row, places: range | list[int]) -> Row:
-    """The row with offsets in the source."""
+    """Return the row with offsets in the source."""
     last = len(places) - 1
     origins = [places[min(at, last)] for at in (row.origins or range(row.start, row.start + len(row.text)))]
     start, end = places[min(row.start, last)], places[min(row.end, last)]

@@ -1,4 +1,4 @@
-"""`EXPORTERS`, the table of all export formats; each takes only a projection."""
+"""`EXPORTERS`, the table of all export formats. Each one takes only a projection."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Exporter(Struct, frozen=True):
     name: str
     """The name in `--to`."""
     ending: str
-    """The suffix of its files."""
+    """The suffix of the files."""
     says: str
     """A short description."""
     pieces: Callable[[Projection, str], Iterator[str]]
@@ -58,17 +58,17 @@ _KNOWN = (".gz", ".xz", ".zst")
 
 
 def exporter_of(path: str) -> Exporter | None:
-    """The exporter for files with this suffix."""
+    """Return the exporter for files with this suffix."""
     return _ENDINGS.get(PurePath(path).suffix.lower())
 
 
 def default_name(document: str, audience: Audience, exporter: Exporter) -> str:
-    """The default file name, such as `tour.safe.html` or `tour.DEBUG.html`: it names the view."""
+    """Return the default file name, such as `tour.safe.html` or `tour.DEBUG.html`, which names the view."""
     return f"{stem_of(document)}.{view_name(audience)}{exporter.ending}"
 
 
 def stem_of(document: str) -> str:
-    """The file name of a document without its suffixes, for the name of a file made from it."""
+    """Return the file name of a document without its suffixes, to name a file made from it."""
     name = PurePath(document).name
     for ending in _KNOWN:
         name = name.removesuffix(ending)
@@ -76,5 +76,5 @@ def stem_of(document: str) -> str:
 
 
 def view_name(audience: Audience) -> str:
-    """The view in file names and notices."""
+    """Return the name of the view in file names and notices."""
     return "safe" if audience.is_safe else badge(audience)

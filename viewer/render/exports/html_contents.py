@@ -1,4 +1,4 @@
-"""Table of contents of an exported page: turns by their first words, and for a developer a letter per message."""
+"""HTML table of contents: turns by their first words and, for a developer, a sign per message."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from collections.abc import Iterator
 
 from viewer.document.projection import Projection
 from viewer.document.rows import RowKind, Rows
+from viewer.render.blocks.cards import speaker_of
 from viewer.render.exports.html_message import anchor
 from viewer.render.exports.html_text import Html, closing, element, joined, link, opening, text, words
-from viewer.render.head import letter_of, look_of
+from viewer.render.head import look_of
 from viewer.render.number_format import one_line
 from viewer.render.sanitize import sanitize_line
+from viewer.render.style import UNICODE
 
 _SNIPPET = 60
 
@@ -33,10 +35,10 @@ def contents_html(projection: Projection, rows: Rows) -> Iterator[Html]:
         if at != open_at:
             if open_at != (0, 0):
                 yield Html("</span></li>\n")
-            yield joined([opening("li"), _turn(projection, rows, row, several), opening("span", class_="letters")])
+            yield joined([opening("li"), _turn(projection, rows, row, several), opening("span", class_="signs")])
             open_at = at
         if not safe:
-            yield _letter(projection, rows, row)
+            yield _sign(projection, rows, row)
     if open_at != (0, 0):
         yield Html("</span></li>\n")
     yield closing("ol")
@@ -63,6 +65,9 @@ def _first_said(rows: Rows, row: int, projection: Projection) -> int:
     return row
 
 
-def _letter(projection: Projection, rows: Rows, row: int) -> Html:
+def _sign(projection: Projection, rows: Rows, row: int) -> Html:
     headline = projection.headline(rows.value(row))
-    return link(anchor(rows.label(row)), words(letter_of(headline)), class_=f"chip {look_of(headline).value}")
+    sign, _, look = speaker_of(headline, UNICODE)
+    if headline.visible:
+        sign, look = UNICODE.live, look_of(headline)
+    return link(anchor(rows.label(row)), words(sign), class_=f"chip {look.value}")

@@ -1,56 +1,49 @@
-"""Message of an exported page: letter in the gutter, speaker and recipient, call links, body and problems."""
+"""HTML of a shown message: speaker, body, and problems; and parts that cards share."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from viewer.document.projection import Projection
-from viewer.document.values import ShownDiagnostic, ShownStray
-from viewer.render.body import may_be_json
+from viewer.document.values import ShownDiagnostic, ShownMessage, ShownStray
 from viewer.render.diagnostic import described, full_code
-from viewer.render.exports.html_body import body_html
+from viewer.render.exports.html_body import Kind, body_html
 from viewer.render.exports.html_text import NOTHING, Html, closing, element, joined, link, name, opening, text, words
 from viewer.render.exports.steps import PlacedMessage
-from viewer.render.head import HeadLink, MessageHead, clock, details_words, head_of, look_of
+from viewer.render.head import HeadLink, MessageHead, clock, details_words, head_of, is_call, letter_of
 from viewer.render.number_format import duration
-from viewer.render.style import StyleRole
+from viewer.render.page import MARKDOWN_TYPES
+from viewer.render.sanitize import SafeText
 
 Places = Callable[[ShownDiagnostic], str]
-"""The anchor of a problem in the table of problems."""
+"""Returns the anchor of a problem in the table of problems."""
 SIGNS = {"error": "✖", "warning": "⚠", "info": "ℹ"}
 _GOOD = {"ok": "ok", "pending": "quiet"}
 
 
 def message_html(placed: PlacedMessage, projection: Projection, place: Places) -> Iterator[Html]:
-    """One article; its head can fold a message that the end user did not see."""
+    """One article."""
     message = placed.message
     head = head_of(message, projection.audience, placed.calls)
     yield opening("article", class_=f"message {head.look.value}", id=anchor(message.number))
-    yield element("span", words(head.letter), class_="letter", aria_hidden="true")
-    folds = not message.visible
-    if folds:
-        is_open = {} if head.look is StyleRole.SYSTEM else {"open": ""}
-        yield opening("details", class_="whole", **is_open)
-    yield element("summary" if folds else "header", _safe_head(head) if head.safe else _head(head))
+    yield element("header", _head(head))
     if not head.safe:
-        yield _details(head)
-    yield from _body(placed, projection)
-    for found in placed.problems:
-        yield note_html(found, place)
-    yield joined([closing("details") if folds else NOTHING, closing("article"), Html("\n")])
+        yield details_html(head)
+    yield from message_body(message, placed.problems, projection, placed.trim)
+    yield from (note_html(found, place) for found in placed.problems)
+    yield joined([closing("article"), Html("\n")])
 
 
 def stray_html(stray: ShownStray) -> Iterator[Html]:
     """Text outside any message."""
-    yield opening("article", class_="message unknown stray")
-    yield element("span", words("·"), class_="letter", aria_hidden="true")
-    yield element("header", element("span", words("Text outside any message"), class_="role"))
-    yield from body_html(stray.body, [], prose=False, json=False, short=True, trim=False)
+    yield opening("article", class_="line stray")
+    yield element("p", words("Text outside any message"), class_="warning")
+    yield from body_html(stray.body, [], Kind.ASIDE, short=True, trim=False)
     yield joined([closing("article"), Html("\n")])
 
 
 def note_html(found: ShownDiagnostic, place: Places) -> Html:
-    """A problem in place: the sentence for the audience, its code, and the position if disclosed."""
+    """Return a problem in place: the sentence for the audience, its code, and the position if disclosed."""
     said = full_code(found.code, found.reason) + (f" {found.line}:{found.column}" if found.line is not None else "")
     count = words(f" ×{found.count:,}") if found.count and found.count > 1 else NOTHING
     number = words(f"#{found.message} ") if found.hidden and found.message else NOTHING
@@ -70,8 +63,65 @@ def anchor(number: int) -> str:
     return f"m{number}"
 
 
+def number_html(number: int) -> Html:
+    """The number of a message, as a link to it."""
+    return link(anchor(number), words(f"#{number}"), class_="number")
+
+
+def details_html(head: MessageHead) -> Html:
+    """Return the header fields that are not in the name line, and links between calls and replies."""
+    said: list[Html] = []
+    if head.channel != "final" and head.role not in ("user", "system", "developer"):
+        said.append(name(head.channel))
+    if head.arrow:
+        said.append(joined([words("→ "), name(head.arrow)]))
+    if head.name and not head.visible:
+        said.append(name(head.name))
+    if head.call_id:
+        said.append(name(head.call_id))
+    is_usual = head.visible and not head.details and head.ending in ("end", "return") and not head.time
+    shown = "" if is_usual else details_words(head, "·", with_time=True)
+    if shown:
+        said.append(element("bdi", text(SafeText(shown))))
+    said += map(_link, head.links)
+    return element("p", joined(said, " · "), class_="details") if said else NOTHING
+
+
+def message_body(
+    message: ShownMessage, problems: Sequence[ShownDiagnostic], projection: Projection, trim: bool
+) -> Iterator[Html]:
+    """The body of a message."""
+    faults = projection.fault_places(message.number, problems)
+    yield from body_html(
+        message.body, faults, _kind(message, projection.audience.is_safe), short=not message.visible, trim=trim
+    )
+
+
+def _kind(message: ShownMessage, safe: bool) -> Kind:
+    if not safe and (message.content_type == "json" or message.role == "tool" or is_call(message)):
+        return Kind.JSON
+    if message.visible:
+        return Kind.PROSE if message.content_type in MARKDOWN_TYPES else Kind.DATA
+    return Kind.ASIDE if letter_of(message) in ("A", "C") else Kind.DATA
+
+
+def _head(head: MessageHead) -> Html:
+    """Return the speaker; for a developer, also that the end user saw the message."""
+    said = [name(head.speaker)]
+    if head.name:
+        said += [words(" "), element("span", name(head.name), class_="name")]
+    parts = [element("span", *said, class_=f"role {head.look.value}")]
+    if head.is_plan:
+        parts.append(element("span", words("plan"), class_="tag"))
+    if head.cancelled or head.ending == "open":
+        parts.append(element("span", words("cancelled" if head.cancelled else "unfinished"), class_="tag"))
+    seen = element("span", words("seen"), class_="seen") if head.visible and not head.safe else NOTHING
+    time = element("time", words(clock(head.time))) if head.time else NOTHING
+    return joined([*parts, element("span", class_="gap"), time, seen, number_html(head.number)])
+
+
 def _link(call: HeadLink) -> Html:
-    """A link from one end of a call to the other: position, state, and latency."""
+    """Return a link from one end of a call to the other: position, state, and latency."""
     said = f"{call.state}{f' · {duration(call.latency_ms)}' if call.latency_ms is not None else ''}"
     look = (
         f"link {_GOOD.get(call.state, 'warning' if call.state in ('unanswered', 'orphan', 'duplicate') else 'error')}"
@@ -81,57 +131,3 @@ def _link(call: HeadLink) -> Html:
     arrow = f"{'reply' if call.is_call else 'call'} {'↓' if call.is_call else '↑'}{call.other}"
     dotted = " inferred" if call.inferred else ""
     return link(anchor(call.other), words(f"{arrow} · {said}"), class_=look + dotted)
-
-
-def _safe_head(head: MessageHead) -> Html:
-    """The head for an end user: the speaker."""
-    parts = [_role(head)]
-    if head.is_plan:
-        parts += [element("span", words("plan"), class_="tag"), element("span", words("preamble, user-visible"))]
-    if head.cancelled or head.ending == "open":
-        parts.append(element("span", words("cancelled" if head.cancelled else "unfinished"), class_="tag"))
-    return joined([*parts, element("span", class_="gap"), _time(head), _number(head)])
-
-
-def _head(head: MessageHead) -> Html:
-    """The head for a developer: the whole header, and links between calls and replies."""
-    parts = [_role(head)]
-    if head.arrow:
-        parts.append(element("span", words("→ "), name(head.arrow), class_="to"))
-    if head.call_id:
-        parts.append(element("span", name(head.call_id), class_="id"))
-    parts.append(element("span", class_="gap"))
-    parts += map(_link, head.links)
-    if head.visible:
-        parts.append(element("span", words("user saw it"), class_="tag seen"))
-    parts.append(element("span", name(head.channel), class_="tag channel"))
-    return joined([*parts, _time(head), _number(head)])
-
-
-def _role(head: MessageHead) -> Html:
-    said = [name(head.speaker)]
-    if head.name:
-        said += [words(" "), element("span", name(head.name), class_="name")]
-    return element("span", *said, class_="role")
-
-
-def _time(head: MessageHead) -> Html:
-    return element("time", words(clock(head.time))) if head.time else NOTHING
-
-
-def _number(head: MessageHead) -> Html:
-    return link(anchor(head.number), words(f"{head.number}"), class_="number")
-
-
-def _details(head: MessageHead) -> Html:
-    """Other header fields, and the ending if it is unusual."""
-    shown = details_words(head, "·", with_time=True)
-    return element("p", element("bdi", text(shown)), class_="details") if shown else NOTHING
-
-
-def _body(placed: PlacedMessage, projection: Projection) -> Iterator[Html]:
-    message = placed.message
-    json = not projection.audience.is_safe and may_be_json(message)
-    faults = projection.fault_places(message.number, placed.problems)
-    prose = not json and look_of(message) not in (StyleRole.SYSTEM, StyleRole.TOOL)
-    yield from body_html(message.body, faults, prose=prose, json=json, short=not message.visible, trim=placed.trim)

@@ -1,8 +1,10 @@
-"""HTML export: one file, no scripts, no requests, light and dark, printable; it begins with safe or debug."""
+"""HTML export: one printable file in light and dark, without scripts or requests, that begins with safe or debug."""
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterator
+from hashlib import sha256
 
 from viewer import __version__
 from viewer.document.calls import CallView
@@ -10,6 +12,7 @@ from viewer.document.projection import Projection
 from viewer.document.rows import Rows
 from viewer.document.values import Boundary, HiddenRun, ShownDiagnostic, ShownStray
 from viewer.model.visibility import Audience, Reveal
+from viewer.render.exports.html_cards import Cards, aside_html, card_html, moved_reply_html
 from viewer.render.exports.html_contents import contents_html, turn_anchor
 from viewer.render.exports.html_message import SIGNS, message_html, note_html, stray_html
 from viewer.render.exports.html_tables import calls_html, problem_anchor, problems_html
@@ -19,16 +22,16 @@ from viewer.render.exports.steps import PlacedMessage, Step, TurnBegins, disclos
 from viewer.render.exports.view_words import badge, counts_words, revealed_names, transcript_words, view_sentence
 from viewer.render.head import clock
 from viewer.render.number_format import counted
+from viewer.render.page import hidden_words
 from viewer.render.sanitize import sanitize, sanitize_line
 from viewer.render.title import boundary_words, outline
 from viewer.resources import bundled
 
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 _LONGEST_HEADER_LINE = 400
 
 
 def html_page(projection: Projection, title: str) -> Iterator[str]:
-    """The page in pieces, about one per message."""
+    """Yield the page in pieces, about one per message."""
     rows = projection.rows()
     yield "<!doctype html>\n"
     problems = disclosed_problems(projection)
@@ -72,15 +75,19 @@ class _Page:
         self._places: dict[ShownDiagnostic, str] = {}
         for position, found in enumerate(self._problems, 1):
             self._places.setdefault(found, problem_anchor(position))
+        self._cards = Cards(projection, calls, problems)
         self._in_section = False
+        self._last = 0
+        """The number of the last message."""
 
     def head(self) -> Html:
-        """The document head: a policy that forbids all requests, and the name of the view."""
+        """Return the document head: a policy that forbids all requests, and the name of the view."""
         view = " ".join([badge(self._audience), *revealed_names(self._audience)])
+        style = _style(self._audience)
         return element(
             "head",
             opening("meta", charset="utf-8"),
-            opening("meta", http_equiv="Content-Security-Policy", content=POLICY),
+            opening("meta", http_equiv="Content-Security-Policy", content=policy(style)),
             opening("meta", name="viewport", content="width=device-width, initial-scale=1"),
             opening("meta", name="color-scheme", content="light dark"),
             opening("meta", name="referrer", content="no-referrer"),
@@ -88,12 +95,12 @@ class _Page:
             opening("meta", name="generator", content=f"ocmlview {__version__}"),
             opening("meta", name="ocmlview-view", content=view),
             element("title", words(f"{badge(self._audience)} · "), text(sanitize_line(self._title))),
-            element("style", _style(self._audience)),
+            element("style", style),
             Html("\n"),
         )
 
     def banner(self) -> Html:
-        """The line that stays at the top: safe or debug, the name, the counts."""
+        """Return the line that stays at the top: safe or debug, the name, and the counts."""
         first = next(iter(self._projection.transcripts()), None)
         said = transcript_words(first) if first else []
         mark = badge(self._audience)
@@ -132,9 +139,24 @@ class _Page:
         yield element("p", words(view_sentence(self._audience)), class_="view")
         if not len(self.rows):
             yield element("p", words("There is nothing to show."), class_="quiet")
+        run, faulty = 0, set[int | None]()
         for step in steps_of(self._projection, self._problems, self._calls):
-            yield from self._step(step)
+            if run and isinstance(step, ShownDiagnostic) and step.hidden:
+                faulty.add(step.message)
+                continue
+            if run:
+                yield self._hidden(run, len(faulty))
+            run, faulty = (step.count, set()) if isinstance(step, HiddenRun) else (0, set())
+            if not run:
+                yield from self._step(step)
+        if run:
+            yield self._hidden(run, len(faulty))
         yield self._end_section()
+
+    def _hidden(self, count: int, faulty: int) -> Html:
+        """Return how many messages are hidden here; the table lists their problems."""
+        said = element("p", words(f"┄ {hidden_words(count, faulty)} ┄"), Html("\n"), class_="hidden-run")
+        return joined([self._begin_section(None), said])
 
     def _step(self, step: Step) -> Iterator[Html]:
         if isinstance(step, Boundary):
@@ -147,13 +169,27 @@ class _Page:
 
     def _item(self, step: PlacedMessage | ShownStray | HiddenRun | ShownDiagnostic) -> Iterator[Html]:
         if isinstance(step, PlacedMessage):
-            yield from message_html(step, self._projection, self._place)
+            yield from self._message(step)
+            self._last = step.message.number
         elif isinstance(step, ShownStray):
             yield from stray_html(step)
         elif isinstance(step, HiddenRun):
-            yield element("p", words(f"{step.count:,} hidden"), Html("\n"), class_="hidden-run")
+            yield self._hidden(step.count, 0)
         else:
             yield note_html(step, self._place)
+
+    def _message(self, placed: PlacedMessage) -> Iterator[Html]:
+        """A message that the end user saw, or a line."""
+        number = placed.message.number
+        if placed.message.visible:
+            return message_html(placed, self._projection, self._place)
+        held = self._cards.holding(number)
+        if held is not None:
+            return iter(() if held.call == self._last else (moved_reply_html(number, held),))
+        call = self._cards.at(number)
+        if call is not None:
+            return card_html(placed, call, self._cards, self._projection, self._place)
+        return aside_html(placed, self._projection, self._place)
 
     def _place(self, found: ShownDiagnostic) -> str:
         return self._places.get(found, "problems")
@@ -169,13 +205,13 @@ class _Page:
         return joined([title, element("details", element("summary", words("Document header")), shown, class_="header")])
 
     def _begin_section(self, turn: TurnBegins | None) -> Html:
-        """A section for a turn, or one without a title for content before the first turn."""
+        """Begin a section for a turn, or one without a title for content before the first turn."""
         if turn is None:
             begun = NOTHING if self._in_section else opening("section", class_="turn")
         else:
             here = turn_anchor(turn.transcript, turn.number)
             time = element("time", words(clock(turn.time))) if turn.time else NOTHING
-            title = element("h2", link(here, words(f"Turn {turn.number}")), time)
+            title = element("h2", link(here, words(f"turn {turn.number}")), time)
             begun = joined([opening("section", class_="turn", id=here), title, Html("\n")])
         self._in_section = True
         return begun
@@ -191,14 +227,20 @@ class _Page:
             yield from calls_html(self._calls, sum(call.state == "pending" for call in self._calls))
 
     def footer(self) -> Html:
-        """The view again, at the end for readers on paper."""
+        """Return the name of the view again, for readers on paper."""
         said = f"{badge(self._audience)} view. {view_sentence(self._audience)} Made by ocmlview {__version__}."
         notes = counted(len(self._problems), "problem")
         return element("footer", words(f"{said} {notes}."))
 
 
+def policy(style: Html) -> str:
+    """Return a policy that forbids everything except this style sheet."""
+    digest = b64encode(sha256(style.encode()).digest()).decode()
+    return f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+
+
 def _style(audience: Audience) -> Html:
-    """The style sheet with its inks. It is part of the program and contains no external text."""
+    """Return the style sheet with its inks. It is part of the program and contains no external text."""
     css = bundled("render", "exports", "page.css").read_text("utf-8")
     light, night = custom_properties(night=False), custom_properties(night=True)
     inks = f":root{{{light}}}@media screen and (prefers-color-scheme:dark){{:root{{{night}}}}}"

@@ -1,4 +1,4 @@
-"""Tables at the end of an exported page: the problems, and for a developer the calls."""
+"""HTML tables at the end of a page: the problems and, for a developer, the calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""HTML as a separate type: escaped safe text, and elements with names and attributes of the program."""
+"""`Html`, the type of safe HTML: escaped text, and elements with the program's own names and attributes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def words(sentence: str) -> Html:
 
 
 def name(given: str) -> Html:
-    """An external name (of a file, a tool, a role, an id) on one line, isolated in its direction."""
+    """Return an external name (of a file, tool, role, or id) on one line, isolated in its direction."""
     return element("bdi", text(sanitize_line(given)))
 
 

@@ -1,8 +1,14 @@
-"""Inks of exported pages and pictures: a light and a dark color per style role."""
+"""Palette of exports: inks with a light and a dark color, taken from the themes."""
 
 from __future__ import annotations
 
 from msgspec import Struct
+
+from viewer.render.style import StyleRole
+from viewer.render.theme import DARK, Theme, find_theme
+
+LIGHT = "light"
+"""The theme of a page on paper, and of a browser without a dark mode."""
 
 
 class Ink(Struct, frozen=True, gc=False):
@@ -12,40 +18,43 @@ class Ink(Struct, frozen=True, gc=False):
     dark: str
 
 
-PAGE = Ink("#ffffff", "#0f141b")
-SURFACE = Ink("#f6f7f9", "#161d27")
-"""Background of code, tool data and tables."""
-
-INKS = {
-    "page": PAGE,
-    "surface": SURFACE,
-    "line": Ink("#dfe3e8", "#2a3442"),
-    "plain": Ink("#1c2128", "#d8dfe9"),
-    "strong": Ink("#0d1117", "#f3f6fa"),
-    "quiet": Ink("#59636e", "#93a0b4"),
-    "user": Ink("#006b7a", "#5fd4e6"),
-    "assistant": Ink("#1a7035", "#7fdc92"),
-    "analysis": Ink("#6638bd", "#bba6f7"),
-    "commentary": Ink("#1a59b5", "#86b5ff"),
-    "tool": Ink("#8a4e00", "#f2b866"),
-    "system": Ink("#56606c", "#a3aebd"),
-    "unknown": Ink("#a63a08", "#ff9e80"),
-    "error": Ink("#b4202d", "#ff7b7b"),
-    "warning": Ink("#775800", "#f7d35c"),
-    "info": Ink("#1a59b5", "#86b5ff"),
-    "ok": Ink("#1a7035", "#7fdc92"),
-    "code": Ink("#7a3e0b", "#e6c48f"),
-    "json-key": Ink("#1a5a99", "#8fc9f4"),
-    "json-text": Ink("#28692f", "#abd8a2"),
-    "json-number": Ink("#94480c", "#f4b681"),
-    "json-word": Ink("#7637a8", "#cbabf8"),
-    "bad-page": Ink("#fde4e4", "#4a1d22"),
-    "noted-page": Ink("#fff2c9", "#443711"),
-    "safe-page": Ink("#1a7035", "#69d58a"),
-    "safe-ink": Ink("#ffffff", "#06210f"),
-    "debug-page": Ink("#b01c55", "#c2255c"),
-    "debug-ink": Ink("#ffffff", "#ffffff"),
+_COLORS = {"page": "background", "surface": "surface", "line": "border", "accent": "primary"}
+"""Inks that are colors of the screen."""
+_ROLES = (
+    "plain", "strong", "quiet", "user", "assistant", "analysis", "commentary", "tool", "system", "unknown", "error",
+    "warning", "info", "ok", "code", "json-key", "json-text", "json-number", "json-word",
+)  # fmt: skip
+"""Inks that are the colors of these roles."""
+_GROUNDS = {
+    "code-page": StyleRole.CODE,
+    "bad-page": StyleRole.BAD_SPAN,
+    "noted-page": StyleRole.BANNER,
+    "target-page": StyleRole.CURSOR,
+    "safe-page": StyleRole.SAFE_BADGE,
+    "debug-page": StyleRole.DEBUG_BADGE,
 }
+"""Inks that are backgrounds of roles."""
+
+
+def _inks() -> dict[str, Ink]:
+    light, dark = find_theme(LIGHT), find_theme(DARK)
+    inks = {name: Ink(light.colors[color], dark.colors[color]) for name, color in _COLORS.items()}
+    inks |= {name: Ink(_color(light, StyleRole(name)), _color(dark, StyleRole(name))) for name in _ROLES}
+    inks |= {name: Ink(_ground(light, role), _ground(dark, role)) for name, role in _GROUNDS.items()}
+    for level, role in (("safe", StyleRole.SAFE_BADGE), ("debug", StyleRole.DEBUG_BADGE)):
+        inks[f"{level}-ink"] = Ink(_color(light, role), _color(dark, role))
+    return inks
+
+
+def _color(theme: Theme, role: StyleRole) -> str:
+    return theme.looks[role].color or theme.colors["text"]
+
+
+def _ground(theme: Theme, role: StyleRole) -> str:
+    return theme.looks[role].background or theme.colors["surface"]
+
+
+INKS = _inks()
 
 
 def custom_properties(night: bool) -> str:

@@ -1,4 +1,4 @@
-"""Steps of an export page: transcripts, turns, items with their notes, problems."""
+"""Steps of an export: transcripts, turns, items with their notes, and problems, in order."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Step = Boundary | TurnBegins | PlacedMessage | ShownStray | HiddenRun | ShownDia
 
 
 def steps_of(projection: Projection, problems: list[ShownDiagnostic], calls: CallView) -> Iterator[Step]:
-    """All shown content from top to bottom, with the problems and calls of the projection in their positions."""
+    """Yield all shown content from top to bottom, with the problems and calls of the projection at their positions."""
     rows = projection.rows()
     notes = Notes(projection.audience.is_safe)
     notes.add(problems)
@@ -67,6 +67,6 @@ def steps_of(projection: Projection, problems: list[ShownDiagnostic], calls: Cal
 
 
 def disclosed_problems(projection: Projection) -> list[ShownDiagnostic]:
-    """The problems disclosed to this audience: an end user gets no notes."""
+    """Return the problems disclosed to this audience: an end user gets no notes."""
     safe = projection.audience.is_safe
     return [found for found in projection.diagnostics() if not safe or found.severity != "info"]

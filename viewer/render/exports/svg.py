@@ -1,4 +1,4 @@
-"""SVG picture of styled lines: one cell grid, no external fonts, no scripts."""
+"""SVG pictures of styled lines: one cell grid, without external fonts or scripts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _BACKGROUND = ColorTriplet(16, 20, 26)
 
 
 def svg_of(lines: Sequence[Cells], width: int) -> str:
-    """Lines as a picture. The input is safe text; it is escaped here for SVG."""
+    """Draw lines as a picture. The input is safe text, escaped here for SVG."""
     return "".join(svg_pieces(lines, width))
 
 
@@ -43,7 +43,7 @@ def svg_pieces(lines: Sequence[Cells], width: int, title: SafeText | None = None
 
 
 def _page(lines: Sequence[Cells]) -> ColorTriplet:
-    """The color behind everything: the most common background of the drawn text."""
+    """Return the color behind everything: the most common background of the drawn text."""
     areas: Counter[ColorTriplet] = Counter()
     for line in lines:
         for segment in line:
@@ -71,7 +71,7 @@ def _backdrop(column: int, top: int, segment: Segment) -> str:
 
 
 def _text(column: int, top: int, segment: Segment) -> str:
-    """The words of a segment, each positioned in its cell, so that no font can move them."""
+    """Return the words of a segment, each positioned in its cell, so that no font can move them."""
     foreground, _ = _colors(segment.style)
     style = segment.style or Style()
     marks = ' font-weight="bold"' if style.bold else ""

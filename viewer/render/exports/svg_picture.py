@@ -18,13 +18,13 @@ from viewer.render.style import Line, Part, Style, StyleRole, trusted
 
 WIDTH = 100
 HIGHEST = 1000
-"""The maximum number of lines; the picture notes that the rest is omitted."""
+"""The maximum number of lines. The picture notes that the rest is omitted."""
 _BOLD = {StyleRole.USER, StyleRole.ASSISTANT, StyleRole.UNKNOWN, StyleRole.STRONG, StyleRole.ERROR, StyleRole.WARNING}
 _INKS = {look: INKS[look.value] for look in StyleRole if look.value in INKS}
 
 
 def svg_picture(projection: Projection, title: str) -> Iterator[str]:
-    """The picture in pieces. Some are empty, because the height is known only after all lines."""
+    """Yield the picture in pieces. Some are empty, because the height is known only after all lines."""
     head = _head(projection, title)
     yield ""
     lines = styled_lines(projection, WIDTH, Style(wrapped=True))

@@ -1,4 +1,4 @@
-"""Text about the view in an export: safe or debug, what is revealed, how much is hidden."""
+"""Words about the view in an export: safe or debug, what is revealed, and how much is hidden."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ def badge(audience: Audience) -> str:
 
 
 def revealed_names(audience: Audience) -> list[str]:
-    """The revealed kinds, by the names of `--reveal`; empty in a safe view."""
+    """Return the revealed kinds by their names in `--reveal`; empty in a safe view."""
     if audience.reveals(Reveal.ALL):
         return [Reveal.ALL.value]
     return [reveal.value for reveal in Reveal if reveal in audience.revealed]
 
 
 def view_sentence(audience: Audience) -> str:
-    """A sentence about the content of this view."""
+    """Return a sentence about the content of this view."""
     if audience.is_safe:
         return "What the end user saw: user messages, final answers and flagged preambles."
     if audience.reveals(Reveal.ALL):
@@ -34,7 +34,7 @@ def view_sentence(audience: Audience) -> str:
 
 
 def counts_words(rows: Rows) -> str:
-    """Counts such as `12 messages, 21 hidden`; a strict audience gets no hidden count."""
+    """Return counts such as `12 messages, 21 hidden`. A strict audience gets no hidden count."""
     hidden = rows.hidden_count
     return counted(rows.shown_count, "message") + (f", {hidden:,} hidden" if hidden else "")
 

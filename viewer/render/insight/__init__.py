@@ -1,1 +1,1 @@
-"""Printed answers to questions about transcripts."""
+"""Printed results of analyses: the diff of two transcripts, and leaks."""

@@ -1,4 +1,4 @@
-"""The printed diff of two transcripts: one column, two columns, totals, or JSON Lines."""
+"""Print the diff of two transcripts: in one column or two, as totals, or as JSON Lines."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from viewer.render.style import Line, Part, Printable, Style, StyleRole, trusted
 from viewer.render.width import cells, cut, plain_line, wrap
 
 LEAST_FOR_SIDES = 100
-"""Columns that two sides need."""
+"""The minimum width of two sides."""
 _CONTEXT = 3
-"""Equal messages that stay around each difference."""
+"""How many equal messages to keep around each difference."""
 _NEAR = 1
-"""Equal lines that stay around each difference inside a message."""
+"""How many equal lines to keep around each difference inside a message."""
 _MOST_LINES = 8
-"""Lines of a message that only one side has."""
+"""The maximum number of lines of a message that only one side has."""
 _MOST_IDS = 8
 _NOISE = 60
-"""Changed words of a thought that are not listed."""
+"""The number of changed words up to which changes in a thought are not listed."""
 _NAME = 11
 _LONGEST_FIRST = 1000
 """Characters of a line that may appear next to a name."""
@@ -86,7 +86,8 @@ def side_lines(comparison: Comparison, rows: Iterable[Row | int], drawing: Drawi
 
 
 def with_context(comparison: Comparison, rows: Sequence[Row]) -> Iterator[Row | int]:
-    """The rows; of long runs of equal messages only those next to a difference, and the number of the others."""
+    """Yield the rows; of a long run of equal messages, only those next to a difference, and the number of the
+    others."""
     waiting: list[Row] = []
     is_first = True
     for row in rows:
@@ -170,7 +171,7 @@ def _head(kind: RowKind, number: str, item: ShownMessage | ShownStray, drawing: 
 
 
 def name_of(item: ShownMessage | ShownStray, style: Style) -> SafeText:
-    """What a message is: its speaker, its channel, or its tool."""
+    """Name a message by its speaker, channel, or tool."""
     if isinstance(item, ShownStray):
         return trusted("text")
     group = group_of(item)
@@ -218,7 +219,7 @@ def _quiet(words: str, drawing: Drawing) -> Part:
 
 
 def _named(field: FieldChange, drawing: Drawing, signs: str, note: str = "") -> list[Part]:
-    """A named value, as it was and as it is."""
+    """Return a named value, old and new."""
     name = drawing.style.spell(sanitize_line(field.name))
     parts = [Part(SafeText(name + " " * max(_NAME - cells(name), 1)), StyleRole.JSON_KEY)]
     for sign, value in (("-", field.old), ("+", field.new)):
@@ -268,7 +269,8 @@ def _near(lines: list[list[Part]], changed: set[int], drawing: Drawing) -> Itera
 def _laid_out(
     head: list[Part], details: list[list[Part]], drawing: Drawing, width: int, *, cuts: bool
 ) -> Iterator[Line]:
-    """The details after the head if the first fits there, and below it. With `cuts`, the first always stays there."""
+    """Lay out the details after the head if the first fits there, otherwise below it. With `cuts`, the first always
+    stays there."""
     lead = sum(cells(part.text) for part in head)
     first, *rest = details or [[]]
     room = max(width - lead, 10)
@@ -346,7 +348,7 @@ def summary_words(totals: Totals) -> str:
 
 
 def renamed_words(renamed: Mapping[str, str]) -> str:
-    """The call ids with other names, as text that is not yet safe for a terminal."""
+    """Return the renamed call ids. The text is not sanitized yet."""
     shown = ", ".join(f"{old} = {new}" for old, new in list(renamed.items())[:_MOST_IDS])
     more = len(renamed) - _MOST_IDS
     return f"{shown}, {more:,} more" if more > 0 else shown

@@ -1,4 +1,4 @@
-"""The printed leaks of an input: one paragraph per answer, or JSON Lines."""
+"""Print the leaks of an input: one paragraph per answer, or JSON Lines."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LIMITS = "A paraphrase is not found."
 
 
 class LeakPlaces(Struct, frozen=True):
-    """An answer with a leak, and where its passages are; nothing of the input is needed to print it."""
+    """An answer with a leak and the positions of its passages: everything needed to print it."""
 
     leak: Leak
     body: str

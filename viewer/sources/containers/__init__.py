@@ -1,1 +1,1 @@
-"""Containers: files and folders that hold transcripts, made into lines that a record format reads."""
+"""Containers: turn files and folders that hold transcripts into lines that a record format reads."""

@@ -1,6 +1,6 @@
-"""ZIP archives, read member by member under caps; a damaged directory is replaced by the headers of the members.
+"""Read ZIP archives member by member, within limits. If the directory is damaged, member headers replace it.
 
-Names are labels and never become paths. A lying directory costs no more than the caps: of a member, and of all text."""
+Names are labels and never become paths. A lying directory costs no more than the limits per member and for all text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from viewer.sources.containers.parts import DAMAGED, TOO_LARGE, UNREAD, PartFaul
 
 LARGEST_MEMBER = 256 * 1024 * 1024
 LARGEST_RATIO = 200
-"""The maximum ratio of the size of a member to its compressed size. Members up to `ALWAYS_READ` may exceed it."""
+"""The maximum ratio of a member's size to its compressed size. Members up to `ALWAYS_READ` may exceed it."""
 ALWAYS_READ = 1024 * 1024
 LARGEST_DIRECTORY = 64 * 1024 * 1024
 LONGEST_NAME = 4096
@@ -38,7 +38,7 @@ _NOT_HERE = 0xFFFF_FFFF
 
 
 class Member(Struct, frozen=True):
-    """A member of an archive, as its directory states it."""
+    """A member of an archive, as the directory describes it."""
 
     name: str
     at: int
@@ -48,7 +48,7 @@ class Member(Struct, frozen=True):
     method: int
     flags: int
     checksum: int | None
-    """None if it is not known."""
+    """None if unknown."""
 
     @property
     def is_encrypted(self) -> bool:
@@ -57,7 +57,7 @@ class Member(Struct, frozen=True):
 
     @property
     def is_readable(self) -> bool:
-        """True if it has a name and a compression that are read."""
+        """True if its name is allowed and its compression is supported."""
         return is_plain_name(self.name) and not self.is_encrypted and self.method in (_STORED, _DEFLATED, _ZSTD)
 
 
@@ -81,7 +81,7 @@ class Archive:
         self._size = os.fstat(self._descriptor).st_size
         directory = self._directory()
         self.is_whole = directory is not None
-        """False if the directory is missing: the archive was cut off, or is still being written."""
+        """False if the directory is missing, because the archive was cut off or is still being written."""
         self.members = directory if directory is not None else [*self._scanned()]
 
     def __del__(self) -> None:
@@ -137,7 +137,7 @@ class Archive:
                 at = body + packed
 
     def _next_header(self, at: int) -> int:
-        """The next place that looks like the header of a member, or the end."""
+        """The next offset that looks like a member header, or the end."""
         while at < self._size:
             block = self._pread(at, 16 * SLICE)
             found = block.find(_LOCAL)
@@ -151,7 +151,7 @@ class Archive:
     # Members.
 
     def read(self, member: Member, most: int = LARGEST_MEMBER) -> Parts:
-        """The text of a member as far as it can be read, in pieces, and what is wrong with it."""
+        """As much text of a member as can be read, in pieces, and any faults."""
         if not member.is_readable:
             yield PartFault(UNREAD)
             return
@@ -196,7 +196,7 @@ class Archive:
 
 
 class _Expander(Protocol):
-    """Decompressor of a member."""
+    """Decompressor for a member."""
 
     error: type[Exception]
     has_ended: bool
@@ -258,7 +258,7 @@ def needs_zstd(members: list[Member]) -> bool:
 
 
 def check_zstd() -> None:
-    """Raise a ViewerError if zstd cannot be read."""
+    """Raise a ViewerError if the zstd library is missing."""
     _Zstd()
 
 
@@ -288,7 +288,7 @@ def _entries(data: bytes, shift: int) -> Iterator[Member]:
 
 
 def _large_numbers(extra: bytes) -> Iterator[int]:
-    """The numbers of 64 bits in the extra field of an entry."""
+    """The 64-bit numbers in the extra field of an entry."""
     at = 0
     while at + 4 <= len(extra):
         kind, size = int.from_bytes(extra[at : at + 2], "little"), int.from_bytes(extra[at + 2 : at + 4], "little")
@@ -300,7 +300,7 @@ def _large_numbers(extra: bytes) -> Iterator[int]:
 
 
 def _without_overlaps(members: list[Member]) -> list[Member]:
-    """The members, in order; one that begins inside another becomes unreadable: only a bomb has such members."""
+    """The members in order. One that begins inside another becomes unreadable: only a ZIP bomb has such members."""
     inside: set[int] = set()
     end = 0
     for index in sorted(range(len(members)), key=lambda index: members[index].at):

@@ -1,4 +1,4 @@
-"""Data exports of ChatGPT in ZIP archives: the conversations, as in the unpacked file."""
+"""ChatGPT data exports in ZIP archives: the conversations, as in the unpacked file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from viewer.sources.containers.archive import Archive, Member, check_zstd, needs
 from viewer.sources.containers.parts import PartFault, Parts, without_mark
 
 _CONVERSATIONS = re.compile(r"(?:[^/]+/)?conversations(?:-([0-9]{1,9}))?\.json")
-"""In one file, or in several with numbers; a folder that was packed by hand adds its name."""
+"""One file, or several numbered ones. A folder that was packed by hand adds its name."""
 
 
 def is_export(path: str, first: bytes) -> bool:

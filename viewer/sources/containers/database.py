@@ -1,6 +1,7 @@
-"""SQLite databases of agents, opened so that nothing next to them is created, locked, or changed.
+"""Open SQLite databases of agents without creating, locking or changing anything.
 
-A hostile database is bounded: only plain tables are read, values have a largest size, and each row a number of steps.
+The cost of a hostile database is bounded: only plain tables are read, and both value sizes and steps per row are
+limited.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from viewer.sources.containers.parts import LARGEST_TEXT
 from viewer.sources.limits import limits
 
 MOST_STEPS = 100_000_000
-"""Instructions of SQLite for one row."""
+"""SQLite instructions per row."""
 _STEPS_AT_ONCE = 100_000
 _MOST_TABLES = 1000
 _JOURNALS = ("-wal", "-journal")
@@ -26,7 +27,7 @@ Row = Sequence[object]
 
 
 class Database:
-    """A database that is only read."""
+    """A read-only database."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -50,7 +51,7 @@ class Database:
         return self._steps > MOST_STEPS
 
     def rows(self, query: str, *values: object) -> Iterator[Row]:
-        """The rows of a query; sqlite3.Error if they cannot be read."""
+        """The rows of a query. Raises sqlite3.Error if they cannot be read."""
         self._steps = 0
         cursor = self._connection.execute(query, values)
         try:
@@ -61,7 +62,7 @@ class Database:
             cursor.close()
 
     def columns(self) -> dict[str, frozenset[str]]:
-        """The columns of each plain table; views and virtual tables can run anything and do not count."""
+        """The columns of each plain table. Views and virtual tables are left out, because they can run anything."""
         query = f"SELECT name, sql FROM sqlite_master WHERE type = 'table' LIMIT {_MOST_TABLES}"
         try:
             found = [(_text(name), _text(sql)) for name, sql in self.rows(query)]
@@ -71,7 +72,7 @@ class Database:
             raise ViewerError(f"{self.path}: this database is damaged") from None
 
     def _columns(self, table: str) -> Iterator[str]:
-        """The stored columns; generated ones can run anything."""
+        """The stored columns. Generated ones are left out, because they can run anything."""
         for name, kind in self.rows("SELECT name, hidden FROM pragma_table_xinfo(?)", table):
             if kind == 0:
                 yield _text(name)
@@ -91,7 +92,7 @@ def stamp_of(path: str) -> tuple[object, ...]:
 
 
 def _connect(path: str) -> sqlite3.Connection:
-    """Open the file itself if it is whole; with a journal next to it, a copy of both that is removed at once."""
+    """Open the file itself, or, if it has a journal, a copy of both that is removed at once."""
     try:
         if not any(_has_content(path + ending) for ending in _JOURNALS):
             return _open(path, "mode=ro&immutable=1")

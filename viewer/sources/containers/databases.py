@@ -1,4 +1,4 @@
-"""The databases of agents: which agent wrote one, and its sessions as JSON lines."""
+"""Schemas of agent databases: find out which agent wrote one, and read its sessions as JSON lines."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from viewer.sources.containers.database import Database, Row, stamp_of
 from viewer.sources.containers.parts import DAMAGED, PartFault, Parts, as_json, is_json, on_one_line
 
 _UNREADABLE = [{"type": "unreadable"}]
-"""Content of no known type: it is hidden."""
+"""Content of an unknown type, which is hidden."""
 _OF_USERS = frozenset({"", "user", "scheduled", "terminal", "gateway", "acp"})
-"""Types of Goose sessions that a user reads. Others belong to another agent, or are hidden."""
+"""Types of Goose sessions that a user reads. Any other belongs to another agent or is hidden."""
 
 
 class StoredSession(Struct, frozen=True):
@@ -23,7 +23,7 @@ class StoredSession(Struct, frozen=True):
     id: str
     directory: str | None
     modified: float
-    """Seconds since 1970; 0 if it is not known."""
+    """Seconds since 1970; 0 if unknown."""
     is_main: bool
     """False if it belongs to the session of another agent."""
 
@@ -33,19 +33,19 @@ class Schema(Struct, frozen=True):
 
     format: str
     needs: dict[str, frozenset[str]]
-    """Tables and their columns."""
+    """The tables that must exist, with their columns."""
     sessions: str
-    """A query for the id, the directory, and the time in seconds, in the order of the sessions."""
+    """A query for the id, directory and time (in seconds) of each session, in order."""
     owner: str
-    """The column that says whose session it is, which older versions lack; it is empty or null for the user's."""
+    """The column that states whose session it is: empty or null for the user's. Older versions lack it."""
     of_users: frozenset[str]
-    """Its values for sessions of the user."""
+    """Its values for the user's sessions."""
     read: Callable[[Database, str], Parts]
-    """The lines of the session with an id."""
+    """Returns the lines of the session with this id."""
 
 
 _last: list[tuple[tuple[object, ...], Database]] = []
-"""The database that was opened last: a list of sessions opens it once for each."""
+"""The database that was last opened, because a list of sessions opens it once per session."""
 
 
 def _database(path: str) -> Database:
@@ -70,7 +70,7 @@ def schema_of(database: Database) -> Schema | None:
 
 
 def listed_as(path: str) -> str:
-    """The format of a database with sessions of a known agent; empty for any other."""
+    """The format of a database that holds sessions of a known agent; empty for any other."""
     try:
         schema = schema_of(_database(path))
     except ViewerError:
@@ -89,7 +89,7 @@ def stored_sessions(path: str) -> list[StoredSession]:
 
 
 def items(path: str) -> list[str]:
-    """The ids of the sessions, the newest first."""
+    """The ids of the sessions, newest first."""
     return [session.id for session in sorted(stored_sessions(path), key=lambda session: -session.modified)]
 
 
@@ -134,7 +134,7 @@ def _text(value: object) -> str:
 
 
 def _embedded(value: object, kind: type, instead: object) -> Iterator[bytes | PartFault]:
-    """The JSON of a cell, unchanged; if it is not JSON of this kind, a fault and `instead`."""
+    """The JSON in a cell, unchanged. If it is not JSON of this kind, a fault and `instead`."""
     data = value if isinstance(value, bytes) else _text(value).encode()
     if is_json(data, kind):
         yield on_one_line(data)
@@ -144,7 +144,7 @@ def _embedded(value: object, kind: type, instead: object) -> Iterator[bytes | Pa
 
 
 def _each(database: Database, table: str, columns: str, owner: str, id: str, order: str) -> Iterator[Row | PartFault]:
-    """The rows of an owner, each read by its number: one that cannot be read does not end the others."""
+    """The rows of an owner, each read separately, so that an unreadable row does not hide the others."""
     for (number,) in database.rows(f"SELECT rowid FROM {table} WHERE {owner} = ? ORDER BY {order}", id):
         try:
             found = [*database.rows(f"SELECT {columns} FROM {table} WHERE rowid = ?", number)]
@@ -157,7 +157,7 @@ def _each(database: Database, table: str, columns: str, owner: str, id: str, ord
 
 
 def _goose(database: Database, id: str) -> Parts:
-    """The head of a session, then one line per message, as in the older files."""
+    """The head of a session, then one line per message, as in older session files."""
     columns = database.columns()
     head: dict[str, object] = {"id": id, "working_dir": ""}
     wanted = [name for name in ("working_dir", "session_type", "parent_session_id") if name in columns["sessions"]]
@@ -190,7 +190,7 @@ def _goose(database: Database, id: str) -> Parts:
 
 
 def _opencode(database: Database, id: str) -> Parts:
-    """A session as `opencode export` writes it. Parts follow their message, in the order of their ids."""
+    """A session as `opencode export` writes it. Each message is followed by its parts, in the order of their ids."""
     info: dict[str, object] = {"id": id, "directory": ""}
     for directory, parent, version in database.rows(
         "SELECT directory, parent_id, version FROM session WHERE id = ?", id

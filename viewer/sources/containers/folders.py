@@ -1,6 +1,6 @@
-"""Folders that agents write: the events of a conversation in files, and the storage of OpenCode.
+"""Read folders that agents write: OpenHands events, one per file, and the storage of OpenCode.
 
-Only regular files with the expected names are read, and no symbolic links."""
+Only regular files with the expected names are read; symbolic links are not."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from viewer.sources.containers.parts import (
 )
 
 MOST_LOOKED_AT = 64
-"""Names of a folder that decide whether it is a conversation."""
+"""How many names in a folder are read to decide whether it is a conversation."""
 _EVENT = re.compile(r"event-([0-9]{1,12})(?:-[A-Za-z0-9_-]{1,64})?\.json")
 _JSON = re.compile(r"([A-Za-z0-9_-]{1,128})\.json")
 _ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
@@ -76,12 +76,12 @@ def read_storage(path: str, item: str) -> Parts:
 
 
 def items(path: str) -> list[str]:
-    """The ids of the sessions of the storage folder."""
+    """The ids of the sessions in the storage folder."""
     return [file.stem for file in _session_files(Path(path))] if _has_storage(Path(path)) else []
 
 
 def _storage_of(path: Path) -> Path | None:
-    """The storage folder that a path names, or that the file of a session belongs to."""
+    """The storage folder that a path names, or to which a session file belongs."""
     if _has_storage(path):
         return path
     if not _JSON.fullmatch(path.name):
@@ -95,7 +95,7 @@ def _has_storage(path: Path) -> bool:
 
 
 def _session_files(storage: Path) -> list[Path]:
-    """The files of the sessions, by their ids."""
+    """The session files, sorted by id."""
     projects = _matching(storage / "session", _ID)
     return sorted((file for project in projects for file in _matching(project, _JSON)), key=lambda file: file.stem)
 
@@ -117,7 +117,7 @@ def _sessions(storage: Path, files: Iterable[Path]) -> Parts:
 
 
 def _matching(folder: Path, pattern: re.Pattern[str]) -> list[Path]:
-    """The files and folders in a folder whose names match, in order; none if there is no such folder."""
+    """The entries of a folder whose names match, in order; none if the folder does not exist."""
     try:
         return sorted(each for each in folder.iterdir() if pattern.fullmatch(each.name) and not each.is_symlink())
     except OSError:
@@ -125,7 +125,7 @@ def _matching(folder: Path, pattern: re.Pattern[str]) -> list[Path]:
 
 
 def _value(path: Path, instead: bytes = b"null") -> Parts:
-    """The JSON value in a file; if it cannot be read, a fault and `instead`."""
+    """The JSON value in a file. If it cannot be read, a fault and `instead`."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:

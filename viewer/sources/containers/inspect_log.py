@@ -1,4 +1,4 @@
-"""Logs of Inspect in ZIP archives: one JSON line per sample, in the form of a log in JSON."""
+"""Inspect logs in ZIP archives: one JSON line per sample, in the shape of a JSON log."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class Sample(Struct, frozen=True):
     member: Member
 
     def is_named(self, item: str) -> bool:
-        """True if `ID` or `ID:EPOCH` is this sample."""
+        """True if this item, `ID` or `ID:EPOCH`, names the sample."""
         return item in (self.id, f"{self.id}:{self.epoch}")
 
 
 def is_log(path: str, first: bytes) -> bool:
-    """True if a ZIP archive is a log of Inspect, by its name or its first member."""
+    """True if a ZIP archive is an Inspect log, judging by its name or first member."""
     return path.endswith(".eval") or first_name(first).startswith(_BEGINNINGS)
 
 
@@ -62,7 +62,7 @@ def items(path: str) -> list[str]:
 
 
 def _samples(members: Iterable[Member]) -> list[Sample]:
-    """The samples in the order of Inspect: by epoch, then by id, where numbers count as numbers."""
+    """The samples in Inspect's order: by epoch, then by id, with numeric ids in numeric order."""
     found = []
     for member in members:
         name = _SAMPLE.fullmatch(member.name)
@@ -100,7 +100,7 @@ def _lines(archive: Archive, members: dict[str, Member], samples: list[Sample], 
 
 
 def _header(archive: Archive, members: dict[str, Member]) -> tuple[dict[str, object] | None, bool]:
-    """What the log says of the run, and True if the run has ended."""
+    """What the log states about the run, and whether the run has ended."""
     for name in _HEADERS:
         if name in members:
             data = archive.text(members[name], LARGEST_HEADER)

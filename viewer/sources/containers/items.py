@@ -1,4 +1,4 @@
-"""Names of items: `FILE:ITEM` is one transcript of a file. A file whose name contains the colon comes first."""
+"""Item names: `FILE:ITEM` is one transcript of a file. A file whose name contains the colon takes precedence."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 
 
 def split_item(path: str) -> tuple[str, str]:
-    """The file and the item that a path names; the item is empty if it names a whole file."""
+    """The file and the item that a path names. The item is empty for a whole file."""
     if ":" not in path or os.path.lexists(path):
         return path, ""
     at = path.rfind(":")

@@ -1,4 +1,4 @@
-"""Rows of Parquet files as JSON lines, batch by batch; only the columns that rows are read from."""
+"""Read rows of Parquet files as JSON lines, batch by batch, with only the columns that training rows use."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from viewer.sources.containers.parts import DAMAGED, PartFault, Parts
 ROWS_AT_ONCE = 64
 MOST_COLUMNS = 10_000
 MOST_NAMED = 10_000
-"""Rows that are listed by number."""
+"""The most rows that are listed by number."""
 _MISSING = 'Parquet needs the extra "parquet": pip install "ocmlview[parquet]"'
 
 
 def listed_as(path: str) -> str:
-    """The format of a file that has columns of training rows and can be read here; empty for any other."""
+    """The format of a readable file with columns of training rows; empty for any other file."""
     if importlib.util.find_spec("pyarrow") is None:
         return ""
     try:
@@ -32,7 +32,7 @@ def listed_as(path: str) -> str:
 
 
 def read_parquet(path: str, item: str) -> Parts:
-    """The rows, or the one whose number the item is."""
+    """All rows, or the one with the number that the item states."""
     if importlib.util.find_spec("pyarrow") is None:
         raise ViewerError(f"{path}: {_MISSING}")
     file = _open(path)
@@ -56,7 +56,7 @@ def items(path: str) -> list[str]:
 
 
 def _open(path: str) -> Any:
-    parquet = importlib.import_module("pyarrow.parquet")  # an extra; it takes long to load
+    parquet = importlib.import_module("pyarrow.parquet")  # an extra, and slow to load
     try:
         return parquet.ParquetFile(path, memory_map=False, pre_buffer=False)
     except _faults():
@@ -64,13 +64,13 @@ def _open(path: str) -> Any:
 
 
 def _faults() -> tuple[type[BaseException], ...]:
-    """What reading a damaged file raises."""
+    """The exceptions that reading a damaged file raises."""
     arrow = importlib.import_module("pyarrow").ArrowException
     return arrow, OSError, ValueError, OverflowError, RecursionError
 
 
 def _columns(file: Any) -> list[str]:
-    """The columns that the rules of rows read."""
+    """The columns that the rules for training rows read."""
     read = {*members_of(ROWS.records), "text"}
     names = file.schema_arrow.names
     return [name for name in names if name in read] if len(names) <= MOST_COLUMNS else []
@@ -105,7 +105,7 @@ def _groups_from(file: Any, number: int) -> tuple[list[int], int]:
 
 
 def _plain(value: object) -> object:
-    """A value as JSON has it. In a struct, a member that other rows have is null: it is left out."""
+    """A value in JSON types. Null members of a struct are left out, because only other rows have them."""
     if isinstance(value, dict):
         return {str(name): _plain(each) for name, each in value.items() if each is not None}
     if isinstance(value, list | tuple):

@@ -1,4 +1,4 @@
-"""Output of a container reader: bytes of JSON lines, and the places where something could not be read."""
+"""Output of a container reader: bytes of JSON lines, and faults where something could not be read."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ REPEATED = "part-repeated"
 """Reasons of E-STREAM-TRUNCATED."""
 
 LARGEST_TEXT = 64 * 1024 * 1024
-"""A larger value or file is not read: no record may be larger."""
+"""The maximum size of a value or file, because no record may be larger."""
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _NO_BREAKS = bytes.maketrans(b"\r\n", b"  ")
 
 
 class PartFault(Struct, frozen=True):
-    """Something that could not be read, at the place where it would be."""
+    """Something that could not be read, in the place where it would be."""
 
     reason: str
 
@@ -30,17 +30,17 @@ Parts = Iterator[bytes | PartFault]
 
 
 def on_one_line(data: bytes) -> bytes:
-    """JSON text without line breaks. Valid JSON has none inside its strings, so that each byte keeps its meaning."""
+    """JSON text with its line breaks replaced. Valid JSON has none inside strings, so the meaning stays the same."""
     return data.translate(_NO_BREAKS)
 
 
 def without_mark(data: bytes) -> bytes:
-    """The same text without a byte order mark."""
+    """The text without its byte order mark, if it has one."""
     return data.removeprefix(_BYTE_ORDER_MARK)
 
 
 def is_json(data: bytes, kind: type = object) -> bool:
-    """True if the bytes are one JSON value of this kind: only such a value can be put into another one."""
+    """True if the bytes are one JSON value of this kind. Only then can they be embedded in another value."""
     try:
         return isinstance(json.loads(data), kind)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Source of the text of a container: produced and spooled only as far as it is read."""
+"""`ContainerSource`: the text of a container, produced and spooled only as far as it is read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from viewer.sources.spool import Spool
 
 
 class ContainerSource:
-    """A container as a source. Positions count the text made from it."""
+    """A container as a source. Positions refer to the text made from it."""
 
     converted = False
 
@@ -30,7 +30,7 @@ class ContainerSource:
 
     @property
     def size(self) -> int:
-        """The number of bytes made; one more while there may be others."""
+        """The number of bytes produced so far, plus one while there may be more."""
         return self._spool.size + (self._parts is not None)
 
     def read(self, start: int, end: int) -> bytes:

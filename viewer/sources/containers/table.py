@@ -1,4 +1,4 @@
-"""`CONTAINERS`, the table of the files and folders that hold transcripts, and how each is read."""
+"""`CONTAINERS`, the table of the kinds of files and folders that hold transcripts, and how to read each."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LONGEST_FIRST = 4096
 
 
 class Place(Struct, frozen=True):
-    """A file or folder, as far as the table looks at it."""
+    """What the table looks at in a file or folder."""
 
     path: str
     is_folder: bool
@@ -40,17 +40,18 @@ class Container(Struct, frozen=True):
     module: str
     """The module in this package."""
     read: str
-    """A function of a path and an item that returns the lines."""
+    """The name of a function that takes a path and an item and returns the lines."""
     items: str = ""
-    """A function of a path that returns the names of its items; without one, it has none."""
+    """The name of a function that takes a path and returns the names of its items; empty if there are none."""
     listed: str = ""
-    """A function that returns the format of a path, empty if it belongs in no list; without one, all are listed."""
+    """The name of a function that returns the format of a path, or nothing to leave it out of lists; empty to list
+    all."""
     numbered: bool = False
-    """True if an item is also the number or the id of a transcript of the lines, which all are read."""
+    """True if all lines are read, and an item may also be the number or id of a transcript in them."""
 
 
 def _fits(module: str, name: str) -> Callable[[Place], bool]:
-    """A test that needs its module."""
+    """A test that is a function of a module, which is imported only then."""
 
     def fits(place: Place) -> bool:
         return bool(getattr(_module(module), name)(place.path, place.first))
@@ -79,7 +80,7 @@ def _is_event_folder(place: Place) -> bool:
 
 
 def _may_be_session(path: str) -> bool:
-    """True if the name of a file is `session/PROJECT/ID.json`; cheap, because every file is asked."""
+    """True if the name of a file is `session/PROJECT/ID.json`. This is cheap, because it runs for every file."""
     parts = os.path.abspath(path).rsplit(os.sep, 3)  # noqa: PTH100 (pathlib takes long to load)
     return path.endswith(".json") and parts[-3:-2] == ["session"]
 
@@ -99,13 +100,13 @@ CONTAINERS = (
 
 
 def container_at(path: str) -> Container | None:
-    """The kind of container that a path names; None for any other file or folder, and for none."""
+    """The kind of container at a path; None for any other file or folder, or if nothing is there."""
     place = _place(path)
     return next((row for row in CONTAINERS if row.fits(place)), None) if place else None
 
 
 def open_container(container: Container, path: str, item: str, name: str) -> ContainerSource:
-    """Open a container, or one item of it; `name` is what the user calls it."""
+    """Open a container, or one item of it. `name` is what the user calls it."""
     from viewer.sources.containers.source import ContainerSource  # few inputs need it
 
     try:
@@ -123,7 +124,7 @@ def items_of(container: Container, path: str) -> Iterator[str]:
 
 
 def listed_format(container: Container, path: str) -> str:
-    """The format of a container in a list of files; empty if it does not belong there."""
+    """The format of a container in a list of files; empty if it does not belong in one."""
     if not container.listed:
         return container.format
     return str(getattr(_module(container.module), container.listed)(path))

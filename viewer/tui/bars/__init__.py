@@ -1,1 +1,1 @@
-"""Bars: title, channels, status, footer, and prompt."""
+"""The bars: title, channels, status, footer, and prompt."""

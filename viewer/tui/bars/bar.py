@@ -1,4 +1,4 @@
-"""Bar of one line, drawn from parts; a click on a part may run an action."""
+"""Base class of the one-line bars, drawn from parts that may run an action when clicked."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from viewer.tui.bars.spots import Spot
 from viewer.tui.terminal.paint import Painter
 
 ROOMY = 100
-"""From this width on, bars use complete words."""
+"""The width from which bars use complete words."""
 
 
 class ActionChosen(Message):
-    """A click on a part with an action."""
+    """A part with an action was clicked."""
 
     def __init__(self, action: str) -> None:
         super().__init__()
@@ -28,7 +28,7 @@ class ActionChosen(Message):
 
 
 class Bar(NotSelectable):
-    """One line; subclasses give its parts for a width."""
+    """One line. Subclasses return its parts for a width."""
 
     DEFAULT_CSS = """
     Bar { height: 1; width: 1fr; }
@@ -41,14 +41,14 @@ class Bar(NotSelectable):
 
     @abstractmethod
     def spots(self, width: int) -> list[Spot]:
-        """The parts of the bar, from the left."""
+        """Return the parts of the bar, from the left."""
 
     def line(self, width: int) -> Line:
-        """The parts without their actions."""
+        """Return the parts without their actions."""
         return tuple(spot.part for spot in self.spots(width))
 
     def render_line(self, y: int) -> Strip:
-        """Draw the line in the colors of the theme."""
+        """Draw the line in the theme's colors."""
         if y:
             return Strip.blank(self.size.width, self.rich_style)
         return self.painter.strip(self.line(self.size.width), self.size.width, self.rich_style)
@@ -59,7 +59,7 @@ class Bar(NotSelectable):
             self.post_message(ActionChosen(action))
 
     def action_at(self, column: int) -> str:
-        """The action at a column; empty without one."""
+        """Return the action at a column, or an empty string."""
         for each in self.spots(self.size.width):
             column -= cells(each.part.text)
             if column < 0:

@@ -1,4 +1,4 @@
-"""Completion box above the prompt: at most six offers, each with a sentence."""
+"""Completion box above the prompt: up to six offers, each with a help sentence."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from viewer.tui.panes.columns import fitted
 from viewer.tui.terminal.paint import Painter
 
 MOST = 6
-"""Offers that are shown."""
+"""The maximum number of offers."""
 
 
 class CompletionBox(NotSelectable):
-    """Hidden (`display`) while there are no offers."""
+    """A box that is hidden (`display`) while there are no offers."""
 
     DEFAULT_CSS = "CompletionBox { layer: notices; dock: bottom; margin: 0 0 2 2; width: auto; height: auto; }"
 
@@ -30,7 +30,7 @@ class CompletionBox(NotSelectable):
         self._offers: Sequence[Offer] = ()
 
     def show(self, offers: Sequence[Offer]) -> None:
-        """Show the first offers, or nothing."""
+        """Show the first offers; hide the box if there are none."""
         self._offers = offers[:MOST]
         self.display = bool(self._offers)
         if self._offers:
@@ -39,13 +39,13 @@ class CompletionBox(NotSelectable):
 
     @property
     def _widths(self) -> tuple[int, int]:
-        """The cells of the offers, with a gap if any has a help, and of the helps."""
+        """The widths of the offers (with a gap if any has help) and of their help."""
         names = max(cells(self.printing.name(offer.shown)) for offer in self._offers)
         helps = max(cells(self.printing.words(offer.help)) for offer in self._offers)
         return names + (2 if helps else 0), helps
 
     def render_line(self, y: int) -> Strip:
-        """One line of the box."""
+        """Draw one line of the box."""
         width = self.size.width
         return self.painter.strip(self._line(y, width), width, self.rich_style)
 

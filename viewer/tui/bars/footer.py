@@ -1,4 +1,4 @@
-"""Footer: the most important keys of the view that fit. A click runs the action of a key."""
+"""Footer: the most important keys that fit. Clicking a key runs its action."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from viewer.tui.terminal.paint import Painter
 
 
 class KeyFooter(Bar):
-    """One line of keys and words. Entries are dropped from its end; the keys of commands and help always stay."""
+    """One line of keys and words. If space is short, entries at its end are dropped, except those for commands and
+    help."""
 
     def __init__(
         self,
@@ -34,5 +35,5 @@ class KeyFooter(Bar):
             self.refresh()
 
     def spots(self, width: int) -> list[Spot]:
-        """The keys that fit."""
+        """Return the keys that fit."""
         return footer_spots(self._view, width, self._actions)

@@ -1,4 +1,4 @@
-"""Keys of the footer in each view and pane, the most important ones first."""
+"""Footer keys of each view and pane, most important first."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ class FooterKey(Struct, frozen=True):
     ids: tuple[str, ...]
     label: str
     least: int = 0
-    """The narrowest screen that has it."""
+    """The narrowest screen width that shows it."""
     most: int = 10_000
-    """The widest one."""
+    """The widest screen width that shows it."""
 
 
 class FooterItem(Struct, frozen=True):
-    """An item with the keys of the settings."""
+    """An item with the configured keys."""
 
     keys: tuple[tuple[str, str], ...]
-    """Each printed key, and the id of its action."""
+    """Each printed key with the id of its action."""
     label: str
 
 
 class FooterView(Enum):
-    """What the keys act on."""
+    """The view or pane that the keys act on."""
 
     SAFE = "safe"
     BRIEF = "brief"
@@ -40,6 +40,7 @@ class FooterView(Enum):
     LIST = "list"
     CALLS = "calls"
     TIMELINE = "timeline"
+    FILES = "files"
 
 
 _SAFE = (
@@ -81,7 +82,15 @@ _LIST = (
     FooterKey(("next_pane",), "Pane"),
 )
 _CALLS = (_LIST[0], FooterKey(("system",), "Sort"), *_LIST[1:])
-_TIMELINE = (_LIST[0], FooterKey(("zoom_in", "zoom_out"), "Zoom"), FooterKey(("fold", "unfold"), "Pan"), *_LIST[2:])
+_TIMELINE = (_LIST[0], FooterKey(("zoom_in", "wrap"), "Zoom"), FooterKey(("fold", "unfold"), "Pan"), *_LIST[2:])
+_FILES = (
+    FooterKey(("open",), "Open"),
+    FooterKey(("search",), "Find in all files"),
+    FooterKey(("filter",), "Filter"),
+    FooterKey(("sort_files",), "Sort"),
+    FooterKey(("compare_files",), "Diff"),
+    FooterKey(("follow_newest",), "Follow newest"),
+)
 _ALWAYS = (FooterKey(("palette",), "Commands"), FooterKey(("help",), "Help"))
 
 FOOTERS = {
@@ -91,21 +100,22 @@ FOOTERS = {
     FooterView.LIST: _LIST,
     FooterView.CALLS: _CALLS,
     FooterView.TIMELINE: _TIMELINE,
+    FooterView.FILES: _FILES,
 }
 
 
 def footer_actions(view: FooterView, width: int, actions: Sequence[Action] = ACTIONS) -> list[FooterItem]:
-    """The items of the footer in a view of this width, in order."""
+    """Return the footer items for a view of this width, in order."""
     return list(_items((key for key in FOOTERS[view] if key.least <= width <= key.most), actions))
 
 
 def footer_always(actions: Sequence[Action] = ACTIONS) -> list[FooterItem]:
-    """The items at the right end of the footer in every view."""
+    """Return the items at the right end of every footer."""
     return list(_items(_ALWAYS, actions))
 
 
 def footer_spots(view: FooterView, width: int, actions: Sequence[Action] = ACTIONS) -> list[Spot]:
-    """The footer of a view: the keys that fit, and those of commands and help at its right end."""
+    """Return the footer of a view: the keys that fit, and those for commands and help at the right end."""
     items, always = footer_actions(view, width, actions), footer_always(actions)
     right = [*_spots(always), spot(" ")]
     while items and width_of(_spots(items)) + width_of(right) > width:

@@ -1,4 +1,4 @@
-"""Widgets that a selection skips: words of the program around a transcript."""
+"""Widgets that a selection skips because they contain no transcript text."""
 
 from __future__ import annotations
 

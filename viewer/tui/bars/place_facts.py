@@ -1,4 +1,4 @@
-"""Facts of the title line about the place of the cursor, for the app and for its first page."""
+"""Facts about the cursor's place in the title line, for the app and its first page."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from viewer.render.title import TitleFacts
 
 UNKNOWN_FORMAT = "unknown format"
 MOST_LOOKED_AT = 1000
-"""Rows before another that are searched for a message."""
+"""How many earlier rows to search for a message."""
 
 
 def place_facts(document: Document, projection: Projection, rows: Rows, row: int | None, number: int) -> TitleFacts:
-    """The file, its format and model, the transcript and the turn of a row and its message."""
+    """Return the file, format, and model, and the transcript and turn of a row and its message."""
     transcript = _transcript_at(projection, rows, number)
     count = len(rows.shown_transcripts)
     return TitleFacts(
@@ -30,14 +30,14 @@ def place_facts(document: Document, projection: Projection, rows: Rows, row: int
 
 
 def _turn_at(rows: Rows, row: int) -> tuple[int, int] | None:
-    """The turn of a row and the last one of its transcript; hidden rows belong to the turn before them."""
+    """Return the turn of a row and the last turn of its transcript. Hidden rows belong to the turn before them."""
     own = rows.rows_of_transcript(rows.transcript(row))
     here, last = (_turn_before(rows, place, own.start) for place in (row, own.stop - 1))
     return (max(here, 1), last) if last else None
 
 
 def _turn_before(rows: Rows, row: int, first: int) -> int:
-    """The turn of the last message up to a row."""
+    """Return the turn of the last message up to a row."""
     messages = (
         each for each in range(row, max(first, row - MOST_LOOKED_AT) - 1, -1) if rows.kind(each) is RowKind.MESSAGE
     )
@@ -54,7 +54,7 @@ def _format_title(document: Document, projection: Projection, transcript: ShownT
 
 
 def _transcript_at(projection: Projection, rows: Rows, number: int) -> ShownTranscript | None:
-    """The transcript of a message, or the first transcript."""
+    """Return the transcript of a message, or the first transcript."""
     if number and rows.reach:
         return projection.transcript_of(rows, min(number, rows.reach))
     return projection.boundary(rows, 1, grows=True).transcript if rows.shown_transcripts else None

@@ -1,4 +1,4 @@
-"""Prompt line for `/`, `&`, `:` and `x`, with a hint at its right edge; it replaces the status row while it asks."""
+"""Prompt line for `/`, `&`, `:` and `x`. It replaces the status row while it asks."""
 
 from __future__ import annotations
 
@@ -25,29 +25,29 @@ HINTS = {
     PromptKind.COMMAND: "tab complete · enter run · esc cancel",
     PromptKind.EXPORT: "↑ ↓ other formats · enter export · esc cancel",
     PromptKind.LIST: "enter find in this list · esc cancel",
+    PromptKind.ROWS: "words of a title or a name · enter apply · esc cancel",
 }
-"""What the keys do while it asks."""
+"""The hint about keys for each kind of prompt."""
 MOST_REMEMBERED = 50
-"""The number of earlier texts of each kind that the up and down keys recall."""
+"""How many earlier texts of each kind the up and down keys recall."""
 
 
 MOST_OFFERED = 6
-"""Candidates that a note names."""
+"""How many candidates a note names."""
 
 
 class SafeInput(Input, can_focus=False):
-    """Shows every character in its sanitized form, one for one: pasted text is untrusted.
+    """Input that shows each character sanitized, one for one: pasted text is untrusted.
 
-    It accepts the focus only while the prompt asks. Otherwise keys would be typed into a hidden input.
-    """
+    It accepts the focus only while the prompt asks. Otherwise keys would be typed into a hidden input."""
 
     def put(self, text: str) -> None:
-        """Replace the text; the cursor moves to its end."""
+        """Replace the text and move the cursor to its end."""
         self.value = text
         self.cursor_position = len(text)
 
     def set_focusable(self, can_focus: bool) -> None:
-        """Allow the focus, or refuse it."""
+        """Allow or refuse the focus."""
         self.can_focus = can_focus
 
     @property
@@ -57,7 +57,8 @@ class SafeInput(Input, can_focus=False):
 
 
 class Prompt(Horizontal):
-    """Hidden (class `-closed`) or asking (`-asking`). `rest` receives the search to show while it does not ask."""
+    """The prompt line: hidden (class `-closed`) or asking (`-asking`). `rest` sets the search to show while it does
+    not ask."""
 
     DEFAULT_CSS = """
     Prompt { height: 1; width: 1fr; }
@@ -75,7 +76,7 @@ class Prompt(Horizontal):
     ]
 
     class Submitted(Message):
-        """The text was submitted with enter."""
+        """The operator submitted the text with enter."""
 
         def __init__(self, kind: PromptKind, text: str) -> None:
             super().__init__()
@@ -83,7 +84,7 @@ class Prompt(Horizontal):
             self.text = text
 
     class Changed(Message):
-        """The text was edited. `ask` does not send this for its initial text."""
+        """The operator edited the text. `ask` does not post this for its initial text."""
 
         def __init__(self, kind: PromptKind, text: str) -> None:
             super().__init__()
@@ -91,7 +92,7 @@ class Prompt(Horizontal):
             self.text = text
 
     class CompletionWanted(Message):
-        """The text is to be completed."""
+        """The operator asked for a completion."""
 
         def __init__(self, kind: PromptKind, text: str) -> None:
             super().__init__()
@@ -99,7 +100,7 @@ class Prompt(Horizontal):
             self.text = text
 
     class Cancelled(Message):
-        """The question was cancelled with escape."""
+        """The operator cancelled with escape."""
 
         def __init__(self, kind: PromptKind) -> None:
             super().__init__()
@@ -117,10 +118,10 @@ class Prompt(Horizontal):
         self.kind = PromptKind.SEARCH
         self._show_rest = rest or (lambda text, note: None)
         self._resting = ""
-        """The search that is shown while it does not ask, with its sign."""
+        """The search to show while the prompt does not ask, with its sign."""
         self._remembered: dict[PromptKind, list[str]] = {kind: [] for kind in PromptKind}
         self._begun = ""
-        """The initial text; the down key returns to it."""
+        """The initial text, to which the down key returns."""
         self._place = 0
 
     def compose(self) -> ComposeResult:
@@ -131,7 +132,7 @@ class Prompt(Horizontal):
 
     @property
     def is_asking(self) -> bool:
-        """True if keys are typed into it."""
+        """True if typed keys go to the prompt."""
         return self.has_class("-asking")
 
     def ask(self, kind: PromptKind, text: str = "", offers: Sequence[str] | None = None) -> None:
@@ -154,7 +155,7 @@ class Prompt(Horizontal):
         self.note(note)
 
     def take_key(self, event: events.Key) -> bool:
-        """Handle a key that arrived before the input had the focus, or that it leaves to others; True if handled."""
+        """Handle a key that came before the input had the focus, or that the input ignores; return True if handled."""
         if event.is_printable and event.character is not None:
             self._input.insert_text_at_cursor(event.character)
         elif event.key == "enter":
@@ -171,17 +172,17 @@ class Prompt(Horizontal):
             self._show_rest(self._resting, words)
 
     def hint(self, words: str) -> None:
-        """Show a hint at the right edge while it asks."""
+        """Show a hint at the right edge while the prompt asks."""
         self._show("#prompt-note", self._printing.words(words))
 
     def _make_room(self) -> None:
-        """Hide the hint while the text needs its cells."""
+        """Hide the hint while the text needs its space."""
         hint = self.query_one("#prompt-note", Static)
         used = len(self.kind.value) + len(self._input.value) + len(str(hint.visual)) + 5
         hint.display = used <= self.app.size.width
 
     def close(self) -> None:
-        """Hide the prompt, and forget its text."""
+        """Hide the prompt and forget its text."""
         self._hide()
         if self._resting:
             self._resting = ""
@@ -199,17 +200,17 @@ class Prompt(Horizontal):
         self._place = 0
 
     def action_cancel(self) -> None:
-        """Hide the prompt, and report it."""
+        """Hide the prompt and post `Cancelled`."""
         self._hide()
         self.post_message(self.Cancelled(self.kind))
 
     def action_complete(self) -> None:
-        """Complete the last term of a filter, as far as its candidates agree; a hint names them. Of other
-        texts, ask for a completion."""
+        """Complete the last term of a filter as far as its candidates agree, and list them in a hint. For other
+        texts, post `CompletionWanted`."""
         if self.kind is not PromptKind.FILTER:
             self.post_message(self.CompletionWanted(self.kind, self._input.value))
             return
-        from viewer.document.filter.grammar import completions  # the first page needs no filter
+        from viewer.document.filter.grammar import completions  # the first page does without filters
 
         found = completions(self._input.value)
         if found:
@@ -218,7 +219,7 @@ class Prompt(Horizontal):
         self.hint("  ".join(last) if len(found) > 1 else HINTS[self.kind])
 
     def complete(self, text: str) -> None:
-        """Replace the text while it asks."""
+        """Replace the typed text with its completion."""
         if self.is_asking:
             self._put(text)
 

@@ -1,4 +1,5 @@
-"""Status row: the problem at the cursor, the search or the filter, and the position; notices until the next key."""
+"""Status row: the problem at the cursor, the search or filter, and the position. A notice replaces it until the next
+key."""
 
 from __future__ import annotations
 
@@ -37,11 +38,11 @@ class StatusLine(Bar):
         self.facts = StatusFacts()
         self._filter_keys = filter_keys
         self._search = self._search_note = ""
-        """The search or the filter with its sign, and its count."""
+        """The search or filter with its sign, and its count."""
         self._kind = Notice.NOTE
         self._aside = ""
         self.notice: SafeText = trusted("")
-        """The current notice, or empty."""
+        """The current notice; empty if there is none."""
 
     def show(self, facts: StatusFacts) -> None:
         """Show other facts."""
@@ -50,13 +51,13 @@ class StatusLine(Bar):
             self.refresh()
 
     def show_search(self, text: str, note: str) -> None:
-        """Show a search or a filter, with its sign, and a note such as `2 of 3`; empty for none."""
+        """Show a search or filter with its sign and a note such as `2 of 3`; pass empty texts to clear it."""
         if (text, note) != (self._search, self._search_note):
             self._search, self._search_note = text, note
             self.refresh()
 
     def show_notice(self, sentence: str, kind: Notice = Notice.NOTE, aside: str = "") -> None:
-        """Show a notice; it replaces an earlier one. `aside` takes the place of the position."""
+        """Show a notice in place of an earlier one. `aside` takes the place of the position."""
         self._kind, self._aside = kind, aside
         self.notice = self.printing.spell(sanitize_line(sentence, LONGEST_NOTICE))
         self.refresh()
@@ -67,7 +68,7 @@ class StatusLine(Bar):
         self.refresh()
 
     def spots(self, width: int) -> list[Spot]:
-        """The notice, or the facts."""
+        """Return the notice, or the facts."""
         facts = self._with_search()
         if self.notice:
             aside = self._aside or facts.place
@@ -78,7 +79,7 @@ class StatusLine(Bar):
         return [Spot(part, action if part.text.strip() else "") for part in line]
 
     def _with_search(self) -> StatusFacts:
-        """The facts with the search or the filter; its count takes the place of the position."""
+        """Add the search or filter to the facts. Its count takes the place of the position."""
         text, note = self._search, self._search_note
         if not text:
             return self.facts

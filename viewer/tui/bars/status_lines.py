@@ -1,4 +1,4 @@
-"""Lines of the status row: a problem, the counts of hidden problems, the search or the filter, and the position."""
+"""Content of the status row: a problem, counts of hidden problems, the search or filter, and the position."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from viewer.render.width import cells, cut
 from viewer.tui.panes.columns import length
 
 ROOMY, WIDE = 100, 120
-"""From these widths on, a problem has its code, and a hint."""
+"""The widths from which a problem shows its code, and a hint."""
 _LOOKS = {"error": StyleRole.ERROR, "warning": StyleRole.WARNING, "info": StyleRole.INFO}
 
 
 class NamedProblem(Struct, frozen=True):
-    """A problem and its place among all problems."""
+    """A problem and its position among all problems."""
 
     problem: ShownDiagnostic
     place: int
-    """Counted from 1."""
+    """The position, counted from 1."""
     total: int
 
 
@@ -33,7 +33,7 @@ class StatusFacts(Struct, frozen=True):
     safe: bool = True
     problem: NamedProblem | None = None
     hidden_steps: int = 0
-    """Hidden messages with problems; named in the safe view."""
+    """How many hidden messages have problems; shown in the safe view."""
     problem_key: str = "e"
     open_key: str = "enter"
     search: str = ""
@@ -45,10 +45,12 @@ class StatusFacts(Struct, frozen=True):
     """The position at the right edge."""
     source: str = ""
     """How the input is read, if it is not read in place."""
+    name: str = ""
+    """The file under the cursor of a list."""
 
 
 def status_line(facts: StatusFacts, width: int, style: Style) -> Line:
-    """The row without a notice: the search or the filter, else the problem here, else the hidden problems."""
+    """Return the row without a notice: the search or filter, else the problem here, else the hidden problems."""
     right = _right(facts, style)
     room = max(width - length(right) - 3, 0)
     left = _left(facts, room, width, style)
@@ -58,7 +60,7 @@ def status_line(facts: StatusFacts, width: int, style: Style) -> Line:
 
 
 def notice_line(notice: SafeText, look: StyleRole, aside: str, width: int, style: Style) -> Line:
-    """A notice, and the position or a hint if there is room for both."""
+    """Return a notice, and the position or a hint if there is room for both."""
     right: Line = (Part(style.words(aside), StyleRole.QUIET),) if aside else ()
     if cells(notice) + length(right) + 4 > width:
         right = ()
@@ -69,7 +71,7 @@ def notice_line(notice: SafeText, look: StyleRole, aside: str, width: int, style
 
 
 def problem_words(found: ShownDiagnostic, style: Style, *, safe: bool) -> SafeText:
-    """The sentence of a problem, short in the debug view."""
+    """Return the sentence of a problem, shorter in the debug view."""
     words = described(found)
     shown = words if safe else SafeText(first_sentence(words).rstrip("."))
     return style.spell(style.words(shown))
@@ -93,6 +95,8 @@ def _left(facts: StatusFacts, room: int, width: int, style: Style) -> Line:
         words = style.words(f"{count} had problems · {facts.problem_key} shows the next one")
         sign = Part(trusted(f" {style.signs.warning} "), StyleRole.WARNING)
         return sign, Part(cut(words, max(room - 2, 0), ellipsis), StyleRole.QUIET)
+    if facts.name:
+        return Part(trusted(" ")), Part(cut(style.name(facts.name), room, ellipsis), StyleRole.QUIET)
     if facts.source:
         return Part(trusted(" ")), Part(cut(style.name(f"[{facts.source}]"), room, ellipsis), StyleRole.QUIET)
     return (Part(trusted(" ")),)

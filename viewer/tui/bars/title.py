@@ -1,4 +1,4 @@
-"""The title bar: the title line of the view as a widget."""
+"""Title bar: the widget of the title line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from viewer.tui.terminal.paint import Painter
 
 
 class TitleBar(Bar):
-    """One line; its last cells are the badge of the level, whatever surrounds it."""
+    """One line that always ends with the badge of the level."""
 
     def __init__(self, painter: Painter, printing: Style | None = None, *, id: str | None = "title") -> None:
         super().__init__(painter, printing, id=id)

@@ -1,1 +1,1 @@
-"""The bottom pane: problems, calls and timeline."""
+"""The bottom pane, with tabs for problems, calls, and the timeline."""

@@ -1,4 +1,4 @@
-"""Lines of the calls table: messages, tool, state, times, sizes and arguments of each call; sortable."""
+"""Rows of the calls table: messages, tool, state, times, sizes, and arguments; sortable."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from viewer.tui.panes.link_lines import is_late, latency_words
 from viewer.tui.panes.signs import is_failed, state_sign
 
 _ARGUMENTS_READ = 600
-"""Characters of a body that are read for its arguments."""
+"""How many characters of a body to read for its arguments."""
 _NONE = "–"
 
 
 class SortKey(Enum):
-    """The columns that sort the table, in the order of the key; the first is the order of the input."""
+    """The columns to sort by, in the order of the key. The first is input order."""
 
     ORDER = "call"
     TOOL = "tool"
@@ -38,26 +38,26 @@ class SortKey(Enum):
 
     @property
     def next(self) -> SortKey:
-        """The column after this one; the first follows the last."""
+        """The next column; the first follows the last."""
         keys = list(SortKey)
         return keys[(keys.index(self) + 1) % len(keys)]
 
 
 class _Column(Struct, frozen=True):
-    """One column of the table; its cells are aligned to the right edge if `right`."""
+    """One column of the table, right-aligned if `right`."""
 
     name: str
     width: int
     right: bool
     cell: Callable[[CallLines, ShownCall], Part]
     before: int = 0
-    """Cells before the text, which belong to the column."""
+    """The width of the gap before the text, which belongs to the column."""
     is_tight: bool = False
-    """True if no cells follow the text."""
+    """True if no gap follows the text."""
 
 
 class CallLines:
-    """One row per call."""
+    """The rows of the table, one per call."""
 
     def __init__(
         self,
@@ -81,22 +81,22 @@ class CallLines:
         return len(self.calls)
 
     def at(self, row: int) -> ShownCall:
-        """The call of a row."""
+        """Return the call of a row."""
         return self.calls[row if self._order is None else self._order[row]]
 
     def number(self, row: int) -> int | None:
-        """The message of a row: the call, or a reply without a call."""
+        """Return the message of a row: the call, or a reply without a call."""
         call = self.at(row)
         return call.call if call.call is not None else call.reply
 
     def row_of(self, number: int) -> int:
-        """The row of a call of this message; -1 if there is none."""
+        """Return the row of this message's call; -1 if there is none."""
         found = self.calls.row_of(number)
         return found if self._order is None or found < 0 else self._order.index(found)
 
     @cached_property
     def counts(self) -> SafeText:
-        """`8 calls · 2 failed · slowest 3.0 s`; the border asks for them at every move of the cursor."""
+        """Return `8 calls · 2 failed · slowest 3.0 s`. The border asks for it whenever the cursor moves."""
         words = [counted(len(self.calls), "call")]
         states = self.calls.states
         failed = sum(states[state] for state in ("failed", "timeout"))
@@ -108,7 +108,7 @@ class CallLines:
         return self.style.words(" · ".join(words))
 
     def head(self, width: int) -> list[Line]:
-        """The titles of the columns that fit. The one that sorts has a mark."""
+        """Return the titles of the columns that fit, with a mark on the sorted one."""
         line: list[Part] = [Part(trusted("   "))]
         for column in self._columns(width):
             name = column.name
@@ -119,7 +119,7 @@ class CallLines:
         return [tuple(line)]
 
     def line(self, row: int, width: int, *, is_cursor: bool = False) -> Line:
-        """One call."""
+        """Return the line of one call."""
         call, style = self.at(row), self.style
         parts: list[Part] = [Part(trusted(f" {style.signs.gutter if is_cursor else ' '} "), StyleRole.FOCUS)]
         for column in self._columns(width):
@@ -136,7 +136,7 @@ class CallLines:
         return tuple(parts)
 
     def _columns(self, width: int) -> list[_Column]:
-        """The columns that fit; the last ones disappear first, and the arguments take what is left."""
+        """Return the columns that fit. The last ones disappear first, and the arguments take the remaining width."""
         room = width - 4
         found: list[_Column] = []
         for column in _COLUMNS:
@@ -168,14 +168,14 @@ class CallLines:
                 return -self.size(call.reply), ""
 
     def size(self, number: int | None) -> int:
-        """The bytes of a message."""
+        """Return the size of a message in bytes."""
         if number is None or self.projection is None:
             return 0
         return self.projection.headline(number).body_bytes
 
 
 _COUNTED = 100_000
-"""Look for the slowest of this many calls at most."""
+"""The maximum number of calls to search for the slowest."""
 
 
 def _latency(call: ShownCall) -> int | None:
@@ -183,7 +183,7 @@ def _latency(call: ShownCall) -> int | None:
 
 
 def ends_of(call: ShownCall, style: Style) -> SafeText:
-    """`#12→13`; dotted if the reply was found by its order."""
+    """Return `#12→13`; dotted if the reply was inferred from the order."""
     if call.call is None or call.reply is None:
         return trusted(f"#{call.call or call.reply}")
     return trusted(f"#{call.call}{style.signs.inferred if call.inferred else style.signs.to[-1]}{call.reply}")
@@ -237,7 +237,7 @@ def _id(lines: CallLines, call: ShownCall) -> Part:
 
 
 def _arguments(lines: CallLines, call: ShownCall) -> Part:
-    """The arguments as `key=value`, as far as they are at the beginning of the body."""
+    """Return the arguments at the beginning of the body as `key=value`."""
     if lines.projection is None or not call.call:
         return Part(trusted(""))
     body = lines.projection.beginning(call.call, _ARGUMENTS_READ)

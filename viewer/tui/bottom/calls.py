@@ -1,4 +1,4 @@
-"""Calls tab of the bottom pane: a sortable table of all calls in the projection."""
+"""Calls tab of the bottom pane: a sortable table of all calls in the view."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from viewer.tui.terminal.paint import Painter
 
 
 class Calls(Vertical):
-    """Column titles above the rows."""
+    """The calls table: column titles above the rows."""
 
     DEFAULT_CSS = "Calls LineList { scrollbar-gutter: stable; }"
-    """The scrollbar always has its column, so that titles stay above their columns."""
+    """The scrollbar always takes its column, so that the titles stay aligned."""
 
     class Followed(Message):
-        """The cursor is on a call with this message: show it."""
+        """The cursor moved to a call with this message: show it."""
 
         def __init__(self, number: int) -> None:
             super().__init__()
             self.number = number
 
     class Chosen(Followed):
-        """Go to this message of a call."""
+        """The operator chose this message of a call."""
 
     def __init__(self, painter: Painter, style: Style | None = None, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -56,14 +56,14 @@ class Calls(Vertical):
         *,
         faulty: Container[int] = frozenset(),
     ) -> None:
-        """Show calls; the cursor is on the call of a message."""
+        """Show calls, with the cursor on the call of a message."""
         lines = self._lines = CallLines(calls, self.drawn_style, projection, faulty=faulty, sort=self.sort)
         self.head.show(lambda width: lines.head(self.list.size.width or width))
         row = self._lines.row_of(focus) if self._follows or self.list.cursor < 0 else self.list.cursor
         self.list.show(len(calls), self._line, row)
 
     def follow_focus(self, follows: bool) -> None:
-        """Let the cursor follow the focused message, or leave it to the operator."""
+        """Let the cursor follow the focused message, or leave the cursor to the operator."""
         self._follows = follows
 
     def focus_on(self, number: int) -> None:
@@ -79,17 +79,17 @@ class Calls(Vertical):
 
     @property
     def counts(self) -> SafeText:
-        """The counts for the border."""
+        """Return the counts for the border."""
         return self._lines.counts if self._lines is not None else trusted("")
 
     @property
     def total(self) -> int:
-        """The number of calls."""
+        """Return the number of calls."""
         return len(self._lines) if self._lines is not None else 0
 
     @property
     def chosen_tool(self) -> str:
-        """The tool of the call under the cursor; empty if there is none."""
+        """Return the tool of the call under the cursor, or an empty string."""
         row = self.list.cursor
         return self._lines.at(row).tool if self._lines is not None and 0 <= row < len(self._lines) else ""
 
@@ -104,7 +104,7 @@ class Calls(Vertical):
         self._report(event.row, self.Chosen)
 
     def on_line_list_sorted(self, event: LineList.Sorted) -> None:
-        """Sort by the next column; the cursor stays on its call."""
+        """Sort by the next column and keep the cursor on its call."""
         event.stop()
         lines = self._lines
         if lines is None:

@@ -1,4 +1,4 @@
-"""Bottom pane: problems, calls and timeline as tabs in its border."""
+"""Bottom pane: tabs for problems, calls, and the timeline."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from viewer.tui.panes.panel import BottomTab, Panel
 from viewer.tui.terminal.paint import Painter
 
 ROOMY = 100
-"""From this width on, counts are at the right end of the border."""
+"""The width from which counts appear at the right end of the border."""
 
 
 class BottomPane(Frame):
-    """Shows one tab. The safe view has no calls."""
+    """The pane, which shows one tab. The safe view has no calls tab."""
 
     class TabOpened(Message):
         """A click opened this tab."""
@@ -44,7 +44,7 @@ class BottomPane(Frame):
         yield self.timeline
 
     def open_tab(self, tab: BottomTab, *, has_calls: bool) -> None:
-        """Show a tab; `has_calls` if there is one for calls."""
+        """Show a tab. Pass `has_calls` if the view has a calls tab."""
         self.tab, self._has_calls = tab, has_calls
         for each, content in self._contents.items():
             content.display = each is tab
@@ -61,7 +61,7 @@ class BottomPane(Frame):
         return self._contents[self.tab].list
 
     def draw_tabs(self) -> None:
-        """Write the tabs, and the counts of the present one, into the border."""
+        """Write the tabs and the counts of the current one into the border."""
         title: list[Part] = []
         for tab in self.tabs:
             look = StyleRole.STRONG if tab is self.tab else StyleRole.QUIET
@@ -76,7 +76,7 @@ class BottomPane(Frame):
         self.caption(tuple(title), counts, below)
 
     def mark_focus(self, has_focus: bool) -> None:
-        """Open the row under the cursor while the pane has the focus; then its cursor belongs to the operator."""
+        """Open the row under the cursor while the pane has the focus. Meanwhile the operator moves the cursor."""
         super().mark_focus(has_focus)
         self.problems.open_details(has_focus)
         self.calls.follow_focus(not has_focus)

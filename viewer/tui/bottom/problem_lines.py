@@ -1,4 +1,4 @@
-"""Lines of the list of problems: one per diagnostic and for the open message; the one at the cursor opens in place."""
+"""Rows of the problem list: one per diagnostic, and one for an open message. The row at the cursor opens in place."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from viewer.tui.panes.columns import fitted, length
 _LOOKS = {"error": StyleRole.ERROR, "warning": StyleRole.WARNING, "info": StyleRole.INFO}
 _WIDEST_CODE = 44
 _LOOKED_AT = 100
-"""Rows at both ends that decide the width of places: the last ones have the longest numbers."""
+"""How many rows at each end to measure for the width of places: the last ones have the longest numbers."""
 ROOMY = 98
-"""The width of the list from which on it has codes, and opens the row at the cursor."""
+"""The width from which the list has codes and opens the row at the cursor."""
 
 
 class Pending(Struct, frozen=True, gc=False):
-    """An open message while the input grows."""
+    """An open message of a growing input."""
 
     number: int | None
     idle_ms: int | None = None
@@ -33,7 +33,7 @@ class Pending(Struct, frozen=True, gc=False):
 
 
 class ProblemLines:
-    """The list for one audience. The safe view has number, a fixed sentence and the code, but no place."""
+    """The list for one audience. The safe view shows the number, a fixed sentence, and the code, but no place."""
 
     def __init__(
         self,
@@ -45,8 +45,8 @@ class ProblemLines:
         checking: bool = False,
         projection: Projection | None = None,
     ) -> None:
-        """With `checking`, the check is incomplete, and "none" would be premature. `projection` gives the source lines
-        of opened rows."""
+        """With `checking`, the checks are still running, and "none" would be premature. `projection` provides the
+        source lines of opened rows."""
         self.problems = problems
         self._projection = projection
         self._style, self._safe, self._pending, self._checking = style, safe, pending, checking
@@ -64,11 +64,11 @@ class ProblemLines:
         return len(self.problems) + (self._pending is not None)
 
     def at(self, row: int) -> ShownDiagnostic | None:
-        """The diagnostic of a row; None for the open message."""
+        """Return the diagnostic of a row; None for the open message."""
         return self.problems[row] if 0 <= row < len(self.problems) else None
 
     def number(self, row: int) -> int | None:
-        """The printed number of the message of a row."""
+        """Return the printed number of a row's message."""
         found = self.at(row)
         if found is not None:
             return found.message
@@ -84,7 +84,7 @@ class ProblemLines:
         return self._style.words(" · ".join(words or ["no problems"]))
 
     def line(self, row: int, width: int, *, is_cursor: bool = False) -> Line:
-        """One row of the list."""
+        """Return one row of the list."""
         found, style = self.at(row), self._style
         bar = Part(trusted(style.signs.gutter if is_cursor else " "), StyleRole.FOCUS)
         if found is None:
@@ -100,8 +100,9 @@ class ProblemLines:
         )
 
     def details(self, row: int, width: int, keys: str) -> list[Line]:
-        """The lines below the row at the cursor: the source line with its mark, and the advice. `keys` are shown at the
-        right end of the last line."""
+        """Return the lines below the row at the cursor: the source line with its mark, and the advice.
+
+        `keys` appear at the right end of the last line."""
         found = self.at(row)
         if found is None or self._safe or width < ROOMY:
             return []
@@ -124,7 +125,7 @@ class ProblemLines:
         return lines
 
     def _source(self, found: ShownDiagnostic) -> tuple[str, int, int] | None:
-        """The source line of the problem and the marked characters in it; of a body line only what is body."""
+        """Return the source line of the problem and the span to mark. Of a line in a body, only the body is shown."""
         projection = self._projection
         if projection is None or found.span is None or not found.message:
             return None

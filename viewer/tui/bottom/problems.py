@@ -1,4 +1,4 @@
-"""Problems tab of the bottom pane: one line per problem; the one at the cursor opens in place."""
+"""Problems tab of the bottom pane: one line per problem. The one at the cursor opens in place."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Problems(Vertical):
     """A list of problems."""
 
     class Followed(Message):
-        """The cursor is on this problem: show its message; without a diagnostic, the open message."""
+        """The cursor moved to this problem: show its message. Without a diagnostic, it is the open message."""
 
         def __init__(self, number: int | None, diagnostic: ShownDiagnostic | None) -> None:
             super().__init__()
@@ -28,7 +28,7 @@ class Problems(Vertical):
             self.diagnostic = diagnostic
 
     class Chosen(Followed):
-        """Go to the message of this problem."""
+        """The operator chose the message of this problem."""
 
     def __init__(
         self, painter: Painter, style: Style | None = None, *, keys: str = "enter Go  ? Explain", id: str | None = None
@@ -39,7 +39,7 @@ class Problems(Vertical):
         self._keys = keys
         self._lines: ProblemLines | None = None
         self._chosen: ShownDiagnostic | None = None
-        """The diagnostic under the cursor. New ones may be inserted before it."""
+        """The diagnostic under the cursor, kept because new ones may be inserted before it."""
 
     def compose(self) -> ComposeResult:
         """The list."""
@@ -54,7 +54,7 @@ class Problems(Vertical):
         checking: bool = False,
         projection: Projection | None = None,
     ) -> None:
-        """Show problems; the cursor stays on its problem."""
+        """Show problems and keep the cursor on its problem."""
         before = self._chosen
         row, offset = self.list.cursor, self.list.scroll_offset.y
         lines = self._lines = ProblemLines(
@@ -67,7 +67,7 @@ class Problems(Vertical):
         self._chosen = self.chosen_problem
 
     def show_pending(self, pending: Pending | None) -> None:
-        """Update how long the open message has been quiet; `show` adds and removes its row."""
+        """Update how long the open message has been quiet. `show` adds and removes its row."""
         if self._lines is not None:
             self._lines.set_pending(pending)
             self.list.refresh()
@@ -84,7 +84,8 @@ class Problems(Vertical):
             self._chosen = self.chosen_problem
 
     def focus_on(self, number: int) -> None:
-        """Put the cursor on the first problem of a message, if it has one; before that, on the first of all."""
+        """Put the cursor on the first problem of a message, if there is one. Before the first call, the cursor is on
+        the first problem of all."""
         if self._lines is None or not len(self._lines) or self.list.has_focus:
             return
         chosen = self.chosen_problem

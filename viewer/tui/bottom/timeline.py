@@ -1,4 +1,4 @@
-"""Timeline tab of the bottom pane: a waterfall of the turns around the cursor."""
+"""Timeline tab of the bottom pane: a waterfall chart of the turns around the cursor."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ MOST_ZOOM = 12
 
 
 class Timeline(Vertical):
-    """An axis above the bars."""
+    """The timeline: an axis above the bars."""
 
     class Followed(Message):
-        """The cursor is on this message: show it."""
+        """The cursor moved to this message: show it."""
 
         def __init__(self, number: int) -> None:
             super().__init__()
             self.number = number
 
     class Chosen(Followed):
-        """Go to this message."""
+        """The operator chose this message."""
 
     class Rescaled(Message):
-        """Another zoom or another part of the axis: the border shows it."""
+        """The zoom or the visible part of the axis changed: the border shows it."""
 
     def __init__(self, painter: Painter, style: Style | None = None, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -63,7 +63,7 @@ class Timeline(Vertical):
         self._follows = follows
 
     def focus_on(self, number: int) -> None:
-        """Put the cursor on a message; its turn is made if it was not."""
+        """Put the cursor on a message, and make the bars of its turn if necessary."""
         if self._source is None or not number or number == self._focus:
             return
         self._focus = number
@@ -82,12 +82,12 @@ class Timeline(Vertical):
 
     @property
     def counts(self) -> SafeText:
-        """The zoom and the turns, for the border."""
+        """Return the zoom and the turns, for the border."""
         return self._lines.counts(self._width) if self._lines is not None else trusted("")
 
     @property
     def summary(self) -> SafeText:
-        """The critical path, for the border."""
+        """Return the critical path, for the border."""
         return self._lines.summary(self._width) if self._lines is not None else trusted("")
 
     def on_resize(self, event: events.Resize) -> None:
@@ -111,7 +111,7 @@ class Timeline(Vertical):
         self._rescale(max(0, min(self.zoom + event.step, MOST_ZOOM)), self.pan)
 
     def on_line_list_folded(self, event: LineList.Folded) -> None:
-        """Pan to the left or to the right."""
+        """Pan left or right."""
         event.stop()
         self._rescale(self.zoom, max(0, self.pan + (-1 if event.folded else 1)))
 

@@ -1,6 +1,6 @@
-"""Bars of the timeline: when each thought, call and answer of a turn began and ended, and what depends on what.
+"""Bars of the timeline: start, length, and dependencies of the thoughts, calls, and answers of a turn.
 
-Times are those of the transcript; the pauses between turns are left out. Without times, messages are counted."""
+Times come from the transcript, without the pauses between turns. A transcript without times has an axis of messages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from viewer.syntax.times import parse_time
 from viewer.tui.panes.signs import KindSign, kind_sign
 
 MOST_BARS = 1000
-"""Bars around the cursor that are made at once."""
+"""How many bars around the cursor to make at once."""
 
 
 class Bar(Struct, frozen=True):
@@ -28,18 +28,18 @@ class Bar(Struct, frozen=True):
     turn: int
     sign: KindSign
     start: int
-    """Milliseconds after the first turn began, or messages."""
+    """Milliseconds since the start of the first turn, or a number of messages."""
     end: int
     call: ShownCall | None = None
 
     @property
     def length(self) -> int:
-        """The time that it took."""
+        """The duration, in the same unit."""
         return self.end - self.start
 
 
 class Bars(Struct, frozen=True):
-    """The bars of some turns."""
+    """The bars of a range of turns."""
 
     bars: Sequence[Bar] = ()
     has_times: bool = False
@@ -47,9 +47,9 @@ class Bars(Struct, frozen=True):
     critical: int = 0
     """The longest chain of bars that do not overlap, summed over the turns."""
     total: int = 0
-    """From the first to the last moment of each turn, summed: the end of the last bar."""
+    """The durations of all turns, summed: the end of the last bar."""
     parallel: int = 0
-    """The most calls that were open at once."""
+    """The maximum number of calls open at the same time."""
 
     @property
     def turns(self) -> tuple[int, int]:
@@ -58,7 +58,7 @@ class Bars(Struct, frozen=True):
 
 
 def bars_around(projection: Projection, rows: Rows, calls: CallView, focus: int, *, one_turn: bool = False) -> Bars:
-    """The bars of the turns around a message, or only of its own turn."""
+    """Make the bars of the turns around a message, or only of its own turn."""
     turns = _turns_around(projection, rows, focus, one_turn)
     timed = any(headline.time is not None for turn in turns for headline in turn)
     bars: list[Bar] = []
@@ -74,7 +74,7 @@ def bars_around(projection: Projection, rows: Rows, calls: CallView, focus: int,
 
 
 def _turns_around(projection: Projection, rows: Rows, focus: int, one_turn: bool) -> list[list[Headline]]:
-    """The shown messages of each turn in a window around a message."""
+    """Group the shown messages around a message by turn."""
     if not len(rows):
         return []
     here = rows.row_of(focus)
@@ -101,7 +101,7 @@ def _with_turn(headline: Headline, turn: int) -> Headline:
 
 
 class _Turn:
-    """The messages of one turn, laid out from a moment on."""
+    """The messages of one turn, laid out from a point in time."""
 
     def __init__(self, messages: Sequence[Headline], calls: CallView, base: int, *, timed: bool) -> None:
         self._messages = messages
@@ -112,7 +112,8 @@ class _Turn:
         self._zero = first - base
 
     def bars(self) -> list[Bar]:
-        """The thoughts, calls and answers. A message without a call began when the one before it ended."""
+        """Return the thoughts, calls, and answers. A message that is not part of a call began when the previous one
+        ended."""
         found: list[Bar] = []
         ended = self._base
         for place, message in enumerate(self._messages):
@@ -158,7 +159,7 @@ def _time(message: Headline) -> int | None:
 
 
 def critical_path(bars: Sequence[Bar]) -> int:
-    """The length of the longest chain of bars that do not overlap."""
+    """Return the length of the longest chain of bars that do not overlap."""
     ordered = sorted(bars, key=lambda bar: bar.end)
     ends = [bar.end for bar in ordered]
     best = [0]
@@ -169,7 +170,7 @@ def critical_path(bars: Sequence[Bar]) -> int:
 
 
 def parallel_calls(bars: Sequence[Bar]) -> int:
-    """The most calls that were open at once."""
+    """Return the maximum number of calls open at the same time."""
     edges = sorted((moment, step) for bar in bars if bar.call for moment, step in ((bar.start, 1), (bar.end, -1)))
     most = now = 0
     for _, step in edges:

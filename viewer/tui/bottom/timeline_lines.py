@@ -1,4 +1,4 @@
-"""Lines of the timeline: the axis, and one line per bar with its name, length, deadline and failure."""
+"""Rows of the timeline: the axis, and one line per bar with its name, duration, deadline, and failure."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from viewer.tui.panes.link_lines import is_late, latency_words
 from viewer.tui.panes.signs import KindSign
 
 ROOMY = 98
-"""The width of the list from which on turns have a column."""
+"""The width from which turns have a column."""
 _STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 30_000, 60_000, 300_000, 600_000, 3_600_000)
-"""Lengths between two ticks, in milliseconds or messages."""
+"""Possible distances between two ticks, in milliseconds or messages."""
 _NAMES = {KindSign.THOUGHT: "thought", KindSign.COMMENTARY: "commentary", KindSign.ANSWER: "answer"}
 _BARS = {KindSign.THOUGHT: ("▒", "-"), KindSign.CALL: ("█", "#"), KindSign.ANSWER: ("▓", "=")}
 _OTHER_BAR = ("▒", "-")
 
 
 class TimelineLines:
-    """The bars of some turns at a zoom."""
+    """The bars of a range of turns at one zoom."""
 
     def __init__(self, bars: Bars, projection: Projection, style: Style, *, zoom: int = 0, pan: int = 0) -> None:
-        """Each step of `zoom` halves the time of a cell; `pan` moves by half a screen."""
+        """Each step of `zoom` halves the time per cell. Each step of `pan` moves by half a screen."""
         self.bars = bars
         self.zoom, self.pan = zoom, pan
         self._projection, self._style = projection, style
@@ -37,11 +37,11 @@ class TimelineLines:
         return len(self.bars.bars)
 
     def number(self, row: int) -> int:
-        """The message of a row."""
+        """Return the message of a row."""
         return self.bars.bars[row].number
 
     def row_of(self, number: int) -> int:
-        """The row of a message, of its call, or of the one before; -1 without rows."""
+        """Return the row of a message, of its call, or of the message before; -1 if there are no rows."""
         bars = self.bars.bars
         for row, bar in enumerate(bars):
             if number == bar.number or (bar.call is not None and number == bar.call.reply):
@@ -68,7 +68,7 @@ class TimelineLines:
         return self._style.words(words)
 
     def head(self, width: int) -> list[Line]:
-        """The axis."""
+        """Return the axis."""
         lead, step, size, first = self._scale(width)
         line = " " * lead
         tick = -(-first // step) * step
@@ -83,7 +83,7 @@ class TimelineLines:
         return [(Part(self._style.words(line), StyleRole.QUIET),)]
 
     def line(self, row: int, width: int, *, is_cursor: bool = False) -> Line:
-        """One bar."""
+        """Return the line of one bar."""
         bar, style = self.bars.bars[row], self._style
         lead, step, size, first = self._scale(width)
         headline = self._projection.headline(bar.number)
@@ -110,7 +110,7 @@ class TimelineLines:
         return tuple(parts)
 
     def _scale(self, width: int) -> tuple[int, int, int, int]:
-        """Cells before the axis, the length between two ticks, its cells, and the first moment."""
+        """Return the cells before the axis, the distance between two ticks, its cells, and the start time."""
         lead, size = (28, 11) if width >= ROOMY else (19, 10)
         room = max(width - lead - 12, size)
         total = max(self.bars.total, 1)
@@ -136,7 +136,7 @@ class TimelineLines:
         return self._style.name((headline.recipient or headline.name or headline.role).removeprefix("functions."))
 
     def _stroke(self, bar: Bar, left: int, right: int, first: int, step: int, size: int) -> list[Part]:
-        """The bar; a cross marks its deadline if that passed."""
+        """Return the bar, with a cross at a missed deadline."""
         ascii_only = self._style.ascii
         stroke = _BARS.get(bar.sign, _OTHER_BAR)[ascii_only]
         failed = bar.call is not None and bar.call.state not in ("ok", "pending")
@@ -153,7 +153,7 @@ class TimelineLines:
         ]
 
     def _after(self, bar: Bar) -> Part | None:
-        """The time of a call, its failure and its deadline."""
+        """Return the duration of a call, its failure, and its deadline."""
         call = bar.call
         if call is None:
             return None

@@ -1,1 +1,1 @@
-"""Controllers of panes, lists and commands."""
+"""Controllers for panes, lists, and commands."""

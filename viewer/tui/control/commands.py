@@ -1,14 +1,16 @@
-"""Command controller: `:` goes to a place, or runs a command of the table, with completion."""
+"""Command controller: run what is typed after `:`, a place to go to or a command, and complete it."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from msgspec import Struct
 
 from viewer.render.sanitize import sanitize_line
 from viewer.rules import RULES
+from viewer.tui.control.lists import ListController
 from viewer.tui.go_to import HELP, parse
 from viewer.tui.host import Host, PromptKind
 from viewer.tui.keys import Action
@@ -16,28 +18,33 @@ from viewer.tui.main.export import ExportController
 from viewer.tui.main.filter import FilterController
 from viewer.tui.main.navigator import Navigator
 from viewer.tui.main.program import ProgramController
+from viewer.tui.main.search import SearchController
 from viewer.tui.main.view import ViewController
 from viewer.tui.offer import Offer
+from viewer.tui.palette import COMMANDS as PALETTE_GROUP
+from viewer.tui.palette import MOST_RECENT, Entry, action_entries
 from viewer.tui.session import Session
 
+MOST_VALUES = 30
+"""A command with more values has one entry in the palette, which asks for one."""
 NO_COMMANDS = frozenset({"debug", "command", "open"})
-"""Actions that are no commands."""
+"""Actions that are not available as commands."""
 
 
 class Command(Struct, frozen=True):
-    """A row of the table."""
+    """One row of the table of commands."""
 
     name: str
     argument: str
-    """What follows the name, as the completion shows it; empty for nothing."""
+    """The placeholder for the argument in the completion; empty if there is none."""
     help: str
     run: Callable[[CommandController, str], None]
     values: Callable[[CommandController], Sequence[str]] | None = None
-    """The possible arguments, if they are known."""
+    """The possible arguments, if they are limited."""
 
 
 class CommandController:
-    """Runs what was typed after `:`. It has no state."""
+    """Runs what was typed after `:`, or chosen in the palette. Owns the list of entries that were chosen last."""
 
     def __init__(
         self,
@@ -45,9 +52,11 @@ class CommandController:
         host: Host,
         navigator: Navigator,
         view: ViewController,
+        search: SearchController,
         filter: FilterController,
         export: ExportController,
         program: ProgramController,
+        lists: ListController,
         *,
         actions: Sequence[Action],
         themes: Callable[[], Sequence[str]],
@@ -57,19 +66,37 @@ class CommandController:
         self.host = host
         self.navigator = navigator
         self.view = view
+        self.search = search
         self.filter = filter
         self.export = export
         self.program = program
+        self.lists = lists
         self.themes = themes
         self._actions = actions
         self._run_action = run_action
+        self._recent: list[str] = []
 
     def ask(self) -> None:
         """Ask for a place or a command."""
         self.host.prompt.ask(PromptKind.COMMAND)
 
+    def submit(self, kind: PromptKind, text: str) -> None:
+        """Do what was asked for in the prompt."""
+        match kind:
+            case PromptKind.COMMAND:
+                self.run(text)
+            case PromptKind.LIST:
+                self.lists.find(text)
+            case PromptKind.EXPORT:
+                self.export.export_to(text)
+            case PromptKind.SEARCH | PromptKind.FILTER:
+                self.filter.clear()
+                self.view.unfold_branches()
+                find = self.search.search_for if kind is PromptKind.SEARCH else self.filter.filter_for
+                find(text)
+
     def run(self, typed: str) -> None:
-        """Go to a place, or run a command. Every action is a command too, by its id with dashes."""
+        """Go to a place, or run a command. Every action is also a command, named by its id with hyphens."""
         typed = typed.strip()
         if not typed:
             return
@@ -94,11 +121,11 @@ class CommandController:
 
     @property
     def _named_actions(self) -> list[Action]:
-        """The actions that are commands by their ids. Only `:level debug` reveals."""
+        """Return the actions that their ids run. Only `:level debug` reveals hidden messages."""
         return [each for each in self._actions if each.id not in NO_COMMANDS]
 
     def offers(self, typed: str, kind: PromptKind = PromptKind.COMMAND) -> list[Offer]:
-        """The completions of what is typed, commands before actions; none for a place."""
+        """Return the completions of the typed text, commands before actions; none for a place."""
         if kind is not PromptKind.COMMAND:
             return []
         name, space, argument = typed.partition(" ")
@@ -117,18 +144,81 @@ class CommandController:
         ids = ((each.id.replace("_", "-"), each.help) for each in self._named_actions)
         return found + [Offer(id, f":{id}", help) for id, help in ids if id.startswith(name) and id not in known]
 
+    # The palette.
+
+    def open_palette(self) -> None:
+        """Show every action and every command."""
+        self.program.show_palette(self.entries(), self._recent, self._run_entry)
+
+    def entries(self) -> list[Entry]:
+        """The actions, then the commands: one entry for each value of a few, or one that asks for the argument."""
+        found = action_entries(self._actions)
+        for each in COMMANDS:
+            values = each.values(self) if each.values is not None else ()
+            title = each.help[:1].upper() + each.help[1:]
+            if 0 < len(values) <= MOST_VALUES:
+                own = f":{each.name}"
+                found += [
+                    Entry(f"{own} {one}", f"{own[1:].capitalize()}: {one}", f"{own} {one}", title, PALETTE_GROUP)
+                    for one in values
+                ]
+            elif each.argument or each.name not in {known.id for known in found}:
+                space = " " if each.argument else ""
+                found.append(
+                    Entry(
+                        f":{each.name}{space}",
+                        title,
+                        f":{each.name} {each.argument}".rstrip(),
+                        each.name,
+                        PALETTE_GROUP,
+                    )
+                )
+        return found
+
+    def _run_entry(self, entry: Entry) -> None:
+        self._recent[:] = [entry.id, *(id for id in self._recent if id != entry.id)][:MOST_RECENT]
+        if not entry.id.startswith(":"):
+            self._run_action(entry.id)
+        elif entry.id.endswith(" "):
+            self.host.prompt.ask(PromptKind.COMMAND, entry.id[1:])
+        else:
+            self.run(entry.id[1:])
+
     # The commands.
 
     def set_level(self, level: str) -> None:
-        """Go to a level; `debug` equals the key."""
+        """Switch to a level. `debug` does the same as the key."""
         shown = self.session.display.level
         if level not in ("safe", "debug"):
             self.host.notify("Unknown level: use safe or debug.")
         elif level != shown:
             self.view.toggle_debug()
 
+    @property
+    def choices(self) -> dict[str, Callable[[], None]]:
+        """The values of `:set`."""
+        panes = {
+            "pane=outline": "outline", "pane=inspector": "inspector", "pane=problems": "problems",
+            "pane=calls": "calls", "pane=timeline": "timeline", "pane=side": "side_panes",
+        }  # fmt: skip
+        return {
+            "wrap": lambda: self.view.wrap_lines(True),
+            "nowrap": lambda: self.view.wrap_lines(False),
+            "markdown": lambda: self.view.render_markdown(True),
+            "source": lambda: self.view.render_markdown(False),
+            **{choice: partial(self._run_action, id) for choice, id in panes.items()},
+        }
+
+    def choose(self, word: str) -> None:
+        """Make one of the choices."""
+        choice = self.choices.get(word)
+        if choice is not None:
+            choice()
+        else:
+            self.host.notify(f"Unknown choice: {sanitize_line(word, 40)}. Use {', '.join(self.choices)}.")
+
     def explain(self, code: str) -> None:
-        """Explain a code in one notice."""
+        """Explain a diagnostic code in one notice."""
         rule = RULES.get(code.upper())
         if rule is None:
             near = difflib.get_close_matches(code.upper(), RULES, 1)
@@ -145,8 +235,11 @@ COMMANDS: tuple[Command, ...] = (
     Command("filter", "EXPR", "show only matching messages", lambda own, text: own.filter.filter_for(text)),
     Command("level", "LEVEL", "switch to safe or debug", lambda own, level: own.set_level(level),
             lambda own: ["safe", "debug"]),
+    Command("next", "", "show the next prompt", lambda own, _: own.run("next-prompt")),
     Command("open", "FILE", "open another file", lambda own, file: own.program.open_file(file)),
     Command("quit", "", "end the program", lambda own, _: own.program.quit()),
+    Command("set", "CHOICE", "wrap or nowrap lines, markdown or source, a pane", lambda own, word: own.choose(word),
+            lambda own: list(own.choices)),
     Command("theme", "NAME", "use a theme", lambda own, name: own.program.use_theme(name),
             lambda own: own.themes()),
 )  # fmt: skip

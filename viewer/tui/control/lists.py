@@ -1,4 +1,4 @@
-"""List controller: the keys of the transcript in the list of the pane that has the focus."""
+"""List controller: applies the keys of the transcript to the list of the focused pane."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from viewer.tui.main.program import ProgramController
 
 MOST_SEARCHED = 20_000
-"""Rows that a search in a list looks at."""
+"""The maximum number of rows that a search in a list reads."""
 
 
 class ListController:
@@ -49,13 +49,13 @@ class ListController:
         self._go_to(0)
 
     def bottom(self) -> None:
-        """Go to the last row, or to the row of the count."""
+        """Go to the last row, or to the row with the typed number."""
         count, shown = self._navigator.typed_count(), self._host.list
         if shown is not None:
             self._go_to(shown.count - 1 if count is None else count - 1)
 
     def choose(self) -> None:
-        """Go to the message of the row, and focus the transcript."""
+        """Go to the message of the row and focus the transcript."""
         if self._host.list is not None:
             self._host.list.choose()
 
@@ -87,7 +87,7 @@ class ListController:
             self._host.notify("Only the calls can be sorted.")
 
     def explain(self) -> None:
-        """Explain the problem under the cursor; in other lists, show all keys."""
+        """Explain the problem under the cursor; in other lists, show the help screen."""
         problem = self._host.chosen_problem
         if self._shows(BottomTab.PROBLEMS) and problem is not None:
             self._panes.explain(problem)
@@ -95,7 +95,7 @@ class ListController:
             self._program.open_help()
 
     def filter_by_row(self) -> None:
-        """Ask for a filter, beginning with the tool of the row."""
+        """Ask for a filter that begins with the tool of the row."""
         tool = self._host.chosen_tool if self._shows(BottomTab.CALLS) else ""
         self._host.prompt.ask(PromptKind.FILTER, f"tool:{tool}" if tool else "")
 
@@ -104,7 +104,7 @@ class ListController:
         self._host.prompt.ask(PromptKind.LIST)
 
     def find(self, typed: str) -> None:
-        """Go to the next row with a text; lower case letters also find capitals."""
+        """Go to the next row with a text. Lowercase letters also match capitals."""
         self._wanted = typed
         if typed:
             self._find(1)

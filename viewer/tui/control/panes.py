@@ -1,4 +1,4 @@
-"""Pane controller: which panes are open and visible, which one has the focus, and their tabs and sizes."""
+"""Pane controller: owns the open panes, their focus, tabs, and sizes, and decides which are visible."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from viewer.tui.session import Changed, Session
 from viewer.tui.settings.settings import Settings
 
 TINY_WIDTH, TINY_HEIGHT = 40, 10
-"""Below these sizes a pane covers the screen."""
+"""On a smaller terminal, a pane covers the screen."""
 ROOMY, WIDE = 100, 140
-"""From these widths on, panes are next to the transcript, and three columns fit."""
+"""The widths from which panes fit next to the transcript, and three columns fit."""
 LEAST_TRANSCRIPT = 60
-"""Columns that the transcript keeps."""
+"""The minimum width of the transcript."""
 INSPECTOR_WIDTH = 40
 SHEET_ROWS = 9
-"""The most rows of a pane below the transcript on a narrow screen."""
+"""The maximum height of a pane below the transcript on a narrow screen."""
 BOTTOM_ROWS = (6, 12)
-"""The fewest and the most rows of the bottom pane; in between, it has this share of the screen."""
+"""The minimum and maximum height of the bottom pane. In between, it has this share of the screen."""
 BOTTOM_SHARE = 0.3
 
 
@@ -40,24 +40,24 @@ class PaneController:
         self.tab = BottomTab.PROBLEMS
         self.inspector_tab = Tab.HEADER
         self.sizes: dict[Panel, int] = {}
-        """Columns of the outline and of the inspector, rows of the bottom pane, as the operator chose them."""
+        """The widths of the outline and inspector, and the height of the bottom pane, as chosen by the operator."""
         self._opened: list[Panel] = []
-        """The panes that the operator opened, the last one at the end."""
+        """The panes that the operator opened, most recent last."""
         self._by_layout: tuple[Panel, ...] = ()
-        """The panes that the view opened, where there is room."""
+        """The panes that the layout opened, where there is room."""
         self._session = session
         self._host = host
         self._settings = settings
         self._navigator = navigator
         self._stick = stick
         self._held_line: int | None = None
-        """The screen line of the focused message before a change of size."""
+        """The screen line of the focused message before a resize."""
 
     # Which panes are visible.
 
     @property
     def open_panes(self) -> list[Panel]:
-        """The panes that `tab` goes through, in the order of their numbers."""
+        """Return the panes that `tab` cycles through, in the order of their numbers."""
         width = self._host.size[0]
         least = {Panel.OUTLINE: ROOMY, Panel.INSPECTOR: WIDE, Panel.BOTTOM: ROOMY}
         found = {Panel.TRANSCRIPT, *self._opened}
@@ -68,7 +68,7 @@ class PaneController:
 
     @property
     def visible(self) -> frozenset[Panel]:
-        """The panes on the screen: on a narrow screen one at a time, on others as many as leave the transcript room."""
+        """Return the visible panes: one on a narrow screen, otherwise as many as leave room for the transcript."""
         width, height = self._host.size
         panes = {*self.open_panes}
         if width < TINY_WIDTH or height < TINY_HEIGHT or (width < ROOMY and self.focused is Panel.OUTLINE):
@@ -86,18 +86,18 @@ class PaneController:
 
     @property
     def is_roomy(self) -> bool:
-        """True if panes are next to the transcript."""
+        """True if panes fit next to the transcript."""
         return self._host.size[0] >= ROOMY
 
     def width_of(self, pane: Panel) -> int:
-        """The columns of the outline or of the inspector."""
+        """Return the width of the outline or inspector."""
         of_settings = self._settings.outline if pane is Panel.OUTLINE else self._settings.inspector
         outline = 32 if self._host.size[0] >= WIDE else 30
         return self.sizes.get(pane) or of_settings.size or (outline if pane is Panel.OUTLINE else INSPECTOR_WIDTH)
 
     @property
     def bottom_rows(self) -> int:
-        """The rows of the bottom pane, or of a sheet."""
+        """Return the height of the bottom pane or of a sheet."""
         height = self._host.size[1]
         if not self.is_roomy:
             return max(3, min(SHEET_ROWS, (height - 3) // 2))
@@ -106,13 +106,13 @@ class PaneController:
         return own or max(min(max(least, round(BOTTOM_SHARE * height)), most, height // 2), 3)
 
     def resize(self, pane: Panel, size: int) -> None:
-        """Use this size of a pane from now on."""
+        """Set the size of a pane."""
         self.sizes[pane] = size
 
     # Layout.
 
     def lay_out(self) -> None:
-        """Close every pane, and open those of the view."""
+        """Close all panes and open those of the view."""
         settings, debug = self._settings, self._session.display.debug
         chosen = {Panel.OUTLINE: settings.outline, Panel.INSPECTOR: settings.inspector, Panel.BOTTOM: settings.problems}
         self._by_layout = tuple(pane for pane, own in chosen.items() if own.is_open) if debug else ()
@@ -123,12 +123,12 @@ class PaneController:
         self._draw()
 
     def lay_out_safe(self) -> None:
-        """Close every pane before the debug view is left, so that none is made for the safe view first."""
+        """Close all panes before leaving the debug view, so that none is first made for the safe view."""
         self._by_layout, self._opened, self.focused = (), [], Panel.TRANSCRIPT
         self._host.redraw(Changed.LAYOUT)
 
     def fit(self, *, whole: bool = False) -> None:
-        """Make the blocks for the present width. The row of the cursor stays visible, with `whole` completely."""
+        """Make the blocks for the current width. The row of the cursor stays visible, completely with `whole`."""
         with self._stick.kept():
             viewport = self._host.viewport
             self._host.redraw(Changed.ROWS)
@@ -137,12 +137,12 @@ class PaneController:
             self._host.redraw(Changed.FOCUS)
 
     def hold_line(self) -> None:
-        """Before a change of size, remember the screen line of the focused message."""
+        """Before a resize, remember the screen line of the focused message."""
         if self._held_line is None:
             self._held_line = self._host.viewport.line_of_cursor
 
     def fit_to_size(self) -> None:
-        """Make the blocks for a new size. The row of the cursor stays on the screen."""
+        """After a resize, make the blocks for the new size. The row of the cursor stays on the screen."""
         above, self._held_line = self._held_line, None
         self.fit()
         if above is not None:
@@ -182,14 +182,14 @@ class PaneController:
             self.focus(Panel.BOTTOM)
 
     def _toggle(self, pane: Panel) -> None:
-        """Open and focus a pane; focus one that is open; close the one with the focus."""
+        """Open and focus a closed pane, focus an open one, or close the focused one."""
         if self.focused is pane:
             self.close(pane)
         else:
             self.open(pane)
 
     def open(self, pane: Panel) -> None:
-        """Open a pane and focus it. Side panes make room for columns."""
+        """Open a pane and focus it. Side panes close to make room for columns."""
         if pane in (Panel.OUTLINE, Panel.INSPECTOR) and self._session.display.side_panes:
             self._session_side(False)
         if pane not in self._by_layout or pane not in self.visible:
@@ -198,7 +198,7 @@ class PaneController:
         self._draw(whole=True)
 
     def close(self, pane: Panel) -> None:
-        """Close a pane; the transcript gets the focus if the pane had it."""
+        """Close a pane. If it had the focus, the transcript gets it."""
         self._opened = [each for each in self._opened if each is not pane]
         self._by_layout = tuple(each for each in self._by_layout if each is not pane)
         if self.focused is pane:
@@ -206,7 +206,7 @@ class PaneController:
         self._draw()
 
     def close_opened(self) -> bool:
-        """Close the pane with the focus, or the last one that the operator opened; True if there was one."""
+        """Close the focused pane, or the last one that the operator opened; True if there was one."""
         if self.focused is Panel.SIDE:
             self.toggle_side()
             return True
@@ -217,7 +217,7 @@ class PaneController:
         return True
 
     def toggle_side(self) -> None:
-        """Show reasoning inline, or in a pane next to the conversation."""
+        """Switch between reasoning inline and in a pane next to the conversation."""
         shown = self._session.display.side_panes
         if not self.is_roomy and not shown:
             self._host.notify(f"Side panes need {ROOMY} columns.")
@@ -240,7 +240,7 @@ class PaneController:
     # The focus.
 
     def focus(self, pane: Panel) -> None:
-        """Give an open pane the focus."""
+        """Focus an open pane."""
         before = self.visible
         self.focused = pane
         self._host.redraw(Changed.LAYOUT | Changed.KEYS)
@@ -248,12 +248,12 @@ class PaneController:
             self._draw()
 
     def note_focus(self, pane: Panel) -> None:
-        """A click gave a pane the focus."""
+        """Record that a click focused a pane."""
         if pane is not self.focused:
             self.focus(pane)
 
     def leave(self) -> bool:
-        """Return to the transcript without closing the pane; False if the focus was there."""
+        """Return to the transcript without closing the pane; False if the transcript has the focus already."""
         if self.focused is Panel.TRANSCRIPT:
             return False
         self.focus(Panel.TRANSCRIPT)
@@ -266,7 +266,7 @@ class PaneController:
         self._cycle(-1)
 
     def _cycle(self, step: int) -> None:
-        """Go through the open panes; a count is the number of a pane."""
+        """Cycle through the open panes. A count is the number of a pane."""
         panes, count = self.open_panes, self._navigator.typed_count()
         if count is not None:
             wanted = next((pane for pane in panes if pane.value == count), None)
@@ -306,7 +306,7 @@ class PaneController:
             self._host.notify("No open pane has tabs.")
 
     def select_tab(self, tab: Tab) -> None:
-        """Remember the tab that a click opened."""
+        """Record the tab that a click opened."""
         self.inspector_tab = tab
 
     def select_bottom_tab(self, tab: BottomTab) -> None:
@@ -320,7 +320,7 @@ class PaneController:
         self._host.redraw(Changed.TAB)
 
     def explain(self, problem: ShownDiagnostic) -> None:
-        """Explain a problem: in the inspector, or in one sentence in the safe view."""
+        """Explain a problem in the inspector; in the safe view, in one sentence."""
         rule = RULES[problem.code]
         if not self._session.display.debug:
             self._host.notify(f"{problem.code}: {rule.safe} ({rule.section})")

@@ -1,4 +1,4 @@
-"""Pane sizes by dragging a border with the mouse."""
+"""Resize panes by dragging a border with the mouse."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NARROWEST, LOWEST = 16, 3
 
 
 class PaneSizes:
-    """Owns the pane whose border is dragged."""
+    """Tracks the pane whose border is being dragged."""
 
     def __init__(self, widgets: Widgets, panes: PaneController) -> None:
         self._widgets = widgets
@@ -31,7 +31,7 @@ class PaneSizes:
         return False
 
     def drag(self, event: events.MouseMove, size: Size) -> bool:
-        """Resize the pane; True if a border is dragged."""
+        """Resize the pane; True if a border is being dragged."""
         panel = self._dragged
         if panel is None:
             return False
@@ -44,7 +44,7 @@ class PaneSizes:
         return True
 
     def release(self) -> bool:
-        """End the drag; True if there was one."""
+        """End the drag; True if a border was being dragged."""
         was_dragged, self._dragged = self._dragged is not None, None
         return was_dragged
 

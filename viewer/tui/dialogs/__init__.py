@@ -1,1 +1,1 @@
-"""Dialogs: files, help, and themes."""
+"""Dialogs: transcripts, marks, help, themes, the palette, and the welcome."""

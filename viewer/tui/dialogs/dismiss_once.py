@@ -1,11 +1,10 @@
-"""Screens over another screen close once, even after several quick clicks."""
+"""Dismiss a dialog only once, even after several quick clicks."""
 
 from __future__ import annotations
 
 from typing import TypeVar
 
 from textual.await_complete import AwaitComplete
-from textual.command import CommandPalette
 from textual.screen import Screen
 
 Result = TypeVar("Result")
@@ -18,7 +17,3 @@ class DismissOnce(Screen[Result]):
         if self.app.screen is not self:
             return AwaitComplete()
         return super().dismiss(result)
-
-
-class Palette(CommandPalette, DismissOnce[None]):
-    """The command palette."""

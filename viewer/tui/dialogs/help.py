@@ -1,97 +1,211 @@
-"""Help screen: all keys by group, in two columns if they fit."""
+"""Help screen: the keys by group with the signs of the view, and a search that shows every key with its sentence."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import zip_longest
 from typing import ClassVar
 
-from textual.app import ComposeResult
+from msgspec import Struct
+from textual import events
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
-from textual.screen import ModalScreen
 
+from viewer.render.sanitize import SafeText
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.render.width import cells, wrap
-from viewer.tui.dialogs.dismiss_once import DismissOnce
-from viewer.tui.keys import ACTIONS, Action, Group
-from viewer.tui.panes.line_list import LineList
+from viewer.tui.dialogs.overlay import Overlay
+from viewer.tui.keys import ACTIONS, Action, Group, by_id
+from viewer.tui.panes.columns import length
+from viewer.tui.panes.head_line import HeadLine
+from viewer.tui.panes.signs import KindSign
 from viewer.tui.terminal.key_names import shown_key
 from viewer.tui.terminal.paint import Painter, joined
 
 DEBUG_MARK = "*"
 """After the keys of actions that only the debug view has."""
-_KEY_ROOM = 12
-_BETWEEN = 4
+_KEY_ROOM = 15
+"""Columns of the keys."""
+_INDENT = 2
+_BETWEEN = 2
 TWO_COLUMNS = 88
-"""The text width from which on there are two columns: a terminal of 100 columns has it."""
+"""The width inside the box from which on there are two columns: a terminal of 100 columns has it."""
+
+
+class HelpRow(Struct, frozen=True):
+    """Actions that share a row, and its words."""
+
+    ids: tuple[str, ...]
+    words: str
+
+
+SECTIONS: dict[str, tuple[Group, ...]] = {
+    "Move": (Group.MOVE,),
+    "Find": (Group.SEARCH, Group.PROBLEMS, Group.CALLS),
+    "Look": (Group.VIEW,),
+    "Act": (Group.MESSAGE, Group.COPY, Group.FILES, Group.PROGRAM),
+}
+"""The headings, and the groups of actions below each."""
+ROWS = (
+    HelpRow(("line_down", "line_up"), "line (5j: five lines)"),
+    HelpRow(("next_message", "previous_message"), "next, previous message"),
+    HelpRow(("previous_turn", "next_turn"), "previous, next turn"),
+    HelpRow(("previous_transcript", "next_transcript"), "previous, next transcript"),
+    HelpRow(("half_page_down", "half_page_up"), "half a page"),
+    HelpRow(("page_down", "page_up"), "page"),
+    HelpRow(("top", "bottom"), "top; end, and follow"),
+    HelpRow(("jump_back", "jump_forward"), "back to where you were"),
+    HelpRow(("search", "next_match", "previous_match"), "search, next, previous"),
+    HelpRow(("next_error", "previous_error", "next_warning", "previous_warning"), "error, warning"),
+    HelpRow(("partner", "next_in_call", "previous_in_call"), "other end of a call"),
+    HelpRow(("problems", "calls", "timeline"), "problems, calls, timeline"),
+    HelpRow(("analysis", "commentary", "tools", "system"), "thoughts, commentary, tools…"),
+    HelpRow(("outline", "inspector"), "outline, inspector"),
+    HelpRow(("previous_tab", "next_tab"), "tab of the pane"),
+    HelpRow(("next_pane", "previous_pane"), "pane (3 tab: pane 3)"),
+    HelpRow(("zoom_in",), "zoom the timeline (- out)"),
+    HelpRow(("open", "unfold", "fold"), "open, unfold, fold"),
+    HelpRow(("fold_all", "unfold_tree"), "fold all; open all nodes"),
+    HelpRow(("mark", "next_mark", "previous_mark", "marks"), "mark, next, previous, list"),
+    HelpRow(("copy_text", "copy_raw", "copy_json", "copy_header", "copy_call_id", "copy_link"), "copy what y offers"),
+    HelpRow(("previous_file", "next_file"), "previous, next file"),
+    HelpRow(("export", "edit"), "export, open in editor"),
+    HelpRow(("follow", "freeze"), "follow, freeze"),
+    HelpRow(("palette", "help"), "all commands, all keys"),
+    HelpRow(("command",), "commands with completion"),
+    HelpRow(("parent",), "return from a sub-agent"),
+    HelpRow(("filter",), "show matching messages only"),
+    HelpRow(("clear",), "to the transcript; end search"),
+    HelpRow(("leaks", "next_prompt", "lens"), "leaks, next prompt, formats"),
+    HelpRow(("replay",), "replay as it was written"),
+    HelpRow(("debug",), "safe or debug view"),
+    HelpRow(("side_panes",), "thoughts side by side"),
+    HelpRow(("raw", "markdown", "wrap"), "bytes, Markdown, long lines"),
+    HelpRow(("leave", "suspend", "copy_or_quit"), "quit, suspend, copy"),
+)
+"""Rows with words of their own. Every other action has a row with its label."""
+_SIGNS = (
+    (KindSign.ANSWER, "answer"), (KindSign.COMMENTARY, "commentary"), (KindSign.THOUGHT, "thought"),
+    (KindSign.CALL, "call"),
+)  # fmt: skip
 
 
 def help_lines(actions: Sequence[Action], width: int, printing: Style) -> list[Line]:
-    """All keys as lines of a width."""
+    """The keys in one or two columns, and the signs."""
+    blocks = {heading: _section(heading, groups, actions, printing) for heading, groups in SECTIONS.items()}
+    order = list(blocks.values())
     if width < TWO_COLUMNS:
-        return [line for group in Group for line in _group(group, actions, width, printing)]
-    column = (width - _BETWEEN) // 2
-    blocks = [_group(group, actions, column, printing) for group in Group]
-    half = _most_even([len(block) for block in blocks])
-    left, right = ([line for block in part for line in block] for part in (blocks[:half], blocks[half:]))
-    rows = zip_longest(left, right, fillvalue=())
-    return [joined(_filled(one, column + _BETWEEN), other) for one, other in rows]
+        lines = [line for block in order for line in block]
+    else:
+        half = (width - _BETWEEN) // 2
+        left, right = ([*first, *second] for first, second in ((order[0], order[1]), (order[2], order[3])))
+        lines = [joined(_filled(one, half), other) for one, other in zip_longest(left, right, fillvalue=())]
+    return [*lines, *legend(width, printing)]
 
 
-def _group(group: Group, actions: Sequence[Action], width: int, printing: Style) -> list[Line]:
-    """The heading, the lines of each action, and an empty line."""
-    lines: list[Line] = [(Part(trusted(group.value), StyleRole.HEADING),)]
+def legend(width: int, printing: Style) -> list[Line]:
+    """The signs of messages, calls, problems, and marks."""
+    signs = printing.signs
+    own = [(kind.glyph(printing), word) for kind, word in _SIGNS]
+    own += [(signs.running, "running"), (signs.error, "error"), (signs.warning, "warning")]
+    own += [("*" if printing.ascii else "◆", "mark"), (signs.hidden, "hidden"), (signs.folded, "folded")]
+    own.append(("seen:", "the user saw this message"))
+    rows, room = [""], max(width - 11, 20)
+    for sign, word in own:
+        more = f"{sign} {word}"
+        if rows[-1] and cells(trusted(rows[-1])) + 2 + cells(trusted(more)) > room:
+            rows.append("")
+        rows[-1] += f"  {more}" if rows[-1] else more
+    heads = [Part(trusted("  Signs  "), StyleRole.HEADING), Part(trusted(" " * 9))]
+    return [(heads[min(at, 1)], Part(trusted(row))) for at, row in enumerate(rows)]
+
+
+def found_lines(actions: Sequence[Action], wanted: str, width: int, printing: Style) -> list[Line]:
+    """All keys and the sentence of each action that has these words in its keys, its name or its sentence."""
+    words = wanted.lower().split()
+    lines: list[Line] = []
     for action in actions:
-        if action.group is group:
-            lines.extend(_entry(action, width, printing))
+        keys = all_keys(action, printing)
+        text = f"{keys} {action.label} {action.help} {action.id}".lower()
+        if all(word in text for word in words):
+            lines += _entry(f"{keys}{DEBUG_MARK if action.debug_only else ''}", action.help, width, printing)
+    return lines or [(Part(trusted("  No key has these words."), StyleRole.QUIET),)]
+
+
+def all_keys(action: Action, printing: Style) -> str:
+    """Every key of an action; its command, if it has none."""
+    keys = [shown_key(key, ascii=printing.ascii) for key in action.keys]
+    keys += [f"y {shown_key(key, ascii=printing.ascii)}" for key in action.after_yank]
+    return " ".join(keys) or f":{action.id.replace('_', '-')}"
+
+
+def _section(heading: str, groups: Sequence[Group], actions: Sequence[Action], printing: Style) -> list[Line]:
+    """The heading, a row for each action or group of actions, and an empty line."""
+    lines: list[Line] = [(Part(trusted(f"  {heading}"), StyleRole.HEADING),)]
+    shared = {id: row for row in ROWS for id in row.ids}
+    drawn: set[str] = set()
+    for action in actions:
+        if action.group not in groups or action.id in drawn:
+            continue
+        row = shared.get(action.id) or HelpRow((action.id,), action.label[:1].lower() + action.label[1:])
+        members = [by_id(id, actions) for id in row.ids if any(each.id == id for each in actions)]
+        drawn |= {each.id for each in members}
+        mark = DEBUG_MARK if all(each.debug_only for each in members) else ""
+        lines.append(_row(_short_keys(members, printing) + mark, row.words, printing))
     return [*lines, ()]
 
 
-def _entry(action: Action, width: int, printing: Style) -> list[Line]:
-    keys = [shown_key(key, ascii=printing.ascii) for key in action.keys]
-    keys += [f"y {shown_key(key, ascii=printing.ascii)}" for key in action.after_yank]
-    shown = trusted(" ".join(keys) or "-")
-    mark = trusted(DEBUG_MARK if action.debug_only else "")
-    gap = trusted(" " * max(_KEY_ROOM - cells(shown) - cells(mark), 1))
-    rows = list(wrap(printing.words(action.help), max(width - _KEY_ROOM - 2, 12)))
-    first: Line = (
-        Part(trusted("  ")),
-        Part(shown, StyleRole.FOOTER_KEY),
-        Part(mark, StyleRole.QUIET),
-        Part(gap),
-        Part(rows[0]),
+def _short_keys(members: Sequence[Action], printing: Style) -> str:
+    """The first key of each action, and the others as long as they fit."""
+    after = [action.after_yank[0] for action in members if not action.keys and action.after_yank]
+    keys = [all_keys(action, printing) for action in members if not action.keys and not action.after_yank]
+    if after:
+        keys.append("y " + " ".join(shown_key(key, ascii=printing.ascii) for key in after))
+    for place in range(max(len(action.keys) for action in members)):
+        more = [shown_key(action.keys[place], ascii=printing.ascii) for action in members if place < len(action.keys)]
+        if place and len(" ".join([*keys, *more])) >= _KEY_ROOM - 1:
+            break
+        keys += more
+    return " ".join(keys)
+
+
+def _row(keys: str, words: str, printing: Style) -> Line:
+    gap = max(_KEY_ROOM - cells(trusted(keys)), 1)
+    return (
+        Part(trusted(" " * _INDENT)),
+        Part(trusted(keys), StyleRole.FOOTER_KEY),
+        Part(trusted(" " * gap)),
+        Part(printing.words(words)),
     )
-    return [first, *((Part(trusted(" " * (_KEY_ROOM + 2))), Part(row)) for row in rows[1:])]
 
 
-def _most_even(lengths: Sequence[int]) -> int:
-    """The number of groups in the left column, so that the longer column is as short as possible."""
-    return min(range(1, len(lengths)), key=lambda half: max(sum(lengths[:half]), sum(lengths[half:])))
+def _entry(keys: str, sentence: str, width: int, printing: Style) -> list[Line]:
+    room = 24
+    rows = list(wrap(printing.words(sentence), max(width - room - _INDENT - 1, 12)))
+    gap = " " * max(room - cells(trusted(keys)), 1)
+    first: Line = (
+        Part(trusted(" " * _INDENT)),
+        Part(trusted(keys), StyleRole.FOOTER_KEY),
+        Part(SafeText(gap + rows[0])),
+    )
+    return [first, *((Part(trusted(" " * (room + _INDENT))), Part(row)) for row in rows[1:])]
 
 
 def _filled(line: Line, width: int) -> Line:
-    missing = width - sum(cells(part.text) for part in line)
-    return (*line, Part(trusted(" " * max(missing, 0))))
+    return (*line, Part(trusted(" " * max(width - length(line), 0))))
 
 
-class HelpScreen(ModalScreen[None], DismissOnce[None]):
-    """Scrolls. Escape and the keys of help and quit close it."""
+class HelpScreen(Overlay[None]):
+    """Scrolls. `/` searches; escape and the keys of help and quit close it."""
 
+    has_head = True
     DEFAULT_CSS = """
-    HelpScreen { align: center middle; }
-    HelpScreen > Vertical {
-        width: 100%; max-width: 118; height: auto; max-height: 100%;
-        border: round $primary; border-title-color: $primary; border-subtitle-color: $secondary;
-        background: $surface; padding: 0 2; margin: 0 1;
-    }
-    HelpScreen LineList {
-        height: auto; max-height: 100%; background: $surface; scrollbar-gutter: stable; scrollbar-size-vertical: 1;
-    }
-    HelpScreen.-ascii > Vertical { border: ascii $primary; }
+    HelpScreen HeadLine { display: none; }
+    HelpScreen.-finding HeadLine { display: block; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "close", show=False),
+        Binding("slash", "find", show=False),
         Binding("j,down", "scroll(1)", show=False),
         Binding("k,up", "scroll(-1)", show=False),
         Binding("ctrl+d", "page(0.5)", show=False),
@@ -102,42 +216,71 @@ class HelpScreen(ModalScreen[None], DismissOnce[None]):
         Binding("G,end", "page(1000.0)", show=False),
     ]
 
-    def __init__(self, painter: Painter, printing: Style | None = None, actions: Sequence[Action] = ACTIONS) -> None:
-        super().__init__()
-        self._painter = painter
-        self._printing = printing or Style()
+    def __init__(
+        self,
+        painter: Painter,
+        printing: Style | None = None,
+        actions: Sequence[Action] = ACTIONS,
+        *,
+        is_short: bool = True,
+    ) -> None:
+        """Without `is_short`, every key has its sentence at once."""
+        super().__init__(painter, printing)
+        self._is_short = is_short
         self._actions = actions
-        self.set_class(self._printing.ascii, "-ascii")
+        self._wanted: str | None = None
+        """The words that are searched; None without a search."""
+        self._help_key = by_id("help", actions).shown_key
         for action in actions:
             for key in action.keys if action.id in ("help", "leave") else ():
                 self._bindings.key_to_bindings[key] = [Binding(key, "close", show=False)]
 
-    def compose(self) -> ComposeResult:
-        """A frame with a list."""
-        with Vertical() as frame:
-            yield LineList(self._painter, id="help-keys")
-        frame.border_title = trusted("Keys")
-        frame.border_subtitle = trusted(f"{DEBUG_MARK} in the debug view only   esc closes")
+    def fill(self, width: int) -> None:
+        wanted, printing = self._wanted, self.printing
+        self.set_class(wanted is not None, "-finding")
+        if wanted is None:
+            short = help_lines if self._is_short else partial(found_lines, wanted="")
+            lines = short(self._actions, width=width - 1, printing=printing)
+            self.caption("Help", f"{DEBUG_MARK} debug view · {self._help_key} closes · / finds a key")
+        else:
+            lines = found_lines(self._actions, wanted, width - 1, printing)
+            self.caption("Help", "esc ends the search")
+            self.query_one(HeadLine).show(lambda _: [(Part(trusted(f" /{wanted}▏"), StyleRole.STRONG),)])
+        self.list.styles.height = len(lines)
+        self.list.show(len(lines), lambda row, _: lines[row])
 
-    def on_resize(self) -> None:
-        """Lay out the columns for another width."""
-        inside = min(self.size.width - 2, 118) - 7
-        lines = help_lines(self._actions, max(inside, 20), self._printing)
-        self._list.styles.height = len(lines)
-        self._list.show(len(lines), lambda row, width: lines[row])
+    def on_key(self, event: events.Key) -> None:
+        """Type the words of a search."""
+        if self._wanted is None:
+            return
+        if event.key == "backspace":
+            self._find(self._wanted[:-1])
+        elif event.is_printable and event.character is not None:
+            self._find(self._wanted + event.character)
+        else:
+            return
+        event.stop().prevent_default()
+
+    def _find(self, wanted: str | None) -> None:
+        self._wanted = wanted
+        self.list.scroll_home(animate=False, force=True)
+        self.on_resize()
+
+    def action_find(self) -> None:
+        """Search the keys."""
+        self._find("")
 
     def action_close(self) -> None:
-        """Close the screen."""
-        self.dismiss(None)
+        """End the search, or close the screen."""
+        if self._wanted is None:
+            self.dismiss(None)
+        else:
+            self._find(None)
 
     def action_scroll(self, lines: int) -> None:
         """Scroll by lines."""
-        self._list.scroll_relative(y=lines, animate=False, force=True)
+        self.list.scroll_relative(y=lines, animate=False, force=True)
 
     def action_page(self, pages: float) -> None:
         """Scroll by pages."""
-        self._list.scroll_relative(y=round(pages * self._list.size.height), animate=False, force=True)
-
-    @property
-    def _list(self) -> LineList:
-        return self.query_one(LineList)
+        self.list.scroll_relative(y=round(pages * self.list.size.height), animate=False, force=True)

@@ -1,4 +1,4 @@
-"""Theme list at the right edge; the screen behind it shows the theme under the cursor."""
+"""Theme list at the right edge. The screen behind it previews the theme under the cursor."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from viewer.tui.terminal.paint import Painter
 
 
 class ThemeScreen(ModalScreen[str | None], DismissOnce[str | None]):
-    """Ends with the chosen name, or with None."""
+    """Theme list; returns the chosen name, or None."""
 
     DEFAULT_CSS = """
     ThemeScreen { align: right middle; }
@@ -60,7 +60,7 @@ class ThemeScreen(ModalScreen[str | None], DismissOnce[str | None]):
         frame.border_subtitle = trusted("enter apply, esc back")
 
     def on_mount(self) -> None:
-        """Start on the present theme."""
+        """Put the cursor on the current theme."""
         place = self._names.index(self._current) if self._current in self._names else 0
         self._list.styles.height = len(self._names)
         self._list.show(len(self._names), self._line, place)

@@ -1,4 +1,4 @@
-"""List of the transcripts of one file: choose one to read."""
+"""Transcript list: choose one of the transcripts of a file."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from viewer.render.number_format import counted
 from viewer.render.sanitize import SafeText
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.tui.dialogs.dismiss_once import DismissOnce
-from viewer.tui.dialogs.file_lines import padded
-from viewer.tui.panes.columns import fitted, spread
+from viewer.tui.panes.columns import fitted, padded, spread
 from viewer.tui.panes.head_line import HeadLine
 from viewer.tui.panes.key_line import key_line
 from viewer.tui.panes.line_list import LineList
@@ -24,16 +23,16 @@ from viewer.tui.panes.list_keys import LIST_KEYS
 from viewer.tui.terminal.paint import Painter
 
 MANY = 8
-"""A file with more transcripts opens as this list."""
+"""A file with more transcripts than this opens as a list."""
 _NUMBER, _MESSAGES, _PROBLEMS = 8, 10, 12
 _WITH_ALL = 60
 _KEYS = (("enter", "Open"), ("j k", "Move"), ("q", "Back"))
 _MOST_COUNTED = 1000
-"""Problems of a transcript that are counted."""
+"""The maximum number of problems to count per transcript."""
 
 
 class TranscriptsScreen(DismissOnce[int | None]):
-    """Ends with the number of a transcript for this audience, or with None."""
+    """Transcript list; returns the number of a transcript as this audience counts, or None."""
 
     DEFAULT_CSS = """
     TranscriptsScreen { layout: vertical; }
@@ -112,7 +111,7 @@ class TranscriptsScreen(DismissOnce[int | None]):
         return self._columns(number, title, messages, problems, width)
 
     def _line(self, row: int, width: int) -> Line:
-        """One transcript: what its boundary says, and counts of what this audience sees."""
+        """Return the line of one transcript: its boundary, and counts of what this audience sees."""
         rows = self._rows
         boundary = self._projection.boundary(rows, row + 1)
         own = rows.rows_of_transcript(rows.shown_transcripts[row])

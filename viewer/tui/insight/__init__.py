@@ -1,1 +1,1 @@
-"""Screens of insight, over the main screen."""
+"""Analysis screens on top of the main screen: comparison, leaks, readings, and the next prompt."""

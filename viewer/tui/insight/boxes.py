@@ -1,4 +1,4 @@
-"""Boxes of lines: a frame with a title at both ends."""
+"""Boxes: frames around lines, with a title at both ends."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _HEAVY, _LIGHT, _ASCII = "┏━┓┃┗┛", "╭─╮│╰╯", "+-+|++"
 
 
 def top(title: SafeText, note: str, width: int, style: Style, *, heavy: bool) -> Line:
-    """The upper edge, with the title at the left and a note at the right."""
+    """Return the upper edge, with the title at the left and a note at the right."""
     signs = _signs(style, heavy)
     left, rule, right = signs[0], signs[1], signs[2]
     after = f" {note} {rule}" if note else ""
@@ -22,7 +22,7 @@ def top(title: SafeText, note: str, width: int, style: Style, *, heavy: bool) ->
 
 
 def bottom(note: str, width: int, style: Style, *, heavy: bool) -> Line:
-    """The lower edge."""
+    """Return the lower edge."""
     signs = _signs(style, heavy)
     rule, left, right = signs[1], signs[4], signs[5]
     after = f" {note} {rule}" if note else ""
@@ -30,7 +30,7 @@ def bottom(note: str, width: int, style: Style, *, heavy: bool) -> Line:
 
 
 def inside(line: Line, width: int, style: Style, *, heavy: bool) -> Line:
-    """A line between the edges."""
+    """Return a line between the edges."""
     edge = Part(trusted(_signs(style, heavy)[3]), StyleRole.RULE)
     room = max(width - 3 - sum(cells(part.text) for part in line), 0)
     return (edge, Part(trusted(" ")), *line, Part(trusted(" " * room)), edge)
@@ -39,7 +39,7 @@ def inside(line: Line, width: int, style: Style, *, heavy: bool) -> Line:
 def box(
     title: SafeText, note: str, lines: Sequence[Line], below: str, width: int, style: Style, *, heavy: bool
 ) -> list[Line]:
-    """The lines in a frame."""
+    """Return the lines in a frame."""
     middle = [inside(line, width, style, heavy=heavy) for line in lines]
     return [top(title, note, width, style, heavy=heavy), *middle, bottom(below, width, style, heavy=heavy)]
 

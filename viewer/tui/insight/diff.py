@@ -1,4 +1,4 @@
-"""Diff screen: this transcript compared with another one, in one column or two."""
+"""Diff screen: compare this transcript with another one, in one column or two."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from viewer.tui.insight.work_screen import WorkScreen
 from viewer.tui.terminal.paint import Painter
 
 MOST_ROWS = 2000
-"""Rows that are laid out; the command prints all of them."""
+"""The maximum number of rows to lay out. The command prints all of them."""
 
 
 class DiffScreen(WorkScreen):
-    """`e` and `E` go from change to change."""
+    """Diff screen. `e` and `E` go to the next and previous change."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("e", "change(1)", show=False),
@@ -54,7 +54,7 @@ class DiffScreen(WorkScreen):
         reading: ReadOptions | None,
         audience: Audience,
     ) -> None:
-        """For an end user, both sides are the shown messages, and nothing else is read of them."""
+        """For an end user, compare only the shown messages of both sides, and read nothing else."""
         super().__init__(painter, printing, f"{names[0]} ↔ {names[1]}", is_safe=audience.is_safe)
         self._names, self._formats, self._reading = names, formats, reading
         self._audience = Audience(strict=True) if audience.is_safe else audience
@@ -63,7 +63,7 @@ class DiffScreen(WorkScreen):
         self._has_sides = True
         self._by_lines = False
         self._starts: list[int] = []
-        """The first line of each change."""
+        """The line where each change starts."""
         self._at = 0
 
     def compute(self) -> None:
@@ -144,6 +144,6 @@ class DiffScreen(WorkScreen):
         self.draw()
 
     def action_toggle_lines(self) -> None:
-        """Switch between words and lines."""
+        """Switch between changed words and changed lines."""
         self._by_lines = not self._by_lines
         self.draw()

@@ -1,4 +1,4 @@
-"""Leaks screen: each passage of an answer next to the hidden text that it comes from. Debug view only."""
+"""Leaks screen: each leaked passage of an answer next to its hidden source. Debug view only."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from viewer.tui.insight.work_screen import WorkScreen
 from viewer.tui.terminal.paint import Painter
 
 _AROUND = 1500
-"""Characters shown on each side of a passage."""
+"""How many characters to show on each side of a passage."""
 
 
 class LeaksScreen(WorkScreen):
-    """`]` and `[` go from passage to passage, `o` to the other side; enter goes to the message of this side."""
+    """Leaks screen. `]` and `[` go to the next and previous passage, `o` to the other side; enter opens its message."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("right_square_bracket", "leak(1)", show=False),
@@ -44,7 +44,7 @@ class LeaksScreen(WorkScreen):
         self._file, self._format, self._reading = name, format, reading
         self._searched = 0
         self._found: list[tuple[LeakPlaces, LeakSpan]] = []
-        """Each passage that counts, with its answer."""
+        """Each reported passage with its answer."""
         self._at = 0
         self._is_at_source = False
 
@@ -81,7 +81,7 @@ class LeaksScreen(WorkScreen):
         self.show_lines([(*one, *other) for one, other in zip(seen, source, strict=True)])
 
     def _of(self, found: LeakPlaces) -> list[LeakSpan]:
-        """The passages of one answer."""
+        """Return the passages of one answer."""
         return [span for other, span in self._found if other is found]
 
     def _seen(self, found: LeakPlaces, lines: Sequence[Line], width: int) -> list[Line]:
@@ -106,7 +106,7 @@ class LeaksScreen(WorkScreen):
         return self._marked(source.text, spans, span.source_span, width)
 
     def _marked(self, text: str, spans: Sequence[Span], here: Span, width: int) -> list[Line]:
-        """The text around a passage, with marks around all of them."""
+        """Return the text around a passage, with all passages in it marked."""
         first, last = max(0, here[0] - _AROUND), min(len(text), here[1] + _AROUND)
         sign = "#" if self.printing.ascii else "≋"
         parts: list[Part] = []
@@ -150,7 +150,7 @@ class LeaksScreen(WorkScreen):
 
 
 def _rows(parts: Sequence[Part]) -> Iterator[list[Part]]:
-    """The parts, divided at the ends of lines."""
+    """Split the parts into lines."""
     row: list[Part] = []
     for part in parts:
         for place, text in enumerate(part.text.split("\n")):

@@ -1,4 +1,4 @@
-"""Screen of the lens: what each text format makes of each run of bytes; only in the debug view."""
+"""Lens screen: how each text format reads each run of bytes. Debug view only."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from viewer.tui.panes.list_keys import LIST_KEYS
 from viewer.tui.terminal.paint import Painter
 
 WIDE = 100
-"""From this width on all formats are shown; below it, the chosen one and another one."""
+"""The width from which all formats are shown; below it, two of them."""
 _BYTES, _CELL = 18, 11
 _SOURCE = 200
-"""Characters of the source that a row may show."""
+"""How many characters of the source a row shows."""
 
 
 class LensScreen(DismissOnce[int | None]):
-    """Ends with the number of a message to go to, or with None."""
+    """Lens screen; returns the number of a message to go to, or None."""
 
     DEFAULT_CSS = """
     LensScreen { layout: vertical; }
@@ -59,10 +59,10 @@ class LensScreen(DismissOnce[int | None]):
         self._readings: tuple[Reading, ...] = ()
         self._rows: list[Row] = []
         self._apart: list[int] = []
-        """The rows in which readers disagree on visibility."""
+        """The rows where readers disagree about visibility."""
         self._notice = ""
         self._failure = ""
-        """Why the file could not be read."""
+        """The reason why the file could not be read."""
 
     def compose(self) -> ComposeResult:
         """A title, the formats, the rows, the verdicts, a sentence about the row, and the keys."""
@@ -111,7 +111,7 @@ class LensScreen(DismissOnce[int | None]):
         self.action_move(pages * max(1, self._list.size.height - 1))
 
     def action_disagreement(self, step: int) -> None:
-        """Go to the next or previous disagreement on visibility."""
+        """Go to the next or previous disagreement about visibility."""
         here = self._list.cursor
         later = [row for row in self._apart if (row - here) * step > 0]
         if later:
@@ -120,13 +120,13 @@ class LensScreen(DismissOnce[int | None]):
             self._say("No more disagreements." if self._apart else "The readers agree on what is shown.")
 
     def action_other(self, step: int) -> None:
-        """Choose the other format of a narrow screen."""
+        """On a narrow screen, choose the second format."""
         others = [place for place in range(len(READERS)) if place != self._chosen]
         self._other = others[(others.index(self._other) + step) % len(others)]
         self._refresh()
 
     def action_choose(self) -> None:
-        """Go to the message of the row, as the chosen format reads it."""
+        """Go to the message of the row in the chosen format's reading."""
         row = self._rows[self._list.cursor] if self._rows else None
         cell = row.cells[self._chosen] if row else None
         if cell is None:
@@ -139,7 +139,7 @@ class LensScreen(DismissOnce[int | None]):
         self.dismiss(None)
 
     def on_key(self) -> None:
-        """A notice disappears with the next key."""
+        """Clear the notice when a key is pressed."""
         if self._notice:
             self._say("")
 
@@ -169,7 +169,7 @@ class LensScreen(DismissOnce[int | None]):
         return self.query_one(f"#lens-{name}", HeadLine)
 
     def _columns(self, width: int) -> list[int]:
-        """The places of the shown formats."""
+        """Return the positions of the shown formats."""
         return list(range(len(READERS))) if width >= WIDE else [self._chosen, self._other]
 
     def _title(self, width: int) -> Line:

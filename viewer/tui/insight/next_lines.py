@@ -1,4 +1,4 @@
-"""Lines of the screen of the next prompt: policies, messages with what happens to them, and the prefix cache."""
+"""Content of the next-prompt screen: policies, what each does with every message, and the prefix cache."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from viewer.tui.panes.columns import fitted, spread
 
 _NUMBER = 4
 _BEGINNING = 120
-"""Characters of a body that a row may show."""
+"""How many characters of a body a row shows."""
 _CHANGES = {
     "recipient-moved": "recipient moved",
     "return-to-end": "return > end",
@@ -31,7 +31,7 @@ _LOST = {"second-call-lost": "second call lost"}
 
 
 class Comparison:
-    """What the policies make of one history, as lines. While bodies are read, there are no outcomes yet."""
+    """The prompts of all policies for one history, as lines. There are no outcomes while bodies are being read."""
 
     def __init__(self, projection: Projection, simulator: Simulator, style: Style) -> None:
         self.simulator = simulator
@@ -49,19 +49,19 @@ class Comparison:
 
     @property
     def count(self) -> int:
-        """The number of rows: the messages and the end of the prompt."""
+        """The number of rows: one per message, and one for the end of the prompt."""
         return len(self._numbers) + 1
 
     def number(self, row: int) -> int:
-        """The message of a row; 0 for the end of the prompt."""
+        """Return the message of a row; 0 for the end of the prompt."""
         return self._numbers[row] if 0 <= row < len(self._numbers) else 0
 
     def row_of(self, number: int) -> int:
-        """The row of a message, or the nearest one before it."""
+        """Return the row of a message, or the nearest one before it."""
         return max(0, bisect_right(self._numbers, number) - 1)
 
     def take(self, outcomes: Sequence[Outcome]) -> None:
-        """Take the finished outcomes."""
+        """Set the finished outcomes."""
         self.outcomes = {outcome.policy.name: outcome for outcome in outcomes}
         self._changed = {
             name: {change.number: change.what for change in outcome.changed} for name, outcome in self.outcomes.items()
@@ -69,7 +69,7 @@ class Comparison:
         self._gone.clear()
 
     def summary(self) -> str:
-        """The number of policies, of different prompts and of refusals."""
+        """Return the numbers of policies, different prompts, and refusals."""
         if not self.outcomes:
             return "reading"
         found = list(self.outcomes.values())
@@ -78,7 +78,7 @@ class Comparison:
         return words + (f", {refused} refused" if refused else "")
 
     def kept(self, policy: Policy) -> str:
-        """How many messages stay, as in `5/7`; a dash for a refusal."""
+        """Return how many messages the policy keeps, as in `5/7`; a dash for a refusal."""
         outcome = self.outcomes.get(policy.name)
         if outcome is None:
             return "…"
@@ -87,12 +87,12 @@ class Comparison:
         return f"{len(outcome.kept):,}/{len(outcome.kept) + len(outcome.dropped):,}"
 
     def size(self, policy: Policy) -> str:
-        """The size of the prompt in bytes."""
+        """Return the size of the prompt in bytes."""
         outcome = self.outcomes.get(policy.name)
         return "" if outcome is None or outcome.bytes is None else f"{outcome.bytes:,}"
 
     def policy_line(self, policy: Policy, width: int, *, is_chosen: bool) -> Line:
-        """One row of the list of policies."""
+        """Return one row of the policy list."""
         sign = " > " if is_chosen else "   "
         look = StyleRole.STRONG if is_chosen else StyleRole.PLAIN
         left = (Part(self._style.words(f"{sign}{policy.name}"), look),)
@@ -101,7 +101,7 @@ class Comparison:
         return spread(left, (Part(self._style.words(words[:room] + " "), StyleRole.QUIET),), width)
 
     def line(self, policy: Policy, row: int, width: int) -> Line:
-        """One message under a policy: its beginning, or why it is dropped; at the right how it changes."""
+        """Return one message under a policy: its beginning or why it is dropped, and at the right how it changes."""
         style = self._style
         number = self.number(row)
         if not number:
@@ -125,7 +125,7 @@ class Comparison:
         return spread((lead, body), (Part(style.words(f"{right} "), StyleRole.INFO),) if right else (), width)
 
     def cache_lines(self, policy: Policy) -> list[str]:
-        """What the next prompt shares with the last one."""
+        """Describe the prefix that the next prompt shares with the last one."""
         outcome = self.outcomes.get(policy.name)
         cache = outcome.cache if outcome else None
         if cache is None or not cache.previous:
@@ -137,7 +137,7 @@ class Comparison:
         return lines
 
     def difference(self, policy: Policy, other: Policy) -> str:
-        """The first message that one of two policies drops, as a sentence; empty if there is none."""
+        """Describe the first message that only one of two policies drops; empty if there is none."""
         pairs = zip_longest(self._dropped(policy), self._dropped(other))
         apart = next(((one, another) for one, another in pairs if one != another), None)
         if apart is None:
@@ -178,7 +178,7 @@ class Comparison:
 
 
 def letter(header: Header) -> str:
-    """The letter of a message: user, system, developer, tool, call, analysis, final, or preamble."""
+    """Return the letter of a message: user, system, developer, tool, call, analysis, final, or preamble."""
     if is_assistant(header):
         if header.recipient is not None:
             return "C"

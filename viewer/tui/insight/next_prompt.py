@@ -1,4 +1,4 @@
-"""Screen of the next prompt: what each policy keeps, drops and changes; only in the debug view."""
+"""Next-prompt screen: what each policy keeps, drops, and changes. Debug view only."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from viewer.tui.panes.list_keys import LIST_KEYS
 from viewer.tui.terminal.paint import Painter
 
 WIDE = 100
-"""From this width on the policies are listed, and two of them fit side by side."""
+"""The width from which the policies are listed, and two of them fit side by side."""
 _LIST_WIDTH = 34
 _ALL = tuple(POLICIES.values())
 _FIRST, _OTHER = "harmony-0.0.8", "last-final"
 
 
 class NextPromptScreen(DismissOnce[int | None]):
-    """Ends with the number of a message to go to, or with None."""
+    """Next-prompt screen; returns the number of a message to go to, or None."""
 
     DEFAULT_CSS = """
     NextPromptScreen { layout: vertical; }
@@ -67,7 +67,7 @@ class NextPromptScreen(DismissOnce[int | None]):
         here: int,
         copy: Callable[[str], None],
     ) -> None:
-        """`projection` must show everything; `here` is the number of the message under the cursor."""
+        """`projection` must show everything. `here` is the number of the message under the cursor."""
         super().__init__()
         self._painter = painter
         self._printing = printing
@@ -79,7 +79,7 @@ class NextPromptScreen(DismissOnce[int | None]):
         self._other = list(POLICIES).index(_OTHER)
         self._is_double = False
         self._before: int | None = None
-        """The message whose prompt is shown; None for the next one."""
+        """The message whose prompt is shown; None for the upcoming one."""
         self._notice = ""
         self._comparison = self._compare(Simulator(History(projection, self._transcript)))
 
@@ -103,7 +103,7 @@ class NextPromptScreen(DismissOnce[int | None]):
         self._read()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Show as much as fits."""
+        """Show as many panes as fit."""
         self._draw()
 
     def action_move(self, rows: int) -> None:
@@ -118,12 +118,12 @@ class NextPromptScreen(DismissOnce[int | None]):
         self.action_move(pages * max(1, self._rows("first").size.height - 1))
 
     def action_policy(self, step: int) -> None:
-        """Choose another policy; the one before stays in the second pane."""
+        """Choose another policy. The previous one stays in the second pane."""
         self._other, self._policy = self._policy, (self._policy + step) % len(_ALL)
         self._draw()
 
     def action_message(self, step: int) -> None:
-        """Show the prompt that produced the previous or the next message of the model."""
+        """Show the prompt that produced the previous or next message of the model."""
         history = History(self._projection, self._transcript)
         numbers = history.all_of(is_assistant)
         if step < 0:
@@ -185,7 +185,7 @@ class NextPromptScreen(DismissOnce[int | None]):
         return Comparison(self._projection, simulator, self._printing)
 
     def _read(self) -> None:
-        """Read the bodies in the background. Another reading, or the end of the screen, cancels it."""
+        """Read the bodies in the background. Another read, or closing the screen, cancels it."""
         self.run_worker(self._read_on(self._comparison), name="next prompt", exclusive=True, exit_on_error=True)
 
     async def _read_on(self, comparison: Comparison) -> None:
@@ -204,12 +204,12 @@ class NextPromptScreen(DismissOnce[int | None]):
         self._head("status").refresh()
 
     def on_key(self) -> None:
-        """A notice disappears with the next key."""
+        """Clear the notice when a key is pressed."""
         if self._notice:
             self._say("")
 
     def _draw(self, cursor: int | None = None) -> None:
-        """Draw everything; without a cursor it stays where it is."""
+        """Draw everything. Without a cursor argument, the cursor stays where it is."""
         is_wide = self.size.width >= WIDE
         is_double = is_wide and self._is_double
         comparison = self._comparison

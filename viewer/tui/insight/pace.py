@@ -1,4 +1,4 @@
-"""Pace of work in the event loop: it pauses for keys."""
+"""Pace: pause long work in the event loop so that keys are handled."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from collections.abc import Generator
 from typing import TypeVar
 
 STEP_SECONDS = 0.01
-"""Work pauses after this time."""
+"""The time in seconds after which work pauses."""
 
 Result = TypeVar("Result")
 
 
 class Pace:
-    """Knows how long work has gone on without a pause."""
+    """Measures how long work has run without a pause."""
 
     def __init__(self) -> None:
         self._begun = time.monotonic()
 
     async def pause(self) -> None:
-        """Let waiting keys through, if it is time."""
+        """Yield to the event loop, if it is time."""
         if time.monotonic() - self._begun > STEP_SECONDS:
             await asyncio.sleep(0)
             self._begun = time.monotonic()
 
     async def finish(self, steps: Generator[None, None, Result]) -> Result:
-        """The result of work in small steps."""
+        """Run work in small steps and return its result."""
         while True:
             try:
                 next(steps)

@@ -1,4 +1,4 @@
-"""Base of the screens whose content is computed in a background task: title, lines, keys, cancelling."""
+"""Base class of screens that compute their content in a background task: title, lines, keys, cancelling."""
 
 from __future__ import annotations
 
@@ -28,18 +28,19 @@ _STEP = 4 * 1024 * 1024
 
 
 class ClosedError(Exception):
-    """The screen was closed: its background task stops."""
+    """The screen was closed, so its background task stops."""
 
 
 def failure_words(error: ViewerError) -> str:
-    """Why a screen has nothing to show, as text that is not yet safe for a terminal."""
+    """Return why a screen has nothing to show. The text is not sanitized yet."""
     if isinstance(error, FileRewrittenError):
         return "The file was rewritten. Press esc, and try again."
     return f"Cannot open the file: {error}"
 
 
 class WorkScreen(DismissOnce[int | None]):
-    """Computes in a thread, on documents of its own, and shows lines. Ends with the number of a message to go to."""
+    """Computes in a thread, on its own documents, and shows lines. Returns the number of a message to go to, or
+    None."""
 
     DEFAULT_CSS = """
     WorkScreen { layout: vertical; }
@@ -50,7 +51,7 @@ class WorkScreen(DismissOnce[int | None]):
         Binding("escape,q", "back", show=False),
     ]
     KEYS: ClassVar[Sequence[tuple[str, str]]] = ()
-    """The keys in the last line."""
+    """The key hints in the last line."""
 
     def __init__(self, painter: Painter, printing: Style, title: str, *, is_safe: bool) -> None:
         super().__init__()
@@ -61,7 +62,7 @@ class WorkScreen(DismissOnce[int | None]):
         self._is_closed = False
         self.lines: list[Line] = []
         self.status = "working…"
-        """What the last line says: a count, or why there is nothing."""
+        """The status in the last line: a count, or why there is nothing."""
 
     def compose(self) -> ComposeResult:
         """A title, the lines, and the keys."""
@@ -93,20 +94,29 @@ class WorkScreen(DismissOnce[int | None]):
         if not self._is_closed:
             self.draw()
 
+    @property
+    def is_working(self) -> bool:
+        """True while a background task computes what the screen shows."""
+        return bool(self.status)
+
     def compute(self) -> None:
-        """Do the work, in a thread; call `check_open` now and then."""
+        """Do the work in a thread, and call `check_open` regularly."""
         raise AssertionError("each screen has its own")
 
     def lay_out(self) -> None:
-        """Compute the lines for this width and show them."""
+        """Lay out the lines for this width and show them."""
 
     def draw(self) -> None:
-        """Lay out the lines, or say why not: bodies are read again, and a file may have been rewritten."""
+        """Lay out the lines, or say why that fails: bodies are read again, and the file may have been rewritten."""
         try:
             self.lay_out()
         except ViewerError as error:
             self.status = failure_words(error)
             self.show_lines([])
+
+    def report_failure(self, error: ViewerError) -> None:
+        """Say why there is nothing to show."""
+        self.status = failure_words(error)
 
     def check_open(self) -> None:
         """Stop the background task if the screen was closed."""
@@ -124,7 +134,7 @@ class WorkScreen(DismissOnce[int | None]):
         return document
 
     def show_lines(self, lines: list[Line], at: int = 0) -> None:
-        """Show lines, with this one in view."""
+        """Show lines, and scroll to this one."""
         self.lines = lines
         self.listing.show(len(lines), lambda row, width: lines[row], at if lines else -1)
         self.query_one("#work-bottom", HeadLine).refresh()
@@ -144,16 +154,16 @@ class WorkScreen(DismissOnce[int | None]):
 
     @property
     def listing(self) -> LineList:
-        """The lines."""
+        """Return the list of lines."""
         return self.query_one("#work-lines", LineList)
 
     @property
     def room(self) -> int:
-        """The columns for lines."""
+        """Return the width of the lines."""
         return max(self.size.width - 1, 20)
 
     def summary(self) -> str:
-        """What the last line says once the work is done."""
+        """Return the status of the last line once the work is done."""
         return ""
 
     def _title_lines(self, width: int) -> list[Line]:

@@ -1,4 +1,4 @@
-"""Captions around the conversation: the title, the status row, and the sentences of a view without messages."""
+"""Captions around the conversation: facts for the title, status row, and footer, and the text of an empty view."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from viewer.tui.session import Session
 
 
 def title_facts(session: Session, cursor: Cursor, follow: FollowTitle) -> TitleFacts:
-    """The facts of the title line. Problems are named when the check has ended."""
+    """Return the facts of the title line. Problems are counted once the checks have ended."""
     document, rows = session.document, session.rows
     severities = session.diagnostics.severities
     debug = session.display.debug
@@ -42,6 +42,7 @@ def title_facts(session: Session, cursor: Cursor, follow: FollowTitle) -> TitleF
         size=document.size if debug and document.is_complete else 0,
         follow=follow.state,
         words=follow.words,
+        sources=follow.sources,
         busy="checking…" if is_checking else follow.busy,
         is_reading=bool(follow.busy) and not is_checking,
     )
@@ -50,7 +51,8 @@ def title_facts(session: Session, cursor: Cursor, follow: FollowTitle) -> TitleF
 def status_facts(
     session: Session, cursor: Cursor, chosen: ShownDiagnostic | None, keys: tuple[str, str]
 ) -> StatusFacts:
-    """The facts of the status row: the problem here, or else in the safe view how many hidden steps had some."""
+    """Return the facts of the status row: the problem here or, in the safe view, how many hidden steps have
+    problems."""
     rows, diagnostics, safe = session.rows, session.diagnostics, not session.display.debug
     row = cursor.row(rows)
     shown = chosen
@@ -71,14 +73,14 @@ def status_facts(
 
 
 def _label(session: Session, cursor: Cursor) -> int:
-    """The printed number of the message of the cursor."""
+    """Return the printed number of the message under the cursor."""
     row = cursor.row(session.rows)
     label = session.rows.label(row) if row is not None and cursor.message else 0
     return label or cursor.number
 
 
 def footer_view(session: Session, panes: PaneController) -> FooterView:
-    """What the keys of the footer act on."""
+    """Return what the footer keys act on."""
     if panes.focused is Panel.BOTTOM:
         return {BottomTab.CALLS: FooterView.CALLS, BottomTab.TIMELINE: FooterView.TIMELINE}.get(
             panes.tab, FooterView.LIST
@@ -89,20 +91,17 @@ def footer_view(session: Session, panes: PaneController) -> FooterView:
 
 
 def empty_notes(session: Session, follow: FollowTitle) -> list[SafeText]:
-    """Sentences of a view without messages: why it is empty, and which key shows more."""
+    """Return the sentences of an empty view: why it is empty, and which key shows more."""
     document, display = session.document, session.display
     if not document.is_complete:
-        return [trusted(f"  {follow.words or 'reading'}")]
+        return [trusted(follow.words or "reading")]
     facts = EmptyFacts(
         messages=document.message_count,
         transcripts=document.tally.transcripts,
+        size=document.size,
         metadata=document.tally.metadata,
         is_unknown=document.unknown is not None,
         strict=display.strict,
         debug=display.debug,
     )
-    return _indented(*empty_sentences(facts))
-
-
-def _indented(*sentences: str) -> list[SafeText]:
-    return [trusted(f"  {sentence}") for sentence in sentences if sentence]
+    return [trusted(sentence) for sentence in empty_sentences(facts)]

@@ -1,7 +1,8 @@
-"""Copy controller: copies a part of the focused message to the clipboard after the prefix key."""
+"""Copy controller: copies part of the focused message to the clipboard after the prefix key `y`."""
 
 from __future__ import annotations
 
+from viewer.render.sanitize import sanitize_copy
 from viewer.tui.host import Host, Notice
 from viewer.tui.keys import after_yank
 from viewer.tui.main.navigator import Navigator
@@ -19,7 +20,7 @@ class CopyController:
         self._navigator = navigator
 
     def yank(self) -> None:
-        """Copy the text; in the debug view, wait for the key that chooses what to copy."""
+        """Copy the text. In the debug view, wait for the key that chooses what to copy."""
         if not self._session.display.debug:
             self.copy_text()
             return
@@ -29,7 +30,7 @@ class CopyController:
         self._host.notify(f"{self._host.key_of('yank')} copies: {choices}", aside=f"{cancel} cancels")
 
     def finish_yank(self, key: str) -> str | None:
-        """The id of the action that the key chooses."""
+        """Return the id of the action that the key chooses."""
         self.pending_yank = False
         action = after_yank().get(key)
         if action is None and key != "escape":
@@ -50,6 +51,16 @@ class CopyController:
 
     def copy_call_id(self) -> None:
         self._copy(What.CALL_ID)
+
+    def copy_link(self) -> None:
+        """Copy the name of the file and the number of the message."""
+        number, rows = self._navigator.focused_number, self._session.rows
+        if not number:
+            self._host.notify("Nothing to copy here.")
+            return
+        label = rows.label(rows.row_of(number))
+        self._host.copy(sanitize_copy(f"{self._session.document.name}#{label}"))
+        self._host.notify(f"Copied the link of #{label}.", Notice.DONE)
 
     def _copy(self, what: What) -> None:
         number = self._navigator.focused_number

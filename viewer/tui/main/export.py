@@ -1,4 +1,4 @@
-"""Export controller: asks for a file name, and writes the view to the file in a background task."""
+"""Export controller: asks for a file name, then writes the view in a background task."""
 
 from __future__ import annotations
 
@@ -18,25 +18,26 @@ from viewer.tui.session import Session
 
 SLICE_SECONDS = 0.008
 NOTICE_SECONDS = 0.2
-"""Between two reports of progress."""
+"""Seconds between two progress reports."""
 _ENDINGS = ", ".join(exporter.ending for exporter in EXPORTERS.values())
 
 
 class ExportController:
-    """Owns the export task, and what the open question was asked for."""
+    """Owns the export task and the state of the open question."""
 
     def __init__(self, session: Session, host: Host) -> None:
         self._session = session
         self._host = host
         self._task: Task | None = None
         self._replaces = ""
-        """The name of an existing file. Entering it a second time replaces the file."""
+        """The name of an existing file. Entering it again replaces the file."""
         self._asked_for: Audience | None = None
-        """The audience when the question was asked; the offered name contains it."""
+        """The audience when the question was asked: the suggested name contains it."""
         self._noticed_at = 0.0
 
     def ask(self) -> None:
-        """Ask for a file name. Its ending chooses the format; the offered name says which view it holds."""
+        """Ask for a file name. Its extension chooses the format, and the suggested name says which view the file
+        holds."""
         self._replaces = ""
         audience = self._asked_for = self._session.display.audience
         names = [default_name(self._session.document.name, audience, exporter) for exporter in EXPORTERS.values()]
@@ -44,12 +45,12 @@ class ExportController:
         self._host.prompt.ask(PromptKind.EXPORT, first, [name for name in names if name != first])
 
     def repeat_question(self) -> None:
-        """After a change of the view, offer the names of the present view in an open question."""
+        """After the view changed, suggest the names for it in an open question."""
         if self._host.prompt.is_asking and self._host.prompt.kind is PromptKind.EXPORT:
             self.ask()
 
     def export_as(self, typed: str) -> None:
-        """Write the present view to the named file without a question."""
+        """Write the current view to the named file without asking."""
         self._replaces = ""
         self._asked_for = self._session.display.audience
         self.export_to(typed)
@@ -62,7 +63,7 @@ class ExportController:
         audience = self._session.display.audience
         if self._asked_for != audience:
             self.ask()
-            self._host.notify("The view has changed. The file name now names the present view.", Notice.WARNING)
+            self._host.notify("The view has changed. The file name now matches it.", Notice.WARNING)
             return
         if exporter is None:
             self._host.notify(f"Unknown file extension. Use one of: {_ENDINGS}.", Notice.WARNING)
@@ -79,11 +80,11 @@ class ExportController:
         self._task = self._host.start_worker(partial(self._export, file, exporter, typed), "export")
 
     async def _export(self, target: AtomicFile, exporter: Exporter, typed: str) -> None:
-        """Write in small slices. Cancellation leaves no file behind."""
+        """Write in small slices. A cancelled export leaves no file behind."""
         document = self._session.document
         projection = document.project(self._session.projection.audience, withholds=False)
         pieces = exporter.pieces(projection, PurePath(document.name).name)
-        so_far = "" if document.is_complete else " It ends where reading has come so far."
+        so_far = "" if document.is_complete else " It contains only what has been read so far."
         try:
             with target as file:
                 while self._write_slice(file, pieces):
@@ -100,7 +101,7 @@ class ExportController:
             )
 
     def _write_slice(self, file: AtomicFile, pieces: Iterator[str]) -> bool:
-        """Write for the time of one slice; True if more remains."""
+        """Write for one time slice; True if more remains."""
         started = time.monotonic()
         for piece in pieces:
             file.write(piece)

@@ -1,4 +1,4 @@
-"""Filter controller: shows only the messages that match, including messages that arrive later."""
+"""Filter controller: shows only matching messages, including those that arrive later."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from viewer.tui.session import Changed, Session
 
 SLICE_SECONDS = 0.01
 NOTE_SECONDS = 0.2
-"""Between two updates of the progress: each one is a redraw."""
+"""Seconds between two progress updates, each of which is a redraw."""
 
 
 class FilterController:
@@ -28,7 +28,7 @@ class FilterController:
         self._host = host
         self._search = search
         self._matcher: Searcher | Matching | None = None
-        """A search for words, or the test of a filter with fields."""
+        """A word search, or the test of a filter with fields."""
         self._previous_rows: Rows | None = None
         self._messages: MessageSet | None = None
         self._typed = ""
@@ -39,12 +39,13 @@ class FilterController:
         return self._messages is not None
 
     def ask(self) -> None:
-        """Ask for the text that shown messages must contain."""
+        """Ask for a filter."""
         self._host.prompt.ask(PromptKind.FILTER)
 
     def filter_for(self, typed: str) -> None:
-        """Find the messages that match, then show only these. Whether the view may use the filter depends on the
-        filter alone, and is decided before anything is read."""
+        """Find the matching messages, then show only these.
+
+        Whether the view may use the filter depends on the filter alone, and is decided before anything is read."""
         self._typed = typed
         try:
             where = parse(typed, has_marks=True)
@@ -85,7 +86,7 @@ class FilterController:
             self._host.redraw(self._session.show_rows(rows))
 
     def forget(self) -> None:
-        """Forget the filter; the rows are replaced by others."""
+        """Forget the filter, because the rows are about to be replaced."""
         if self._matcher:
             self._matcher.close()
         if isinstance(self._matcher, Matching):
@@ -99,7 +100,7 @@ class FilterController:
             self.filter_for(self._typed)
 
     def extend(self) -> Changed:
-        """Add the rows of new bytes, those that match if a filter is active, and search them."""
+        """Add the rows of new bytes, or only the matching ones if a filter is active, and search them."""
         changed = self._session.extend() if self._matcher is None else self._extend_matches(self._matcher)
         self._search.extend(self._session.grown_from)
         return changed
@@ -127,7 +128,7 @@ class FilterController:
         return f"{len(self._messages):,} of {self._previous_rows.shown_count:,} messages"
 
     def _extend_matches(self, matcher: Searcher | Matching) -> Changed:
-        """Add messages. Rows that the matcher has not reached yet follow at the next call."""
+        """Add messages. Rows that the matcher has not reached are added by the next call."""
         assert self._previous_rows is not None
         matcher.resume(self._previous_rows.extend())
         matcher.step(SLICE_SECONDS)

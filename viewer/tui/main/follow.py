@@ -1,4 +1,5 @@
-"""Follow state machine: one table of (state, signal) pairs in four regions; the titles (live, paused, stalled)."""
+"""Follow state machine: a table of (state, signal) pairs in four regions, and the follow titles (live, paused,
+stalled)."""
 
 from __future__ import annotations
 
@@ -13,11 +14,11 @@ from viewer.sources.changes import Reason, SourceCondition
 
 
 class Reading(Enum):
-    """How the worker reads the input."""
+    """Whether and how the worker reads the input."""
 
     OFF = "off"
     CATCHING_UP = "catching up"
-    """Available data is read for the first time; the view does not grow yet."""
+    """Existing data is being read for the first time; the view does not grow yet."""
     LIVE = "live"
     ENDED = "ended"
 
@@ -30,22 +31,22 @@ class EndPlace(Enum):
 
 
 class PendingDraw(Enum):
-    """What waits for the next redraw."""
+    """What the next redraw must draw."""
 
     NOTHING = "nothing"
     TEXT = "text"
     """Only text of open messages grew."""
     ALL = "all"
     RESTART = "restart"
-    """The input is read again from the start: what the screen shows is stale."""
+    """The input is being read again from the start, so the screen is stale."""
 
 
 class Signal(Enum):
-    """Something that may change a state."""
+    """An event that may change a state."""
 
     START = "start"
     RESUME = "resume"
-    """Read on in a live document that has been shown before."""
+    """Continue to read a live document that was shown before."""
     CAUGHT_UP = "caught up"
     ENDED = "ended"
     STOP = "stop"
@@ -58,12 +59,12 @@ class Signal(Enum):
     CHANGED = "changed"
     REPLACED = "replaced"
     FRAME_DRAWN = "frame drawn"
-    """Text was drawn, but calls, problems and lists were not."""
+    """Text was drawn, but not calls, problems, and lists."""
     DRAWN = "drawn"
 
 
 class Effect(Enum):
-    """Something to do after a change of state; `FollowWorker` does it."""
+    """An action after a state change; `FollowWorker` performs it."""
 
     START_WORKER = "start worker"
     DETECT_PLACE = "detect place"
@@ -78,12 +79,12 @@ State = Reading | SourceCondition | EndPlace | PendingDraw
 
 
 class Row(Struct, frozen=True):
-    """In these states, the signal leads to the next state and to effects."""
+    """A row of the table: in these states, the signal leads to the next state and to effects."""
 
     states: tuple[State, ...]
     signal: Signal
     next: State | None
-    """None: the state that the signal carries."""
+    """The next state; None takes the state that the signal carries."""
     effects: tuple[Effect, ...] = ()
 
 
@@ -121,7 +122,7 @@ class FollowStatus(Struct, frozen=True, gc=False):
     frozen: bool = False
     """True while the operator holds back all redraws. Reading continues."""
     reason: Reason | None = None
-    """Why the view restarts."""
+    """The reason why the view restarts."""
 
     @property
     def is_sticky(self) -> bool:
@@ -130,7 +131,7 @@ class FollowStatus(Struct, frozen=True, gc=False):
 
 
 class FollowMachine:
-    """Owns the status. A pair that the table does not list changes nothing."""
+    """Owns the status. Pairs that the table does not list change nothing."""
 
     def __init__(self, status: FollowStatus | None = None) -> None:
         self.status = status or FollowStatus()
@@ -138,7 +139,7 @@ class FollowMachine:
     def signal(
         self, signal: Signal, source: SourceCondition | None = None, reason: Reason | None = None
     ) -> tuple[Effect, ...]:
-        """Change the status, and return the effects. `source` belongs to SOURCE_CHANGED, `reason` to REPLACED."""
+        """Update the status and return the effects. `source` belongs to SOURCE_CHANGED, `reason` to REPLACED."""
         now = self.status
         effects: tuple[Effect, ...] = ()
         regions: dict[str, State] = {
@@ -160,7 +161,7 @@ class FollowMachine:
 
 
 class KeyMeaning(Enum):
-    """What the key that follows does now."""
+    """The current meaning of the follow key."""
 
     START = "start"
     RESUME = "resume"
@@ -173,7 +174,9 @@ class KeyMeaning(Enum):
 
 
 def meaning_of_key(status: FollowStatus, *, is_live: bool, is_stream: bool, is_complete: bool) -> KeyMeaning:
-    """What the key does. `is_live`: the document on the screen can grow; `is_complete`: it has been read to its end."""
+    """Return what the follow key does.
+
+    `is_live`: the document on the screen can grow. `is_complete`: it has been read to its end."""
     if status.reading is Reading.CATCHING_UP:
         return KeyMeaning.STILL_CATCHING_UP
     if status.reading is Reading.LIVE:
@@ -186,13 +189,15 @@ def meaning_of_key(status: FollowStatus, *, is_live: bool, is_stream: bool, is_c
 
 
 class FollowTitle(Struct, frozen=True, gc=False):
-    """The part of the title line about following."""
+    """The follow state as the title line shows it."""
 
     state: FollowState
     words: str = ""
-    """Replaces the name of the state."""
+    """Words to show instead of the name of the state."""
     busy: str = ""
-    """Work in progress; replaces the state."""
+    """Work in progress, shown instead of the state."""
+    sources: str = ""
+    """Which of several followed inputs this is, and how many are live."""
 
 
 def follow_title(
@@ -205,10 +210,16 @@ def follow_title(
     stalled_for: float = 0.0,
     stalled_after: float = 10.0,
     number: int = 0,
+    was_read: bool = False,
 ) -> FollowTitle:
-    """One state: the first that applies. `is_live`: the document on the screen can grow; `number`: its last message."""
+    """Return the first title that applies.
+
+    `is_live`: the document on the screen can grow. `number`: its last message. `was_read`: the input had data before
+    its source was lost."""
     new = f", {behind:,} new" if behind > 0 else ""
     is_reading = status.reading not in (Reading.OFF, Reading.ENDED)
+    if is_reading and was_read and status.source in LOST:
+        return FollowTitle(FollowState.LOST, "source lost")
     if is_reading and status.source is not SourceCondition.OK:
         return FollowTitle(FollowState.WAITING, SOURCE_WORDS[status.source])
     if is_reading and status.reading is Reading.LIVE and stalled_for > stalled_after:
@@ -236,6 +247,10 @@ SOURCE_WORDS = {
     SourceCondition.ENDED: "ended",
     SourceCondition.STOPPED: "stopped",
 }
+
+
+LOST = (SourceCondition.WAITING, SourceCondition.DENIED, SourceCondition.DIRECTORY, SourceCondition.ERROR)
+"""Conditions in which a source that was read cannot be read any more."""
 
 
 def _length(seconds: float) -> str:

@@ -1,4 +1,4 @@
-"""Follow worker: a background task that reads a growing input in slices, and draws it at a limited rate."""
+"""Follow worker: reads a growing input in the background, in slices, and draws it at a limited rate."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from enum import Enum
 from functools import partial
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from viewer.document.document import WORTH_SCANNING
 from viewer.document.live import LiveChange, LiveDocument
+from viewer.document.one_reading import WORTH_SCANNING
 from viewer.sources.changes import SourceCondition, SourceState
 from viewer.tui.bottom.problem_lines import Pending
 from viewer.tui.host import Host, Notice, as_sentence
@@ -34,32 +35,34 @@ from viewer.tui.main.throttle import FrameLimiter
 from viewer.tui.session import Changed, Session
 
 LEAST, MOST = 4 * 1024, 1024 * 1024
-"""Bytes read without checking the clock: large slices cost less per byte, small slices delay no key."""
+"""The limits of the slice size in bytes: large slices cost less per byte, small ones delay no key."""
 FIRST = 8 * 1024
-"""Bytes of the first slice. It is read before the backend for large slices is loaded."""
+"""The size of the first slice in bytes. It is read before the backend for large slices is loaded."""
 SLICE_SECONDS = 0.006
-"""Longest time between two chances for a pending key."""
+"""The maximum time in seconds without handling a pending key."""
 QUICK_SECONDS, SLOW_SECONDS = 0.02, 0.05
-"""Between two polls of the file: while it grows, and after a quiet time."""
+"""Seconds between two polls of the file: while it grows, and after a quiet period."""
 QUIET_AFTER = 5.0
 STALLED_AFTER = 10.0
-"""Seconds without data inside a message after which the title says that the input has stalled."""
+"""Seconds without data inside a message before the title reports a stall."""
 
 
 class FollowOptions(Struct, frozen=True):
-    """How a document is followed."""
+    """Options for following a document."""
 
     follow: bool = False
-    """The view starts at the end and stays there."""
+    """Start at the end and stay there."""
     from_start: bool = False
-    """The view starts at the top nevertheless."""
+    """Start at the top anyway."""
     stalled_after: float = STALLED_AFTER
     open_live: Callable[[], LiveDocument | str] = lambda: "This input cannot be followed."
-    """Opens the same input as a document that grows, or gives the reason why that is impossible."""
+    """Reopens the same input as a growing document, or returns why that is impossible."""
+    sources: Callable[[], str] = lambda: ""
+    """Which of several followed inputs this is, and how many are live."""
 
 
 class Arrival(Enum):
-    """The place to show when all available data has been read."""
+    """The place to show once all existing data has been read."""
 
     END = "end"
     TOP = "top"
@@ -67,7 +70,8 @@ class Arrival(Enum):
 
 
 class FollowWorker:
-    """Owns the live document, the slice size and the limiter. It signals the machine and runs the effects."""
+    """Owns the live document, slice size, and frame limiter. It sends signals to the state machine and performs its
+    effects."""
 
     def __init__(
         self,
@@ -81,7 +85,7 @@ class FollowWorker:
         options: FollowOptions,
     ) -> None:
         self.live: LiveDocument | None = None
-        """The document that is read. Until it has caught up, the screen may show another one."""
+        """The document being read. Until it has caught up, the screen may show another one."""
         self._session = session
         self._host = host
         self._search = search
@@ -93,14 +97,14 @@ class FollowWorker:
         self._limiter = FrameLimiter()
         self._arrival = Arrival.SAME
         self._drawn_version: tuple[int, ...] = ()
-        """The version of the document at the last redraw of everything."""
+        """The version of the document at the last full redraw."""
         self._slice_size, self._least_size = FIRST, LEAST
         self._quiet_second = 0
 
     # Actions.
 
     def start(self) -> None:
-        """Follow a live document from the beginning; read any other input to its end."""
+        """Follow a live document from its start, or read any other input to its end."""
         if isinstance(self._session.document, LiveDocument):
             at_end = self._options.follow and not self._options.from_start
             self._start(self._session.document, Arrival.END if at_end else Arrival.TOP)
@@ -108,7 +112,7 @@ class FollowWorker:
             self._reader.start()
 
     def toggle_follow(self) -> None:
-        """Follow; back at the end after scrolling away; stop."""
+        """Start following, return to the end after scrolling away, or stop following."""
         document = self._session.document
         meaning = meaning_of_key(
             self._machine.status,
@@ -146,7 +150,7 @@ class FollowWorker:
                 self._host.notify(f"Stopped following. Press {key} to resume.")
 
     def _follow_file(self) -> None:
-        """Read the file again as a document that grows. The view does not change until that one has caught up."""
+        """Reopen the file as a growing document. The view does not change until that one has caught up."""
         live = self._options.open_live()
         if isinstance(live, str):
             self._host.notify(live)
@@ -154,7 +158,7 @@ class FollowWorker:
             self._start(live, Arrival.SAME)
 
     def toggle_freeze(self) -> None:
-        """Hold back all redraws until the next call. Reading continues."""
+        """Pause or resume redraws. Reading continues."""
         self._machine.toggle_frozen()
         status = self._machine.status
         if not status.frozen:
@@ -165,7 +169,7 @@ class FollowWorker:
         self._host.redraw(Changed.TITLE)
 
     def close(self) -> None:
-        """Stop reading, and close the input."""
+        """Stop reading and close the input."""
         for document in (self.live, self._session.document):
             if isinstance(document, LiveDocument):
                 document.following.close()
@@ -180,7 +184,7 @@ class FollowWorker:
 
     @property
     def is_sticky(self) -> bool:
-        """True if the view stays at the end, also while redraws are held back."""
+        """True if the view stays at the end, even while redraws are paused."""
         return self._stick.is_sticky
 
     @property
@@ -190,7 +194,7 @@ class FollowWorker:
 
     @property
     def is_busy(self) -> bool:
-        """True if something remains to be read or drawn now."""
+        """True if something can be read or drawn now."""
         live, document = self.live, self._session.document
         if live is None:
             return not document.is_complete and not isinstance(document, LiveDocument)
@@ -219,6 +223,11 @@ class FollowWorker:
     @property
     def title(self) -> FollowTitle:
         """The state for the title line."""
+        return replace(self.state, sources=self._options.sources())
+
+    @property
+    def state(self) -> FollowTitle:
+        """The state alone."""
         document = self._session.document
         return follow_title(
             self._machine.status,
@@ -229,11 +238,12 @@ class FollowWorker:
             stalled_for=self.live.stalled_for if self.live else 0.0,
             stalled_after=self._options.stalled_after,
             number=self._session.message_total,
+            was_read=bool(self.live and self.live.size),
         )
 
     @property
     def _behind(self) -> int:
-        """The number of messages that arrived since the view left the end, or since it was frozen."""
+        """The number of messages that arrived since the view left the end or was frozen."""
         session = self._session
         if not self._machine.status.frozen:
             return session.message_total - self._stick.left_at
@@ -283,7 +293,7 @@ class FollowWorker:
         return live.is_complete or (live.has_caught_up and live.following.state.condition is SourceCondition.OK)
 
     def _read_slices(self, live: LiveDocument) -> bool:
-        """Read for a short time; True if more can be read."""
+        """Read for a short time; True if more is available."""
         deadline = time.monotonic() + SLICE_SECONDS
         while True:
             started = time.thread_time()
@@ -312,7 +322,8 @@ class FollowWorker:
             self._draw_source(change.state)
 
     def _draw_source(self, state: SourceState) -> None:
-        """Report the condition of the file. The notes of an empty view contain it, except why reading stopped."""
+        """Report the condition of the file. The notes of an empty view include it, except for the reason why reading
+        stopped."""
         condition, has_rows = state.condition, len(self._session.rows) > 0
         if condition is not SourceCondition.OK if has_rows else condition is SourceCondition.STOPPED:
             self._host.notify(as_sentence(state.sentence))
@@ -330,7 +341,7 @@ class FollowWorker:
     # Drawing.
 
     def _draw_what_is_due(self, live: LiveDocument) -> None:
-        """Draw at most once; what is not due waits."""
+        """Draw what is due; the rest waits."""
         status, limiter = self._machine.status, self._limiter
         if status.frozen:
             return
@@ -356,7 +367,7 @@ class FollowWorker:
                 self._host.redraw(Changed.TITLE)
 
     def _draw_text(self) -> None:
-        """Draw the rows that are new or have grown, in all panes that list messages."""
+        """Draw new and grown rows in all panes that list messages."""
         with self._limiter.frame():
             self._stick.check_user_scrolled()
             self._machine.signal(Signal.FRAME_DRAWN)
@@ -380,7 +391,7 @@ class FollowWorker:
         self._machine.signal(Signal.DRAWN)
 
     def _show_document(self) -> None:
-        """All available data has been read: show the document."""
+        """Show the document once all existing data has been read."""
         assert self.live is not None
         changed = self._session.replace_document(self.live)
         self._draw_reading(self.live, changed)
@@ -395,7 +406,7 @@ class FollowWorker:
         self._reader.finish()
 
     def _restart_view(self) -> None:
-        """Show a new reading. Search and layout stay, and a notice gives the reason."""
+        """Show the input read from its start. Search and layout stay, and a notice gives the reason."""
         document = self._session.document
         assert isinstance(document, LiveDocument)
         reason, is_sticky = self._machine.status.reason, self._stick.is_sticky

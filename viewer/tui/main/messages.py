@@ -1,4 +1,4 @@
-"""Messages of the main screen to the app."""
+"""Textual messages from the main screen to the app."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ class ViewRestarted(Message):
 
 
 class LeaveWanted(Message):
-    """Leave this document."""
+    """The operator wants to leave this document."""
 
 
 class ThemeWanted(Message):
-    """Use a theme; without a name, show the list of themes."""
+    """Apply a theme; without a name, show the list of themes."""
 
     def __init__(self, name: str = "") -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Navigator: moves the cursor by lines, pages, messages, turns, calls, problems, marks, and typed places."""
+"""Navigator: moves the cursor by line, page, message, turn, call, problem, and mark, and to typed places."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from viewer.tui.marks import next_mark, previous_mark
 from viewer.tui.session import Changed, Session
 
 MOST_REPEATED = 1_000_000
-"""A larger count before a key is reduced to this one."""
+"""The maximum count before a key; a larger one is reduced to it."""
 LONGEST_COUNT = 4
-"""Digits of a count."""
+"""The maximum number of digits of a count."""
 
 Standing = tuple[Cursor, ScreenPlace]
 _NOT_AT_END: Standing = (Cursor(-1), (0, 0))
 
 
 class Navigator:
-    """Owns the count and the selected problem. The cursor and the place belong to the viewport."""
+    """Owns the count and the selected problem. The viewport owns the cursor and the scroll position."""
 
     def __init__(self, session: Session, host: Host, stick: StickToEnd) -> None:
         self.count = ""
         """Digits typed before a key: `5j`, `12G`."""
         self.selected_problem: ShownDiagnostic | None = None
-        """The problem of the last jump; the key that opens explains it."""
+        """The problem of the last jump, which the open key explains."""
         self._session = session
         self._host = host
         self._stick = stick
@@ -39,13 +39,13 @@ class Navigator:
     # Jumps.
 
     def leave_place(self) -> None:
-        """Remember the present place, which a jump is about to leave."""
+        """Remember the current place before a jump."""
         place = self._place
         if place is not None:
             self._jumps.leave(place)
 
     def jump_back(self) -> None:
-        """Go back to the place that the last jump left."""
+        """Go back to where the last jump started."""
         place = self._place
         self._return_to(self._jumps.back(place) if place is not None else None, "No earlier place.")
 
@@ -55,7 +55,7 @@ class Navigator:
         self._return_to(self._jumps.forward(place) if place is not None else None, "No later place.")
 
     def forget_places(self, level: str = "") -> None:
-        """Forget the places of a level, or all."""
+        """Forget the places of one level, or all."""
         if level:
             self._jumps.forget(level)
         else:
@@ -86,7 +86,7 @@ class Navigator:
 
     @property
     def cursor(self) -> Cursor:
-        """The cursor; before it has a place, the first visible message."""
+        """The cursor; while it is unset, the first visible message."""
         if not len(self._session.rows):
             return NOWHERE
         known = self._host.viewport.cursor
@@ -107,7 +107,7 @@ class Navigator:
 
     @property
     def standing(self) -> Standing:
-        """The cursor, and the first line on the screen."""
+        """The cursor and the scroll position."""
         return self.cursor, self._host.viewport.place
 
     def focus_message(self, number: int, *, above: int | None = None) -> None:
@@ -116,7 +116,7 @@ class Navigator:
             self._host.viewport.go_to_cursor(Cursor(number), above=above)
 
     def show_message(self, number: int) -> None:
-        """Go to a message, to the row that folds it, or to the nearest one that is shown."""
+        """Go to a message, the row that folds it, or the nearest shown message."""
         self.leave_place()
         row = self._session.rows.row_holding(number)
         if row is not None and self._session.folded_at(row):
@@ -126,12 +126,12 @@ class Navigator:
         self._host.redraw(Changed.FOCUS)
 
     def show_row(self, row: int, number: int = 0) -> None:
-        """Put the cursor on a row of any kind; `number` chooses one of the messages that it hides."""
+        """Go to a row of any kind. `number` chooses one of the messages that it hides."""
         self.focus_row(row, number)
         self._host.redraw(Changed.FOCUS)
 
     def show_problem(self, number: int | None, problem: ShownDiagnostic | None) -> None:
-        """Go to the message of a problem that was chosen in the list; without a problem, to the open message."""
+        """Go to the message of a problem chosen in the list; without a problem, to the open message."""
         if number:
             self.leave_place()
             self._show_holder(number)
@@ -139,11 +139,11 @@ class Navigator:
         self._host.redraw(Changed.TITLE)
 
     def follow_list(self, number: int) -> None:
-        """Show a message or the row that hides it, because the cursor of a list is on it. This is no jump."""
+        """Show the message under the cursor of a list, or the row that hides it. This is not a jump."""
         self._show_holder(number)
 
     def follow_problem(self, number: int | None, problem: ShownDiagnostic | None) -> None:
-        """The same for a problem, which the status row then shows."""
+        """Show the problem under the cursor of a list, also in the status row."""
         self.selected_problem = problem
         if number:
             self._show_holder(number)
@@ -158,11 +158,11 @@ class Navigator:
             self.show_row(row, number)
 
     def select_problem(self, problem: ShownDiagnostic | None) -> None:
-        """Remember a problem for the key that opens, or forget it."""
+        """Remember a problem for the open key, or forget it."""
         self.selected_problem = problem
 
     def cursor_in_view(self, cursor: Cursor) -> Cursor:
-        """The same place in the present rows, or the nearest shown message."""
+        """Return the cursor on the same content in the current rows, or on the nearest shown message."""
         rows = self._session.rows
         row = cursor.row(rows)
         if row is None or cursor.is_at(rows, row):
@@ -176,7 +176,7 @@ class Navigator:
     # The count.
 
     def type_digit(self, digit: str) -> bool:
-        """Add a digit to the count, and show the keys that take it; a full count ignores it. False for a leading 0."""
+        """Add a digit to the count and show the keys that use it. A full count ignores it. False for a leading 0."""
         if digit == "0" and not self.count:
             return False
         if len(self.count) < LONGEST_COUNT:
@@ -192,14 +192,14 @@ class Navigator:
         self.count = ""
 
     def typed_count(self) -> int | None:
-        """The count, None without digits; the digits are forgotten."""
+        """Return the count and forget its digits; None if there are none."""
         typed, self.count = self.count, ""
         if typed:
             self._host.clear_notice()
         return int(typed) if typed else None
 
     def take_count(self) -> int:
-        """The count, 1 without digits; the digits are forgotten."""
+        """Return the count and forget its digits; 1 if there are none."""
         typed, self.count = self.count, ""
         if typed:
             self._host.clear_notice()
@@ -226,7 +226,7 @@ class Navigator:
         self._page(-1)
 
     def _page(self, share: float) -> None:
-        """Scroll by a share of the page; the cursor moves to the first visible message."""
+        """Scroll by part of a page and move the cursor to the first visible message."""
         viewport = self._host.viewport
         height = viewport.view_height - (1 if abs(share) == 1 else 0)
         viewport.move(int(share * height) * self.take_count())
@@ -252,7 +252,8 @@ class Navigator:
         self.go_to_end()
 
     def go_to_end(self) -> None:
-        """Show the end with the cursor on the last message. While more is read, that end is not final."""
+        """Show the end, with the cursor on the last message. While the input is still being read, that end is not
+        final."""
         self.leave_place()
         self._host.viewport.put_cursor(Cursor(last_message(self._session.rows)))
         self._host.viewport.go_to_end()
@@ -262,7 +263,7 @@ class Navigator:
 
     @property
     def waits_for_end(self) -> bool:
-        """True if the operator went to the end before it was read, and has not moved since."""
+        """True if the operator went to the end before it was read and has not moved since."""
         return self._end == self.standing
 
     # Messages, turns, transcripts.
@@ -274,7 +275,13 @@ class Navigator:
         self._step(-1)
 
     def _step(self, step: int) -> None:
+        """Go to another message. Without a count, the values of an open card come first."""
         viewport, has_moved = self._host.viewport, False
+        node = NOWHERE if self.count else viewport.neighboring_node(step)
+        if node.is_set:
+            viewport.go_to_cursor(node)
+            self._host.redraw(Changed.FOCUS)
+            return
         for _ in range(self.take_count()):
             cursor = viewport.neighbor(step)
             if not cursor.is_set:
@@ -305,7 +312,7 @@ class Navigator:
             self._host.redraw(Changed.FOCUS)
 
     def _row_of_another_turn(self, row: int | None, step: int) -> int | None:
-        """The first row of the next turn, or of the one before."""
+        """Return the first row of the next or previous turn."""
         if row is None:
             return None
         rows, here = self._session.rows, self._turn_at(row)
@@ -316,7 +323,7 @@ class Navigator:
         return None
 
     def _turn_at(self, row: int) -> tuple[int, int]:
-        """The transcript and the turn of a row; hidden rows belong to the turn before them."""
+        """Return the transcript and the turn of a row. Hidden rows belong to the turn before them."""
         rows = self._session.rows
         transcript = rows.transcript(row)
         while row >= 0 and rows.transcript(row) == transcript:
@@ -359,7 +366,7 @@ class Navigator:
             self._host.notify(f"No {which[0]} transcript: this is the {which[1]} one.")
 
     def _show_transcript(self, row: int) -> None:
-        """Put the boundary at the top, and the cursor on the first visible message below it."""
+        """Scroll the boundary to the top and put the cursor on the first visible message below it."""
         rows, viewport = self._session.rows, self._host.viewport
         self.focus_row(row, above=0)
         viewport.go_to_row(row)
@@ -387,12 +394,30 @@ class Navigator:
         if isinstance(found, str):
             self._host.notify(found)
             return
-        place, above = rows.row_holding(found), self._host.viewport.view_height // 4
-        if place is not None and self._session.folded_at(place):
-            self.focus_row(place, found, above=above)
+        self._show_found(found)
+
+    def _show_found(self, number: int) -> None:
+        """Put the cursor on a message, or on the row that folds it, in the upper part of the screen."""
+        row, above = self._session.rows.row_holding(number), self._host.viewport.view_height // 4
+        if row is not None and self._session.folded_at(row):
+            self.focus_row(row, number, above=above)
         else:
-            self.focus_message(found, above=above)
+            self.focus_message(number, above=above)
         self._host.redraw(Changed.FOCUS)
+
+    def resume(self, number: int) -> None:
+        """Return to the message where an earlier session ended, or to the nearest one that is shown, unless something
+        was done already or the input has become shorter."""
+        viewport, session = self._host.viewport, self._session
+        nearest = session.nearest_shown(number) if number <= session.document.message_count else 0
+        if nearest and viewport.place == (0, 0) and not viewport.cursor.is_set:
+            self._show_found(nearest)
+            self._host.notify(f"Continued where you left. {self._host.key_of('top')} goes to the top.")
+
+    @property
+    def left_at(self) -> int:
+        """The message at which to resume: none while the beginning is on the screen."""
+        return self.cursor.number if self._host.viewport.place != (0, 0) else 0
 
     # Problems.
 
@@ -409,7 +434,7 @@ class Navigator:
         self._problem("warning", -1)
 
     def _problem(self, severity: str, step: int) -> None:
-        """Go to the next row with such a problem; the first follows the last."""
+        """Go to the next row with such a problem, wrapping around at the end."""
         rows, here, is_wrapped = self._session.rows, self.cursor_row, False
         problems = RowProblems(rows, self._session.diagnostics)
         row = -1 if here is None else here
@@ -430,13 +455,13 @@ class Navigator:
             self.notify_wrapped(step)
 
     def notify_wrapped(self, step: int) -> None:
-        """Report that a jump continued at the other end."""
+        """Report that a jump wrapped around."""
         self._host.notify("Continued from the top." if step > 0 else "Continued from the bottom.")
 
     # Calls.
 
     def partner(self) -> None:
-        """From a call to its reply, and back."""
+        """Go from a call to its reply, or back."""
         self._in_call(wrap=True, step=1)
 
     def next_in_call(self) -> None:
@@ -462,7 +487,7 @@ class Navigator:
     # Marks.
 
     def mark(self) -> None:
-        """Mark the focused message, or remove its mark."""
+        """Mark or unmark the focused message."""
         if self.focused_number:
             self._host.redraw(self._session.toggle_mark(self.focused_number))
 

@@ -1,4 +1,4 @@
-"""Presenter: draws the session on the widgets. No other code gives data to widgets."""
+"""Presenter: draws the session. Only the presenter passes data to widgets."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from viewer.tui.terminal.paint import forget_widths
 
 _SIDE_PANES = (Pane.ANALYSIS, Pane.COMMENTARY)
 MOST_MARKED = 10_000
-"""Rows with matches that the minimap shows."""
+"""The maximum number of rows with matches on the minimap."""
 
 
 class Presenter:
-    """Draws only what the flags name."""
+    """Draws exactly what the flags of a change name."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class Presenter:
         panes: PaneController,
     ) -> None:
         self.drawn_standing: Standing | None = None
-        """The cursor and the place at the last redraw of the focus."""
+        """The cursor and scroll position at the last redraw of the focus."""
         self._session = session
         self._widgets = widgets
         self._screen = screen
@@ -67,7 +67,7 @@ class Presenter:
         self._facts = BlockFacts()
 
     def draw(self, changed: Changed) -> None:
-        """Draw what changed, the conversation first. The caller encloses this in one batch of updates."""
+        """Draw what changed, the conversation first. The caller wraps this in one batch of updates."""
         if Changed.DOCUMENT in changed:
             self._layouts = None
         if Changed.LAYOUT in changed:
@@ -82,7 +82,7 @@ class Presenter:
             self._draw_title()
 
     def forget_revealed(self) -> None:
-        """Drop every text of the debug view."""
+        """Drop all text of the debug view."""
         widgets = self._widgets
         for pane in (widgets.transcript, *widgets.sides):
             pane.clear()
@@ -120,7 +120,7 @@ class Presenter:
             transcript.redraw_changed()
 
     def _draw_rows(self) -> None:
-        """Make all blocks: of the conversation, and of the side panes."""
+        """Make all blocks of the conversation and the side panes."""
         session, transcript, display = self._session, self._widgets.transcript, self._session.display
         self._layouts = self._layouts or Layouts(self._request_layout)
         self._facts = self._make_facts(session.rows)
@@ -140,7 +140,8 @@ class Presenter:
         session = self._session
         facts = self._facts if rows is session.rows else self._make_facts(rows)
         signs, wrap = self._printing.signs, self._settings.wrap
-        return BlockMaker(session.projection, rows, width, facts, signs, raw=session.display.raw, wrap=wrap)
+        raw, unwrapped = session.display.raw, not session.wrapped
+        return BlockMaker(session.projection, rows, width, facts, signs, raw=raw, wrap=wrap, unwrapped=unwrapped)
 
     def _make_facts(self, rows: Rows) -> BlockFacts:
         session = self._session
@@ -161,7 +162,7 @@ class Presenter:
         )
 
     def _fault_spans(self, number: int) -> Sequence[Styled]:
-        """The spans of diagnostics in the body of a message."""
+        """Return the spans of the diagnostics in a body."""
         session = self._session
         if not session.display.debug or not len(session.rows):
             return ()
@@ -172,7 +173,7 @@ class Presenter:
         ]
 
     def _request_layout(self, number: int, request: LayoutRequest) -> None:
-        """Lay out a long body in a thread, so that keys do not wait."""
+        """Lay out a long body in a thread so that keys need not wait."""
         self._host.start_worker(partial(self._lay_out, number, request), "layout")
 
     async def _lay_out(self, number: int, request: LayoutRequest) -> None:
@@ -185,7 +186,7 @@ class Presenter:
         self._host.redraw(Changed.FOCUS)
 
     def _draw_minimap(self) -> None:
-        """Errors, warnings, matches and bookmarks next to the scrollbar."""
+        """Draw errors, warnings, matches, and bookmarks next to the scrollbar."""
         rows = self._session.rows
         marks = [(rows.row_of(number), StyleRole.BOOKMARK) for number in self._session.marks]
         if self._search.searcher:
@@ -195,7 +196,7 @@ class Presenter:
     # The panes.
 
     def _draw_layout(self) -> None:
-        """Show the visible panes in their sizes, and give one of them the focus."""
+        """Show the visible panes at their sizes and focus one of them."""
         panes, widgets, host = self._panes, self._widgets, self._host
         visible, roomy = panes.visible, host.is_roomy
         debug = self._session.display.debug
@@ -244,7 +245,7 @@ class Presenter:
             bottom.draw_tabs()
 
     def _draw_outline(self, focus: int, *, has_grown: bool) -> None:
-        """A closed outline is empty, because making one takes time."""
+        """Draw the outline. A closed one stays empty, because making it takes time."""
         session, outline, live = self._session, self._widgets.outline, self._follow.is_live
         if has_grown:
             outline.grow(session.grown_from, focus, calls=session.calls, problems=session.diagnostics, live=live)
@@ -303,7 +304,7 @@ def _set_display(widget: Widget, is_shown: bool) -> None:
 
 
 def _set_size(widget: Widget, *, width: int | None = None, height: int | None = None) -> None:
-    """Set the size of a pane if it differs; each change causes a layout."""
+    """Set the size of a pane, if it differs: each change causes a layout."""
     wanted = (Scalar.from_number(width) if width else None), (Scalar.from_number(height) if height else None)
     if (widget.styles.inline.width, widget.styles.inline.height) != wanted:
         widget.styles.width, widget.styles.height = wanted

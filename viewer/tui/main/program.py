@@ -1,9 +1,9 @@
-"""Program controller: other files, help, themes, palette, editor, copying a selection, suspending, and leaving."""
+"""Program controller: files, dialogs, analysis screens, the editor, copying a selection, suspending, and quitting."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from textual.screen import Screen
 
@@ -15,16 +15,18 @@ from viewer.tui.keys import Action
 from viewer.tui.main.messages import FileWanted, LeaveWanted, OpenWanted, ThemeWanted
 from viewer.tui.main.navigator import Navigator
 from viewer.tui.main.view import ViewController
+from viewer.tui.marks import shown_marks
+from viewer.tui.palette import Entry
 from viewer.tui.panes.panel import Panel
 from viewer.tui.session import Session
 from viewer.tui.terminal.paint import Painter
 
 TWICE_SECONDS = 2.0
-"""The second ctrl+c within this time quits."""
+"""The seconds within which a second ctrl+c quits."""
 
 
 class ProgramController:
-    """Owns the names of the files. It is the only controller that uses Textual, for other screens and messages."""
+    """Owns the names of the files. Only this controller uses Textual, for other screens and messages."""
 
     def __init__(
         self,
@@ -53,7 +55,7 @@ class ProgramController:
         self._interrupted_at = 0.0
 
     def set_files(self, paths: Sequence[str]) -> None:
-        """Name the files that the keys for files switch between."""
+        """Set the files that the file keys switch between."""
         self.files = tuple(paths)
 
     def next_file(self) -> None:
@@ -74,7 +76,7 @@ class ProgramController:
         self._screen.app.push_screen(HelpScreen(self._painter, self._printing, self._actions))
 
     def list_transcripts(self) -> None:
-        """List the transcripts of the file; the chosen one goes to the top of the screen."""
+        """List the transcripts of the file, and scroll to the chosen one."""
         from viewer.tui.dialogs.transcripts import TranscriptsScreen
 
         session = self._session
@@ -92,7 +94,7 @@ class ProgramController:
         self._screen.app.push_screen(shown, self._go_to_transcript)
 
     def offer_transcripts(self) -> None:
-        """List the transcripts of a file with many, unless something has been done with it already."""
+        """List the transcripts of a file that has many, unless the operator has already acted."""
         from viewer.tui.dialogs.transcripts import MANY
 
         is_untouched = self._host.is_current and self._host.viewport.place == (0, 0)
@@ -104,7 +106,7 @@ class ProgramController:
             self._navigator.go_to(f"x{label}")
 
     def open_leaks(self) -> None:
-        """Compare the answers with the hidden text; the chosen message gets the focus."""
+        """Show leaks from hidden text into answers, and go to the chosen message."""
         from viewer.tui.insight.leaks import LeaksScreen
 
         document = self._session.document
@@ -115,7 +117,7 @@ class ProgramController:
             self._screen.app.push_screen(shown, self._go_to_message)
 
     def compare(self, path: str) -> None:
-        """Compare this transcript with another one, as much of both as this view shows."""
+        """Compare this transcript with another one, within what this view shows."""
         from viewer.tui.insight.diff import DiffScreen
 
         document = self._session.document
@@ -125,15 +127,27 @@ class ProgramController:
             shown = DiffScreen(self._painter, self._printing, names, formats, document.options, audience)
             self._screen.app.push_screen(shown, self._go_to_message)
 
+    def open_replay(self) -> None:
+        """Show what was on the screen at any moment, and go to the chosen message."""
+        from viewer.tui.insight.replay import ReplayScreen
+
+        document = self._session.document
+        if self._can_read_again():
+            audience = self._session.projection.audience
+            shown = ReplayScreen(
+                *(self._painter, self._printing, document.name, document.named_format, document.options, audience)
+            )
+            self._screen.app.push_screen(shown, self._go_to_message)
+
     def _can_read_again(self) -> bool:
-        """False for a pipe, which these screens cannot read on their own."""
+        """False for a pipe: these screens read the input again."""
         if self._session.document.path == "-":
             self._host.notify("Standard input cannot be read again. Save it to a file first.")
             return False
         return True
 
     def open_next_prompt(self) -> None:
-        """Show the next prompt under each policy; the message chosen there is shown."""
+        """Show the next prompt under each policy, and go to the chosen message."""
         from viewer.model.visibility import EVERYTHING
         from viewer.tui.insight.next_prompt import NextPromptScreen
 
@@ -147,7 +161,7 @@ class ProgramController:
         self._screen.app.push_screen(shown, self._go_to_message)
 
     def open_lens(self) -> None:
-        """Show how each text format reads the file; the message chosen there is shown."""
+        """Show how each text format reads the file, and go to the chosen message."""
         from viewer.insight.lens import READERS
         from viewer.tui.insight.lens import LensScreen
 
@@ -170,18 +184,38 @@ class ProgramController:
         self._screen.post_message(ThemeWanted(name))
 
     def open_file(self, name: str) -> None:
-        """Open another file, which joins the files of `[` and `]`."""
+        """Open another file and add it to those of `[` and `]`."""
         self._screen.app.post_message(OpenWanted(name))
 
     def quit(self) -> None:
-        """End the program."""
+        """Quit the program."""
         self._screen.app.exit()
 
-    def open_palette(self) -> None:
-        self._screen.app.action_command_palette()
+    def show_palette(self, entries: Sequence[Entry], recent: Sequence[str], run: Callable[[Entry], None]) -> None:
+        """Show entries to choose one, and run it."""
+        from viewer.tui.dialogs.palette import PaletteScreen
+
+        def chosen(entry: Entry | None) -> None:
+            if entry is not None:
+                run(entry)
+
+        self._screen.app.push_screen(PaletteScreen(self._painter, self._printing, entries, recent), chosen)
+
+    def list_marks(self) -> None:
+        """List the marks of this view; the chosen one gets the focus."""
+        from viewer.tui.dialogs.marks import MarksScreen
+
+        session = self._session
+        marks = shown_marks(session.marks, session.rows)
+        if not marks:
+            self._host.notify(f"No marks yet. Press {self._host.key_of('mark')} to set one.")
+            return
+        here = self._navigator.cursor.number
+        shown = MarksScreen(self._painter, self._printing, session.projection, marks, here)
+        self._screen.app.push_screen(shown, self._go_to_message)
 
     def edit(self) -> None:
-        """Open the editor at the line of the focused message."""
+        """Open the editor at the focused message."""
         from viewer.tui.terminal.editor import edit
 
         session, number = self._session, self._navigator.focused_number
@@ -195,7 +229,7 @@ class ProgramController:
         self._screen.app.action_suspend_process()
 
     def copy_or_quit(self) -> None:
-        """Copy the selection. Without one, the second press quits."""
+        """Copy the selection. If there is none, a second press quits."""
         selected = self._screen.get_selected_text()
         if selected:
             self._host.copy(selected)
@@ -207,7 +241,7 @@ class ProgramController:
         self._host.notify(f"Press {self._host.key_of('copy_or_quit')} again to quit.")
 
     def leave(self) -> None:
-        """Close a pane, end a search or a filter, or leave the document."""
+        """Close a pane, end a search or filter, or leave the document."""
         if self._panes.focused is not Panel.TRANSCRIPT and self._panes.close_opened():
             return
         if not self._view.close_top() and not self._panes.close_opened():

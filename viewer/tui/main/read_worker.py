@@ -1,4 +1,4 @@
-"""Read worker: a background task that reads an input in slices so that no key waits, and draws what it read."""
+"""Read worker: reads an input in the background, in slices so that keys need not wait, and draws it."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from viewer.tui.main.search import SearchController
 from viewer.tui.session import VIEW, Changed, Session
 
 READ_FIRST = 12 * 1024
-"""Bytes of the first slice. Usually they fill the screen."""
+"""The size of the first slice in bytes, usually enough to fill the screen."""
 HURRY = 2
-"""Slices read at once, with fewer redraws, while the operator waits for the end."""
+"""How many slices to read between redraws while the operator waits for the end."""
 LOOK_AGAIN_SECONDS = 0.5
-"""Between two redraws of everything."""
+"""Seconds between two full redraws."""
 DRAW_AGAIN_SECONDS = 0.05
-"""Between two redraws of the conversation."""
+"""Seconds between two redraws of the conversation."""
 CHECK_SECONDS = 1.0
-"""Between two checks whether a file that is not followed was rewritten."""
+"""Seconds between two checks for a rewrite of a file that is not followed."""
 
 
 class ReadWorker:
-    """Owns the place to start at, and the revision of the document on the screen."""
+    """Owns the start place and the revision of the document on the screen."""
 
     def __init__(
         self,
@@ -39,8 +39,9 @@ class ReadWorker:
         filter: FilterController,
         machine: FollowMachine,
         start_at: str,
+        resume_at: int = 0,
     ) -> None:
-        """`start_at` is a place as typed after `:`."""
+        """`start_at` is a place as typed after `:`. Without one, `resume_at` is where an earlier session ended."""
         self._session = session
         self._host = host
         self._navigator = navigator
@@ -48,6 +49,8 @@ class ReadWorker:
         self._filter = filter
         self._machine = machine
         self._start_at = start_at
+        self.resume_at = 0 if start_at else resume_at
+        """The message at which an earlier session ended, until it has been read; 0 for none."""
         self._revision = 0
         self._must_read_again = False
 
@@ -80,12 +83,12 @@ class ReadWorker:
         self.finish()
 
     async def _read_first(self) -> None:
-        """Fill the screen and paint it before loading what the rest needs, which takes a tenth of a second."""
+        """Fill and paint the screen before loading what the rest needs, which takes a tenth of a second."""
         self._read_some(READ_FIRST)
         self.draw_all()
         painted = asyncio.Event()
         self._host.call_after_refresh(painted.set)
-        with suppress(TimeoutError):  # another screen may lie over this one
+        with suppress(TimeoutError):  # another screen may cover this one
             await asyncio.wait_for(painted.wait(), LOOK_AGAIN_SECONDS)
 
     def _read_some(self, size: int) -> None:
@@ -95,7 +98,7 @@ class ReadWorker:
     # Drawing.
 
     def draw_growth(self, changed: Changed = Changed.NOTHING) -> None:
-        """Draw rows that are new or have grown, and panes in `changed`."""
+        """Draw new and grown rows, and the panes in `changed`."""
         if not self._machine.status.frozen:
             self._host.redraw(self._filter.extend() | changed)
             self._go_where_wanted()
@@ -110,20 +113,23 @@ class ReadWorker:
             self._go_where_wanted()
 
     def finish(self) -> None:
-        """Everything available has been read and drawn."""
+        """Finish: everything has been read and drawn."""
         self._host.report_read()
         self._go_where_wanted()
 
     def _go_where_wanted(self) -> None:
-        """Go to the place to start at when it is known, and to the end while the operator waits for it."""
+        """Go to the start place once it is known, and to the end while the operator waits for it."""
         if self._start_at and (self._session.document.is_read or self._has_read(self._start_at)):
             typed, self._start_at = self._start_at, ""
             self._navigator.go_to(typed)
+        elif self.resume_at and (self._session.document.is_read or self.resume_at < self._session.rows.settled_number):
+            number, self.resume_at = self.resume_at, 0
+            self._navigator.resume(number)
         elif self._navigator.waits_for_end:
             self._navigator.go_to_end()
 
     def _has_read(self, typed: str) -> bool:
-        """True if this message has been read. Other places are known at the end."""
+        """True if this message has been read. Other places are known only at the end."""
         target = parse(typed)
         return isinstance(target, Target) and target.place is Place.MESSAGE and target.value < self._last_known()
 
@@ -134,7 +140,7 @@ class ReadWorker:
     # A file that was rewritten.
 
     def check_for_rewrite(self) -> None:
-        """Detect a rewrite although nothing is read. A followed file checks itself."""
+        """Detect a rewrite even if nothing is being read. A followed file checks itself."""
         document = self._session.document
         if isinstance(document, LiveDocument) or not document.is_complete or not self._host.is_current:
             return
@@ -142,12 +148,12 @@ class ReadWorker:
             self.handle_rewrite()
 
     def handle_rewrite(self) -> None:
-        """Read the input again: a body was withheld because the file was rewritten. Any thread may call this."""
+        """Read the input again after a body was withheld because the file was rewritten. Any thread may call this."""
         self._must_read_again = True
         self._host.call_later(self._read_again)
 
     def _read_again(self) -> None:
-        """Read again, but leave that to the next turn of the source if the file is followed."""
+        """Read the input again. If the file is followed, its source does so itself."""
         must, self._must_read_again = self._must_read_again, False
         if not must or not self._host.is_whole:
             return

@@ -1,4 +1,4 @@
-"""Main screen: composes the widgets, and wires messages and keys to controllers."""
+"""Main screen: composes widgets, and wires messages and keys to controllers."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from viewer.tui.control.commands import CommandController
 from viewer.tui.control.lists import ListController
 from viewer.tui.control.panes import PaneController
 from viewer.tui.control.sizes import PaneSizes
+from viewer.tui.control.state_keeper import StateKeeper
 from viewer.tui.display_state import DisplayState
-from viewer.tui.host import PromptKind
 from viewer.tui.keys import COUNTED, DEBUG_ONLY, bindings, by_id
 from viewer.tui.main.copy import CopyController
 from viewer.tui.main.export import ExportController
@@ -46,16 +46,17 @@ from viewer.tui.panes.outline import Outline
 from viewer.tui.panes.panel import Panel
 from viewer.tui.session import VIEW, Changed, Session
 from viewer.tui.settings.settings import Settings
+from viewer.tui.settings.state_file import StateFile
 from viewer.tui.terminal.paint import Painter
 from viewer.tui.transcript.transcript import Transcript
 
 _PREFIXES = ("command", "search", "filter", "yank", "export")
 _LATE = Changed.FOCUS | Changed.TITLE
-"""Drawn after the view has settled at its end."""
+"""Drawn once the view has settled at its end."""
 
 
 class MainScreen(Screen[None]):
-    """One document on the screen."""
+    """The screen of one document."""
 
     ESCAPE_TO_MINIMIZE = False
     AUTO_FOCUS = ""
@@ -71,14 +72,16 @@ class MainScreen(Screen[None]):
         files: Sequence[str] = (),
         following: FollowOptions | None = None,
         settings: Settings | None = None,
+        state: StateFile | None = None,
     ) -> None:
         super().__init__()
-        settings = settings or Settings()
+        settings, state = settings or Settings(), state or StateFile()
+        before, options = state.of(document.name), following or FollowOptions()
         self.actions = settings.actions
-        """All actions with the keys of the settings."""
+        """All actions with the configured keys."""
         self.printing = Style(color=True, ascii=ascii_only, wrapped=True)
         self.widgets = Widgets(painter, self.printing, self.actions)
-        self.session = session = Session(document, display)
+        self.session = session = Session(document, display, before.marks)
         self.host = host = ScreenHost(self, self.widgets, self.actions)
         machine = FollowMachine()
         self.stick = StickToEnd(session, host, machine)
@@ -91,8 +94,9 @@ class MainScreen(Screen[None]):
         self.view = ViewController(
             session, host, settings, self.navigator, self.panes, self.search, self.filter, self.export, self.stick
         )
-        self.reader = ReadWorker(session, host, self.navigator, self.search, self.filter, machine, start_at)
-        options = following or FollowOptions()
+        resume_at = 0 if options.follow else before.at
+        self.reader = ReadWorker(session, host, self.navigator, self.search, self.filter, machine, start_at, resume_at)
+        self._keeper = StateKeeper(state, session, settings, self.navigator, self.panes, self.reader)
         self.follow = FollowWorker(session, host, self.search, self.filter, self.reader, self.stick, machine, options)
         self.program = ProgramController(
             *(session, host, self, self.navigator, self.view, self.panes),
@@ -108,13 +112,14 @@ class MainScreen(Screen[None]):
             follow=self.follow,
             panes=self.panes,
         )
+        self.lists = ListController(host, self.navigator, self.panes, self.program)
         self.commands = CommandController(
-            *(session, host, self.navigator, self.view, self.filter, self.export, self.program),
+            *(session, host, self.navigator, self.view, self.search, self.filter, self.export),
+            *(self.program, self.lists),
             actions=self.actions,
             themes=lambda: theme_names(settings.theme_folders),
             run_action=self.action_do,
         )
-        self.lists = ListController(host, self.navigator, self.panes, self.program)
         self._lists_transcripts = not start_at and not options.follow
         document.withhold_rewritten(self.reader.handle_rewrite)
         self._sizes = PaneSizes(self.widgets, self.panes)
@@ -128,6 +133,7 @@ class MainScreen(Screen[None]):
         self.set_class(self.printing.ascii, "-ascii")
         self.widgets.transcript.focus()
         self.set_class(not self.host.is_roomy, "-narrow")
+        self._keeper.restore_sizes()
         self.panes.lay_out()
         self.redraw(VIEW)
         self.host.start()
@@ -135,10 +141,11 @@ class MainScreen(Screen[None]):
         self.set_interval(CHECK_SECONDS, self.reader.check_for_rewrite)
 
     def on_unmount(self) -> None:
+        self._keeper.leave()
         self.follow.close()
 
     def redraw(self, changed: Changed) -> None:
-        """Draw what changed. A view that stays at the end settles there before the focus is drawn."""
+        """Draw what changed. A sticky view scrolls to its end before the focus is drawn."""
         with self.app.batch_update():
             self.presenter.draw(changed & ~_LATE)
             if changed & (Changed.ROWS | Changed.GROWN):
@@ -174,7 +181,7 @@ class MainScreen(Screen[None]):
     # Keys.
 
     def on_key(self, event: events.Key) -> None:
-        """Handle prefixes at once, so that the next keys reach their prompt: `y`, `:`, `/`, `&`, digits."""
+        """Handle prefix keys (`y`, `:`, `/`, `&`, digits) at once, so that the next keys reach their prompt."""
         if self._handle_key(event):
             event.stop().prevent_default()
 
@@ -185,6 +192,8 @@ class MainScreen(Screen[None]):
             chosen = self.copy.finish_yank(event.key)
             if chosen:
                 self.action_do(chosen)
+            return True
+        if self.view.take_arrow(event.key):
             return True
         if event.key.isdigit() and self.navigator.type_digit(event.key):
             return True
@@ -198,7 +207,7 @@ class MainScreen(Screen[None]):
         return prefix is not None
 
     def action_do(self, id: str) -> None:
-        """Call the target of an action, the only dispatcher; in a list it may be another one."""
+        """Call the target of an action; a list may have a different one. This is the only dispatcher."""
         action = by_id(id, self.actions)
         in_list = bool(action.in_list) and self.panes.focused not in (Panel.TRANSCRIPT, Panel.SIDE)
         if action.debug_only and not in_list and not self.session.display.debug:
@@ -208,7 +217,7 @@ class MainScreen(Screen[None]):
         getattr(getattr(self, owner), method)()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Refuse actions after widgets have been removed."""
+        """Refuse actions once widgets have been removed."""
         return self.host.is_whole and super().check_action(action, parameters)
 
     def on_document_read(self, event: DocumentRead) -> None:
@@ -221,21 +230,7 @@ class MainScreen(Screen[None]):
     def on_prompt_submitted(self, event: Prompt.Submitted) -> None:
         self.widgets.completion.show([])
         self.redraw(Changed.LAYOUT)
-        match event.kind:
-            case PromptKind.COMMAND:
-                self.commands.run(event.text)
-            case PromptKind.LIST:
-                self.lists.find(event.text)
-            case PromptKind.EXPORT:
-                self.export.export_to(event.text)
-            case PromptKind.SEARCH:
-                self.filter.clear()
-                self.view.unfold_branches()
-                self.search.search_for(event.text)
-            case PromptKind.FILTER:
-                self.filter.clear()
-                self.view.unfold_branches()
-                self.filter.filter_for(event.text)
+        self.commands.submit(event.kind, event.text)
 
     def on_prompt_cancelled(self, event: Prompt.Cancelled) -> None:
         self.widgets.completion.show([])

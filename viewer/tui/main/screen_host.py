@@ -1,4 +1,4 @@
-"""Screen host: the main screen as controllers see it."""
+"""Screen host: implements `Host`, the main screen as controllers see it."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from viewer.tui.main.screen import MainScreen
 
 ROUNDS_PER_KEY = 30
-"""Rounds of the event loop between the arrival of a key and its handler: each hand-over takes one round."""
+"""How many rounds of the event loop a key needs to reach its handler, one per hand-over."""
 TYPING_SECONDS = 0.1
-"""After a key, another one is expected for this long."""
+"""Seconds after a key during which another one is expected."""
 ROOMY_WIDTH = 100
-"""The width from which on panes fit next to each other."""
+"""The width from which panes fit next to each other."""
 
 
 class ScreenHost:
@@ -42,7 +42,7 @@ class ScreenHost:
         self._child_count = 0
 
     def start(self) -> None:
-        """Remember how many widgets there are."""
+        """Record how many widgets there are."""
         self._child_count = len(self.screen.children)
 
     @property
@@ -114,12 +114,13 @@ class ScreenHost:
     def start_worker(
         self, task: Callable[[], Coroutine[None, None, None]], name: str, *, exclusive: bool = False
     ) -> Task:
-        """Pass the function, not its coroutine: a worker that is cancelled before it starts never creates one."""
+        """Start a worker. Textual gets the function and not its coroutine, because a worker cancelled before its
+        start would leave a coroutine that nobody awaits."""
         worker: Worker[None] = self.screen.run_worker(task, group=name, exclusive=exclusive)
         return worker
 
     async def yield_to_input(self) -> None:
-        """Wait for as many rounds as a key needs to reach its handler, if another key may follow soon."""
+        """If another key may follow soon, wait for as many rounds as it needs to reach its handler."""
         last_key_at = getattr(self.screen.app, "last_key_at", 0.0)
         is_typing = time.monotonic() - last_key_at < TYPING_SECONDS
         for _ in range(ROUNDS_PER_KEY if is_typing else 1):

@@ -1,4 +1,4 @@
-"""Search controller: runs a search in small slices over the rows of the view, and goes from match to match."""
+"""Search controller: searches the rows of the view in small slices, and moves from match to match."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from viewer.tui.session import Changed, Session
 
 SLICE_SECONDS = 0.005
 NOTE_SECONDS = 0.2
-"""Between two updates of the count: each one is a redraw."""
+"""Seconds between two updates of the count, each of which is a redraw."""
 _NO_ROW = sys.maxsize
 
 
@@ -29,7 +29,7 @@ class SearchController:
         self.searcher: Searcher | None = None
         self.current_match: Match | None = None
         self.changed_from = _NO_ROW
-        """The first row with matches that may differ from the drawn ones."""
+        """The first row whose drawn matches may be stale."""
         self._session = session
         self._host = host
         self._navigator = navigator
@@ -88,7 +88,7 @@ class SearchController:
     def search_for(
         self, typed: str, kind: PromptKind = PromptKind.SEARCH, settled: Callable[[Searcher], None] | None = None
     ) -> None:
-        """Search from the cursor on. `settled` receives the searcher when all rows have been searched."""
+        """Search from the cursor on. `settled` receives the searcher once all rows have been searched."""
         self.stop()
         query = Query.parse(typed)
         if not query.text:
@@ -129,7 +129,7 @@ class SearchController:
     # The rows change.
 
     def extend(self, changed_from: int) -> None:
-        """Search the rows from this one on again: they are new or different."""
+        """Search again from this row on: these rows are new or different."""
         if self.searcher is None:
             return
         self.searcher.resume(changed_from)
@@ -138,13 +138,13 @@ class SearchController:
             self._host.start_worker(partial(self._search_quietly, self.searcher), "search", exclusive=True)
 
     def repeat(self) -> None:
-        """Search the present rows for the same text, without a jump."""
+        """Search the current rows for the same text, without a jump."""
         query, _ = self.drop_matches()
         if query is not None:
             self._host.start_worker(partial(self._search_quietly, self._restart(query)), "search", exclusive=True)
 
     def drop_matches(self) -> tuple[Query | None, int | None]:
-        """End the search and forget its matches. Returns its query and, if it was complete, its number of matches."""
+        """End the search and forget its matches. Return its query and, if it was complete, its number of matches."""
         searcher = self.searcher
         self.stop()
         if searcher is None:
@@ -153,7 +153,7 @@ class SearchController:
         return searcher.query, searcher.matches.total if searcher.is_done else None
 
     def search_audience(self, query: Query, before: int | None) -> None:
-        """Search the rows of another audience and report the count; `before` is the count of the safe view."""
+        """Search the rows of another audience and report the count. `before` is the count of the safe view."""
         self._host.start_worker(partial(self._search_again, self._restart(query), before), "search", exclusive=True)
 
     async def _search_again(self, searcher: Searcher, before: int | None) -> None:
@@ -193,7 +193,7 @@ class SearchController:
     # The end of a search.
 
     def release(self) -> Searcher | None:
-        """End the search, and hand over the searcher without closing it."""
+        """End the search and return its searcher, which stays open."""
         searcher, self.searcher = self.searcher, None
         return searcher
 
@@ -204,12 +204,12 @@ class SearchController:
         self.searcher = self.current_match = None
 
     def end(self) -> None:
-        """The same, and hide the prompt."""
+        """Forget the search and its matches, and hide the prompt."""
         self.stop()
         self._host.prompt.close()
 
     def match_spans(self, number: int) -> Sequence[Styled]:
-        """The matches in the body of a message."""
+        """Return the spans of the matches in a body."""
         rows = self._session.rows
         if self.searcher is None or not len(rows):
             return ()

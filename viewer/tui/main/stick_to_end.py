@@ -13,7 +13,7 @@ from viewer.tui.session import Changed, Session
 
 
 class StickToEnd:
-    """Records the viewport after each change that it makes. A difference later means that the operator scrolled."""
+    """Records the viewport after each change of its own. A difference later means that the operator scrolled."""
 
     def __init__(self, session: Session, host: Host, machine: FollowMachine) -> None:
         self.left_at = 0
@@ -30,41 +30,41 @@ class StickToEnd:
         return self._machine.status.is_sticky
 
     def go_to_end(self) -> None:
-        """If the rows can grow, show the end and stay there."""
+        """Show the end and, if the rows can grow, stay there."""
         if self._machine.status.reading is Reading.LIVE:
             self._send(Signal.GO_TO_END)
             self.stay_at_end()
 
     def stay_at_end(self) -> None:
-        """Show the end again if the view stays there."""
+        """Show the end again if the view is sticky."""
         if self.is_sticky:
             self._scroll_to_end()
 
     def leave_end(self) -> None:
-        """Stay at this place until the operator scrolls to the end."""
+        """Stop sticking to the end until the operator scrolls back to it."""
         self._send(Signal.LEAVE_END)
         self.left_at = self._session.message_total
         self._record()
 
     def update(self) -> None:
-        """Stay at the end if the end is visible now."""
+        """Stick to the end if it is visible now."""
         self._send(Signal.SCROLLED_TO_END if self._is_at_end() else Signal.LEAVE_END)
         self.left_at = self._session.message_total
         self._record()
 
     def check_user_scrolled(self) -> None:
-        """Leave the end if the operator scrolled up, and stay there again if the operator came back."""
+        """Stop sticking to the end if the operator scrolled up, and resume if the operator scrolled back."""
         if self._machine.status.reading is not Reading.LIVE:
             return
         if self._last_size != self._host.viewport.size:
-            self._record()  # after a change of size, another place does not mean that the operator scrolled
+            self._record()  # after a resize, another place does not mean that the operator scrolled
         elif self._last_viewport != self._viewport:
             self._send(Signal.SCROLLED_TO_END if self._is_at_end() else Signal.SCROLLED_UP)
             self._record()
 
     @contextmanager
     def kept(self) -> Iterator[None]:
-        """After the changes inside, show the end again if the view stayed there before."""
+        """Context manager: after the changes inside, show the end again if the view was sticky before."""
         was_sticky = self.is_sticky
         yield
         if was_sticky:
@@ -92,7 +92,7 @@ class StickToEnd:
         return self._host.viewport.place, self._host.viewport.cursor
 
     def _is_at_end(self) -> bool:
-        """True if the last line is visible, and the operator did not select a message before the last one."""
+        """True if the last line is visible and no message before the last one is selected."""
         viewport = self._host.viewport
         if not viewport.is_at_end:
             return False

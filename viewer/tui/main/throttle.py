@@ -1,4 +1,4 @@
-"""Redraw throttle: draw at once after a quiet time, then at a limited rate, and less often if drawing is slow."""
+"""Redraw throttle: draw at once after a quiet period, then at a limited rate, and less often if drawing is slow."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 FRAME_SECONDS = 1 / 30
-"""Between two redraws of growing text."""
+"""Seconds between two redraws of growing text."""
 ALL_SECONDS = 0.1
-"""Between two redraws of everything: calls, problems, lists."""
+"""Seconds between two full redraws, with calls, problems, and lists."""
 TEXT_ONLY_SECONDS = 0.9
 """Extra delay before a full redraw if only message text grew."""
 _FRAME_SHARE, _ALL_SHARE = 4, 12
-"""After a slow redraw, the next one waits this many times as long as it took."""
+"""After a slow redraw, wait this multiple of its duration before the next one."""
 
 
 class FrameLimiter:
-    """Two rates: frames draw growing text, full redraws draw everything."""
+    """Limits two rates: of frames, which draw growing text, and of full redraws."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -30,12 +30,12 @@ class FrameLimiter:
 
     @property
     def all_is_due(self) -> bool:
-        """True if everything may be drawn now."""
+        """True if a full redraw may happen now."""
         return self._clock() >= self._all_at
 
     @property
     def all_is_overdue(self) -> bool:
-        """True if everything may be drawn although only text grew."""
+        """True if a full redraw may happen even though only text grew."""
         return self._clock() >= self._all_at + TEXT_ONLY_SECONDS
 
     @contextmanager

@@ -1,6 +1,8 @@
-"""View controller: safe or debug view, channels, raw bytes, and folds."""
+"""View controller: switches between safe and debug view, channels, raw bytes, Markdown, and folds."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from msgspec.structs import replace
 
@@ -8,6 +10,7 @@ from viewer.document.rows import RowKind
 from viewer.model.visibility import Reveal
 from viewer.render.blocks.json_rows import ALL_NODES
 from viewer.tui.control.panes import PaneController
+from viewer.tui.cursor import Cursor
 from viewer.tui.display_state import DisplayState
 from viewer.tui.host import Host
 from viewer.tui.main.export import ExportController
@@ -15,12 +18,16 @@ from viewer.tui.main.filter import FilterController
 from viewer.tui.main.navigator import Navigator
 from viewer.tui.main.search import SearchController
 from viewer.tui.main.stick_to_end import StickToEnd
+from viewer.tui.panes.panel import Panel
 from viewer.tui.session import Changed, Session
 from viewer.tui.settings.settings import Settings
 
+SIDEWAYS = 8
+"""Columns of a step to the side."""
+
 
 class ViewController:
-    """Changes the display and the folds; it has no state."""
+    """Changes the display state and the folds. It has no state of its own."""
 
     def __init__(
         self,
@@ -50,7 +57,7 @@ class ViewController:
         """Switch between the safe view and the debug view."""
         display = self._session.display
         if display.debug:
-            self._panes.lay_out_safe()  # an open outline would be made for the safe view first
+            self._panes.lay_out_safe()  # otherwise, an open outline would be made for the safe view first
         self.apply(display.closed() if display.debug else display.opened())
         self._panes.lay_out()
 
@@ -71,21 +78,49 @@ class ViewController:
         self._host.notify(f"{name}: {'shown' if channel in self._session.display.channels else 'hidden'}.")
 
     def toggle_raw(self) -> None:
-        """Show the exact bytes, or the bodies."""
+        """Switch between exact bytes and bodies."""
         self.apply(replace(self._session.display, raw=not self._session.display.raw))
 
     def toggle_markdown(self) -> None:
+        """Switch between rendered Markdown and its source."""
+        session = self._session
+        self.render_markdown(not (self._settings.markdown if session.markdown is None else session.markdown))
+
+    def render_markdown(self, is_rendered: bool) -> None:
         """Render Markdown, or show its source."""
-        session, viewport = self._session, self._host.viewport
+        self._lay_out_again(lambda: self._session.render_markdown(is_rendered))
+
+    def toggle_wrap(self) -> None:
+        """Wrap long lines, or do not."""
+        self.wrap_lines(not self._session.wrapped)
+
+    def wrap_lines(self, is_wrapped: bool) -> None:
+        """Wrap long lines, or show them as they are written and scroll sideways."""
+        self._lay_out_again(lambda: self._session.wrap_lines(is_wrapped))
+        self._host.viewport.scroll_sideways(None)
+        words = (
+            "Long lines are wrapped." if is_wrapped else "Long lines are not wrapped. The arrow keys scroll sideways."
+        )
+        self._host.notify(words)
+
+    def take_arrow(self, key: str) -> bool:
+        """Scroll sideways by an arrow key while lines are not wrapped; True if the key was used."""
+        if self._session.wrapped or key not in ("left", "right") or self._panes.focused is not Panel.TRANSCRIPT:
+            return False
+        self._host.viewport.scroll_sideways(SIDEWAYS if key == "right" else -SIDEWAYS)
+        return True
+
+    def _lay_out_again(self, change: Callable[[], Changed]) -> None:
+        """Lay out all bodies differently. The message under the cursor keeps its line."""
+        viewport = self._host.viewport
         above = viewport.line_of_cursor
-        is_rendered = self._settings.markdown if session.markdown is None else session.markdown
-        self._host.redraw(session.render_markdown(not is_rendered))
+        self._host.redraw(change())
         if viewport.cursor_row is not None:
             viewport.go_to_cursor(self._navigator.cursor, above=above)
         self._host.redraw(Changed.FOCUS)
 
     def apply(self, display: DisplayState) -> None:
-        """Use another display. Another audience ends the filter and repeats the search."""
+        """Apply a display state. A new audience ends the filter and repeats the search."""
         with self._stick.kept():
             if self._filter.is_active or display.audience != self._session.display.audience:
                 self._apply_to_audience(display)
@@ -102,7 +137,7 @@ class ViewController:
             self._search.search_audience(query, matches if was_safe and display.debug else None)
 
     def _apply(self, display: DisplayState) -> None:
-        """The focused message keeps its line on the screen."""
+        """Apply it, and keep the focused message on its screen line."""
         viewport = self._host.viewport
         above, cursor = viewport.line_of_cursor, self._navigator.cursor
         if self._session.display.debug and not display.debug:
@@ -121,12 +156,12 @@ class ViewController:
     # Escape.
 
     def clear(self) -> None:
-        """Stop an export, return to the transcript, end the search, or the filter, in this order."""
+        """Stop an export, return to the transcript, end the search, or end the filter: the first that applies."""
         self._navigator.forget_count()
         self.close_top()
 
     def close_top(self) -> bool:
-        """The same; True if there was something to end."""
+        """Do the same as `clear`; True if there was something to end."""
         if self._export.stop() or self._panes.leave():
             return True
         if self._search.searcher and not self._filter.is_active:
@@ -146,14 +181,16 @@ class ViewController:
     # Folds.
 
     def open(self) -> None:
-        """Explain the problem of the last jump, or unfold or fold the focused message."""
+        """Explain the problem of the last jump, or fold or unfold the focused message."""
         problem = self._navigator.selected_problem
         if problem is not None:
             self._navigator.select_problem(None)
             self._panes.explain(problem)
             return
         number = self._navigator.focused_number
-        if number:
+        if self._host.viewport.is_node_open() is not None:
+            self.turn_node(number, self._navigator.cursor.node)
+        elif number:
             unfolded = not self._session.folds.get(self._session.card_of(number), False)
             self._refold(number, self._session.fold(number, unfolded))
         else:
@@ -173,7 +210,7 @@ class ViewController:
             self._host.notify(f"{self._host.key_of('parent')} goes back.")
 
     def _redraw_branch(self, changed: Changed, number: int) -> None:
-        """Draw other rows. The message, or the row that folds it, stays on its line of the screen."""
+        """Draw new rows, and keep the message, or the row that folds it, on its screen line."""
         above = self._host.viewport.line_of_cursor
         self._redraw_rows(changed)
         row = self._session.rows.row_holding(number)
@@ -184,13 +221,13 @@ class ViewController:
         self._host.redraw(Changed.FOCUS)
 
     def _redraw_rows(self, changed: Changed) -> None:
-        """Draw other rows of the same audience, and search them again."""
+        """Draw new rows for the same audience and search them again."""
         self._host.redraw(changed)
         if self._search.searcher is not None:
             self._search.repeat()
 
     def _show_agent(self, number: int) -> None:
-        """Show the transcript of the sub-agent of a message, or with 0 the whole transcript."""
+        """Show the transcript of the sub-agent of a message; 0 shows the main transcript."""
         viewport, before = self._host.viewport, self._session.agent
         self._filter.clear()
         self._redraw_rows(self._session.open_agent(number))
@@ -202,14 +239,14 @@ class ViewController:
         self._host.redraw(Changed.FOCUS)
 
     def leave_agent(self) -> None:
-        """Return from the transcript of a sub-agent to its place."""
+        """Return from the transcript of a sub-agent to the place where it was opened."""
         if self._session.agent:
             self._show_agent(0)
         else:
             self._host.notify("This is the main transcript.")
 
     def unfold_branches(self) -> None:
-        """Unfold what a search is to find."""
+        """Unfold abandoned branches so that a search finds their text."""
         changed, cursor = self._session.unfold_branches(), self._navigator.cursor
         if changed:
             above = self._host.viewport.line_of_cursor
@@ -218,8 +255,11 @@ class ViewController:
             self._host.redraw(Changed.FOCUS)
 
     def fold(self) -> None:
-        """Fold the message; the second time, the branch that it is on."""
-        number = self._navigator.focused_number
+        """Fold the message; if it is folded, the branch that contains it."""
+        number, node = self._navigator.focused_number, self._host.viewport.is_node_open()
+        if node is not None:
+            self.turn_node(number, self._navigator.cursor.node) if node else self._leave_node(number)
+            return
         branch = self._session.projection.branch_of(number) if number else None
         is_open = branch is not None and any(branch[0] <= each <= branch[1] for each in self._session.unfolded)
         if is_open and self._session.folds.get(number) is False:
@@ -228,9 +268,11 @@ class ViewController:
             self._refold(number, self._session.fold_less(number))
 
     def unfold(self) -> None:
-        """Unfold the message, open its next level, or unfold what is folded here."""
-        number = self._navigator.focused_number
-        if number:
+        """Unfold the message, open its next level, or unfold the folded row."""
+        number, node = self._navigator.focused_number, self._host.viewport.is_node_open()
+        if node is not None:
+            self.turn_node(number, self._navigator.cursor.node) if not node else None
+        elif number:
             self._refold(number, self._session.unfold_more(number))
         else:
             self._open_folded()
@@ -242,8 +284,15 @@ class ViewController:
             self._refold(number, self._session.unfold_more(number, ALL_NODES))
 
     def turn_node(self, number: int, node: int) -> None:
-        """Fold or unfold one value of a message."""
-        self._refold(number, self._session.turn_node(number, node))
+        """Fold or unfold one value of a message, and put the cursor on it."""
+        self._host.redraw(self._session.turn_node(number, node))
+        self._host.viewport.go_to_cursor(Cursor(number, node=node))
+        self._host.redraw(Changed.FOCUS)
+
+    def _leave_node(self, number: int) -> None:
+        """Put the cursor on the card itself."""
+        self._navigator.focus_message(number)
+        self._host.redraw(Changed.FOCUS)
 
     def _refold(self, number: int, changed: Changed) -> None:
         if number:
@@ -253,7 +302,7 @@ class ViewController:
             self._host.redraw(Changed.FOCUS)
 
     def toggle_all_folds(self) -> None:
-        """Fold all messages; without folds, unfold all."""
+        """Reset all folds; if there are none, unfold everything."""
         viewport, cursor = self._host.viewport, self._navigator.cursor
         above = viewport.line_of_cursor
         self._redraw_rows(self._session.toggle_all_folds())

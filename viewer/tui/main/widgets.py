@@ -1,4 +1,4 @@
-"""Widgets of the main screen, by name."""
+"""The widgets of the main screen, created once and accessed by name."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from viewer.tui.transcript.transcript import Transcript
 
 
 class Widgets:
-    """Created once for a screen."""
+    """All widgets of one main screen."""
 
     def __init__(self, painter: Painter, printing: Style, actions: Sequence[Action]) -> None:
         keys = [f"{by_id(id, actions).shown_key} {word}" for id, word in (("open", "Go"), ("help", "Explain"))]
@@ -55,16 +55,16 @@ class Widgets:
         self.side.caption(trusted("Behind it"), trusted(f"thoughts {printing.signs.dot} calls"))
 
     def lines(self) -> list[Widget]:
-        """The children of the screen, from top to bottom."""
+        """Return the children of the screen, from top to bottom."""
         columns = Horizontal(self.outline, self.conversation, self.side, self.inspector, id="panes")
         row = Vertical(self.prompt, self.status, id="status-row")
         return [self.title, columns, self.bottom, row, self.footer, self.completion]
 
     def list_of(self, panel: Panel) -> LineList | None:
-        """The list of a pane; None for the transcript."""
+        """Return the list of a pane; None for the transcript."""
         lists = {Panel.OUTLINE: self.outline.list, Panel.INSPECTOR: self.inspector.list, Panel.BOTTOM: self.bottom.list}
         return lists.get(panel)
 
     def target_of(self, panel: Panel) -> Widget:
-        """The widget that takes the focus of a pane."""
+        """Return the widget that takes the focus of a pane."""
         return self.list_of(panel) or (self.analysis if panel is Panel.SIDE else self.transcript)

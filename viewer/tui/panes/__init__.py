@@ -1,1 +1,1 @@
-"""Panes around the transcript: outline, inspector, calls, and problems."""
+"""The outline and inspector panes, and the building blocks of all panes: frames, lists, and signs."""

@@ -1,4 +1,4 @@
-"""Columns of a line: truncated and padded to a width, or aligned to the right edge."""
+"""Columns of a line: truncate and pad text to a width, or align it to the right edge."""
 
 from __future__ import annotations
 
@@ -16,11 +16,19 @@ def fitted(text: SafeText, width: int, style: Style) -> SafeText:
 
 
 def length(line: Line) -> int:
-    """The number of cells of a line."""
+    """Return the width of a line in cells."""
     return sum(cells(part.text) for part in line)
 
 
 def spread(left: Line, right: Line, width: int) -> Line:
-    """Two pieces, the second at the right edge, unless there is no room for both."""
+    """Join two pieces, the second at the right edge; drop it if there is no room for both."""
     gap = width - length(left) - length(right)
     return (*left, Part(trusted(" " * gap)), *right) if gap > 0 else left
+
+
+def padded(part: Part, width: int, style: Style, *, right: bool = False) -> Part:
+    """A cell of a table, cut or filled to its width."""
+    text = fitted(part.text, width, style)
+    if right:
+        text = SafeText(text.rstrip(" ").rjust(len(text)))
+    return Part(text, part.look)

@@ -1,4 +1,4 @@
-"""Frame of a pane: a border with a number, a title and counts; the frame with the focus is heavy and marked."""
+"""Frame of a pane: a border with a number, title, and counts. The focused frame is heavy and marked."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from viewer.render.width import cells, cut
 from viewer.tui.panes.panel import Panel
 
 _AROUND = 6
-"""Cells of the corners, of one stroke and of one space at both ends of a title."""
+"""The width of the corners, one stroke, and one space at both ends of a title."""
 
 
 class Frame(Vertical):
-    """Draws a border around a pane. The class `-focused` marks the pane with the focus, also while a prompt asks."""
+    """The border around a pane. The class `-focused` marks the focused pane, even while a prompt asks."""
 
     SCOPED_CSS = False  # the class `-ascii` is above the frame
     DEFAULT_CSS = """
@@ -38,7 +38,7 @@ class Frame(Vertical):
         self._below = trusted("")
 
     def caption(self, title: Line | SafeText, aside: SafeText | None = None, below: SafeText | None = None) -> None:
-        """Set the title, the counts at the right end of the same border, and those in the border below."""
+        """Set the title, the counts at the right end of the top border, and those in the bottom border."""
         parts = title if isinstance(title, tuple) else (Part(title, StyleRole.STRONG),)
         shown = parts, aside or trusted(""), below or trusted("")
         if shown != (self._title, self._aside, self._below):
@@ -47,17 +47,17 @@ class Frame(Vertical):
 
     @property
     def has_focus_mark(self) -> bool:
-        """True if this is the pane with the focus."""
+        """True if this pane has the focus."""
         return self.has_class("-focused")
 
     def mark_focus(self, has_focus: bool) -> None:
-        """Mark the pane as the one with the focus, or not."""
+        """Mark the pane as focused or not."""
         if has_focus != self.has_focus_mark:
             self.set_class(has_focus, "-focused")
             self._draw_captions()
 
     def show_border(self, has_border: bool) -> None:
-        """Draw the border, or give its cells to the content."""
+        """Show the border, or give its space to the content."""
         self.set_class(not has_border, "-bare")
 
     def on_resize(self, event: events.Resize) -> None:
@@ -85,6 +85,6 @@ class Frame(Vertical):
 
 
 def _content(line: Line) -> Content:
-    """A title as Textual draws it; never markup."""
+    """Return a title for Textual, never interpreted as markup."""
     styles = {StyleRole.STRONG: "bold", StyleRole.QUIET: "dim"}
     return Content.assemble(*((part.text, styles.get(part.look, "")) for part in line))

@@ -1,4 +1,4 @@
-"""Head of a pane: fixed lines above a list, drawn once per change."""
+"""Head of a pane: fixed lines above a list, redrawn only when they change."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class HeadLine(NotSelectable):
     DEFAULT_CSS = "HeadLine { height: 1; width: 1fr; }"
 
     class Clicked(Message):
-        """A click, with its position."""
+        """The operator clicked at this position."""
 
         def __init__(self, sender: HeadLine, x: int, y: int) -> None:
             super().__init__()
@@ -38,7 +38,7 @@ class HeadLine(NotSelectable):
         self._lines: Callable[[int], list[Line]] = lambda width: []
 
     def show(self, lines: Callable[[int], list[Line]]) -> None:
-        """Show the lines of a function of the width."""
+        """Show the lines that a function returns for a width."""
         self._lines = lines
         self.refresh()
 
@@ -47,11 +47,11 @@ class HeadLine(NotSelectable):
         self.show(lambda width: [])
 
     def render_line(self, y: int) -> Strip:
-        """One screen line."""
+        """Draw one screen line."""
         width = self.size.width
         lines = self._lines(width)
         return self.painter.strip(lines[y] if y < len(lines) else (), width, self.rich_style)
 
     def on_click(self, event: events.Click) -> None:
-        """Report the position of a click."""
+        """Post the position of a click."""
         self.post_message(self.Clicked(self, event.x, event.y))

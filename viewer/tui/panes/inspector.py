@@ -1,4 +1,4 @@
-"""Inspector: everything known about one message, in tabs; a column, or a sheet on narrow screens."""
+"""Inspector: everything known about one message, in tabs. It is a column, or a sheet on a narrow screen."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from viewer.tui.panes.panel import Panel
 from viewer.tui.terminal.paint import Painter
 
 _SHEET_WIDTH = 60
-"""An inspector that is wider than this is a sheet."""
+"""The width beyond which the inspector is a sheet."""
 
 
 class Inspector(Frame):
     """Tabs above a list of lines. It shows only projections of the debug view."""
 
     class Followed(Message):
-        """A line that leads to this message was chosen."""
+        """The operator chose a line that leads to this message."""
 
         def __init__(self, number: int) -> None:
             super().__init__()
@@ -43,7 +43,7 @@ class Inspector(Frame):
         super().__init__(Panel.INSPECTOR, style or Style(color=True, wrapped=True), id=id)
         self.drawn_style = self.printing
         self.tab = Tab.HEADER
-        """The chosen tab; a message for which it is empty shows its first one."""
+        """The chosen tab. If it is empty for a message, the first tab is shown."""
         self.head = HeadLine(painter)
         self.list = LineList(painter, focusable=True)
         self._inspected: Inspected | None = None
@@ -65,7 +65,7 @@ class Inspector(Frame):
         problems: DiagnosticView | None = None,
         size: int = 0,
     ) -> None:
-        """Show a message. Calls and problems are looked up if they are not given; `size` is that of the input."""
+        """Show a message. Calls and problems are looked up if not given. `size` is the size of the input."""
         if number is None or projection.audience.is_safe:
             self.clear()
             return
@@ -79,12 +79,12 @@ class Inspector(Frame):
 
     @property
     def tabs(self) -> list[Tab]:
-        """The tabs of the message."""
+        """Return the tabs of the message."""
         return self._inspected.tabs if self._inspected is not None else []
 
     @property
     def active_tab(self) -> Tab:
-        """The tab that is shown."""
+        """The tab on the screen."""
         return self.tab if self.tab in self.tabs else Tab.HEADER
 
     def open_tab(self, tab: Tab) -> None:
@@ -99,7 +99,7 @@ class Inspector(Frame):
 
     @property
     def is_sheet(self) -> bool:
-        """True if it lies below the transcript."""
+        """True if the inspector lies below the transcript."""
         return self.size.width >= _SHEET_WIDTH
 
     def on_resize(self, event: events.Resize) -> None:

@@ -1,4 +1,4 @@
-"""Lines of the inspector for one message, by tab, as a column or as a sheet."""
+"""Content of the inspector tabs for one message, as a column or a sheet."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from viewer.tui.panes.signs import state_sign
 
 _LOOKS = {"error": StyleRole.ERROR, "warning": StyleRole.WARNING, "info": StyleRole.INFO}
 _KINDS = frozenset({"injected", "subagent", "replayed", "notice", "unknown"})
-"""Kinds that role and channel do not give away."""
+"""Kinds that are not obvious from role and channel."""
 _LARGEST_COUNTED = 1_000_000
-"""Count the lines of messages up to this size in bytes."""
+"""The maximum size in bytes of a message whose lines are counted."""
 Field = tuple[str, SafeText, StyleRole, int | None]
 
 
@@ -40,23 +40,23 @@ class Tab(Enum):
 
 
 class Inspected(Struct, frozen=True):
-    """One message, and facts around it."""
+    """A message and its context."""
 
     projection: Projection
     number: int
     message: ShownMessage | None
-    """None if its channel is off."""
+    """The message; None if its channel is off."""
     calls: CallView
     problems: Sequence[ShownDiagnostic]
-    """The problems of this message."""
+    """Its problems."""
     faulty: Container[int] = frozenset()
     """The numbers of all messages with an error."""
     size: int = 0
-    """The bytes of the input, if known."""
+    """The size of the input in bytes, if known."""
 
     @property
     def tabs(self) -> list[Tab]:
-        """The tabs that have something to show."""
+        """Return the tabs that are not empty."""
         filled = [Tab.HEADER]
         filled += [Tab.RAW] if self.message is not None else []
         filled += [Tab.LINKS] if self.message is not None and self.calls.of(self.number) else []
@@ -64,7 +64,7 @@ class Inspected(Struct, frozen=True):
 
 
 def entries(inspected: Inspected, tab: Tab, width: int, style: Style, *, sheet: bool) -> list[Entry]:
-    """The lines below the tabs."""
+    """Return the lines below the tabs."""
     if tab is Tab.PROBLEMS:
         return list(_problem_entries(inspected.problems, width, style))
     message = inspected.message
@@ -79,7 +79,7 @@ def entries(inspected: Inspected, tab: Tab, width: int, style: Style, *, sheet: 
 
 
 def tab_lines(tabs: Sequence[Tab], active: Tab, width: int, style: Style) -> list[Line]:
-    """The names of the tabs, and a rule that is heavy below the active one."""
+    """Return the tab names, and a rule that is heavy below the active tab."""
     names: list[Part] = [Part(trusted(" "))]
     for tab in tabs:
         look = StyleRole.STRONG if tab is active else StyleRole.QUIET
@@ -98,7 +98,7 @@ def tab_lines(tabs: Sequence[Tab], active: Tab, width: int, style: Style) -> lis
 
 
 def tab_at(tabs: Sequence[Tab], x: int) -> Tab | None:
-    """The tab at a column."""
+    """Return the tab at a column."""
     at = 1
     for tab in tabs:
         if at <= x < at + len(tab.value):
@@ -108,7 +108,7 @@ def tab_at(tabs: Sequence[Tab], x: int) -> Tab | None:
 
 
 def _raw_entries(inspected: Inspected, message: ShownMessage, width: int, style: Style) -> Iterator[Entry]:
-    """The exact bytes, and below them the control tokens with their offsets."""
+    """Return the exact bytes, followed by the control tokens with their offsets."""
     data, format = inspected.projection.raw(inspected.number), _format(inspected.projection, message)
     for line in raw_lines(data, format, max(width - 2, 8), style):
         yield Entry((Part(trusted(" ")), *line))
@@ -142,7 +142,7 @@ def _header_entries(
 
 
 def _two_columns(fields: list[Field], width: int, style: Style) -> Iterator[Entry]:
-    """Two fields in a line."""
+    """Put two fields in a line."""
     labels = [max((cells(label) for label, *_ in fields[side::2]), default=0) + 2 for side in (0, 1)]
     left = min(max((cells(value) for _, value, *_ in fields[::2]), default=0) + 2, width // 2 - labels[0])
     for place in range(0, len(fields), 2):
@@ -160,7 +160,7 @@ def _two_columns(fields: list[Field], width: int, style: Style) -> Iterator[Entr
 
 
 def _fields(inspected: Inspected, message: ShownMessage, style: Style) -> Iterator[Field]:
-    """The header fields that exist, and facts derived from them."""
+    """Return the header fields that are present, and facts derived from them."""
     link = next(iter(inspected.calls.of(message.number)), None)
     yield "role", style.name(message.role or "(none)"), StyleRole.PLAIN, None
     yield from _given("name", message.name, style)
@@ -190,7 +190,7 @@ def _fields(inspected: Inspected, message: ShownMessage, style: Style) -> Iterat
 
 
 def _sizes(inspected: Inspected, message: ShownMessage, style: Style) -> Iterator[Field]:
-    """The size of the body, and the tokens of the reply."""
+    """Return the size of the body and the token count of the reply."""
     size = inspected.projection.headline(message.number).body_bytes
     share = f", {100 * size / inspected.size:.1f} % of the file" if inspected.size else ""
     yield "size", trusted(f"{byte_size(size)}{share}"), StyleRole.PLAIN, None
@@ -204,7 +204,7 @@ def _given(label: str, value: str | None, style: Style) -> Iterator[Field]:
 
 
 def _id_field(message: ShownMessage, link: ShownCall | None, style: Style) -> Iterator[Field]:
-    """The call id, and the other message of the call."""
+    """Return the call id and the other message of the call."""
     if link is None and message.call_id is None:
         return
     other, word = None, ""
@@ -241,7 +241,7 @@ def _places(projection: Projection, message: ShownMessage, style: Style) -> Iter
 
 
 def _problem_entries(problems: Sequence[ShownDiagnostic], width: int, style: Style) -> Iterator[Entry]:
-    """Each problem with its sentence, the section of its rule, and advice."""
+    """Return each problem with its sentence, the section of its rule, and advice."""
     if not problems:
         yield Entry((Part(trusted(" no problems"), StyleRole.QUIET),))
         return
@@ -272,5 +272,5 @@ def _paragraph(text: SafeText, width: int, look: StyleRole) -> Iterator[Entry]:
 
 
 def _format(projection: Projection, message: ShownMessage) -> str:
-    """The format of the message's transcript."""
+    """Return the format of the message's transcript."""
     return projection.format_of(message.number)

@@ -1,4 +1,4 @@
-"""Line of keys below a screen that has its own."""
+"""Key line: the keys of a screen that has its own, on its last line."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from viewer.render.style import Line, Part, StyleRole, trusted
 
 
 def key_line(keys: Iterable[tuple[str, str]]) -> Line:
-    """Each key, and what it does."""
+    """Return each key and what it does."""
     return tuple(
         part
         for key, does in keys

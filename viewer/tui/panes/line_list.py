@@ -1,6 +1,6 @@
-"""List of one-line rows with a cursor; only visible rows are drawn. Outline, problems, calls, timeline, files.
+"""List widget: one-line rows with a cursor, of which only visible ones are drawn.
 
-The row under the cursor may be opened: more lines follow it."""
+Used for the outline, problems, calls, timeline, and files. The row under the cursor may open to show more lines."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from viewer.tui.terminal.paint import Painter
 
 
 class LineList(ScrollView, PlainLines, can_focus=False, inherit_bindings=False):
-    """Rows are requested when they are drawn, so that the length of a list does not matter."""
+    """Requests rows when it draws them, so the length of a list does not matter."""
 
     class Chosen(Message):
-        """A row was clicked twice, or chosen with a key; in a list that takes no focus, one click chooses."""
+        """The operator chose a row with a double click or a key. In a list that takes no focus, one click chooses."""
 
         def __init__(self, sender: LineList, row: int) -> None:
             super().__init__()
@@ -44,7 +44,7 @@ class LineList(ScrollView, PlainLines, can_focus=False, inherit_bindings=False):
             self.row = row
 
     class Folded(Message):
-        """Fold or unfold the row under the cursor; in a timeline, pan."""
+        """The operator folded or unfolded the row under the cursor; in a timeline, panned."""
 
         def __init__(self, folded: bool) -> None:
             super().__init__()
@@ -66,12 +66,12 @@ class LineList(ScrollView, PlainLines, can_focus=False, inherit_bindings=False):
         self.can_focus = focusable
         self.cursor = -1
         self.first = 0
-        """The first row that the cursor may be on: rows before it are headings."""
+        """The first row that the cursor can reach; the rows before it are headings."""
         self._count = 0
         self._line: Callable[[int, int], Line] = lambda row, width: ()
         self._details: Callable[[int, int], list[Line]] | None = None
         self._opened: list[Line] = []
-        """The lines below the row of the cursor."""
+        """The lines below the opened row."""
         self._base = Style()
         self._top = 0
         """The first visible line."""
@@ -87,32 +87,33 @@ class LineList(ScrollView, PlainLines, can_focus=False, inherit_bindings=False):
         return max(1, self.size.height)
 
     def show(self, count: int, line: Callable[[int, int], Line], cursor: int = -1) -> None:
-        """Show a number of rows; `line` gives the parts of a row for a width."""
+        """Show this number of rows. `line` returns the parts of a row for a width."""
         self._count, self._line, self.cursor = count, line, min(cursor, count - 1)
         self._measure()
         self.refresh()
         self.follow_cursor()
 
     def open_with(self, details: Callable[[int, int], list[Line]] | None) -> None:
-        """Open the row under the cursor with these lines, or no row."""
+        """Open the row under the cursor to show these lines; with none, close it."""
         self._details = details
         self._measure()
         self.follow_cursor()
         self.refresh()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Show or remove the scrollbar for another height."""
+        """Show or remove the scrollbar after a resize."""
         self._measure()
 
     def _measure(self) -> None:
-        """Every change of the size causes a layout of the screen. A list that fits keeps the same size."""
+        """Measure the list. A list that fits keeps its size, because every change of size causes a layout of the
+        screen."""
         opens = self._details is not None and 0 <= self.cursor < self._count and self.size.width > 0
         self._opened = self._details(self.cursor, self.size.width) if opens and self._details else []
         lines = self._count + len(self._opened)
         self.virtual_size = Size(0, lines if lines > self.size.height else 0)
 
     def clear(self) -> None:
-        """Forget every row and its text."""
+        """Remove all rows and their text."""
         self._details = None
         self.show(0, lambda row, width: ())
 
@@ -125,7 +126,7 @@ class LineList(ScrollView, PlainLines, can_focus=False, inherit_bindings=False):
         self.refresh()
 
     def go_to(self, row: int) -> None:
-        """The same for the operator: the rest of the screen follows."""
+        """Put the cursor on a row for the operator, and post a message so that the rest of the screen follows."""
         if self._count > self.first:
             self.move_to(max(self.first, row))
             self.post_message(self.Moved(self, self.cursor))
@@ -152,13 +153,13 @@ class LineList(ScrollView, PlainLines, can_focus=False, inherit_bindings=False):
         return "".join(part.text for part in self._line(row, self.size.width or 1)) if 0 <= row < self._count else ""
 
     def follow_cursor(self) -> None:
-        """Scroll as little as needed to show the cursor."""
+        """Scroll by the minimum that shows the cursor."""
         if self.cursor >= 0:
             below = min(len(self._opened), max(self.size.height - 1, 0))
             self.scroll_to_region(Region(0, self.cursor, 1, 1 + below), animate=False, force=True, x_axis=False)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Compute once what all lines share."""
+        """Draw lines, and compute once what they share."""
         self._base, self._top = self.rich_style, self.scroll_offset.y
         return super().render_lines(crop)
 
@@ -172,14 +173,14 @@ class LineList(ScrollView, PlainLines, can_focus=False, inherit_bindings=False):
         return self.painter.segments(self._line(row, width) if row < self._count else (), width, base)
 
     def _at(self, line: int) -> tuple[int, int]:
-        """The row of a line, and which of the lines of the open row it is; -1 for none."""
+        """Return the row of a line, and the index of the line in an open row; -1 for none."""
         beyond = line - self.cursor
         if not self._opened or beyond <= 0:
             return line, -1
         return (self.cursor, beyond - 1) if beyond <= len(self._opened) else (line - len(self._opened), -1)
 
     def on_click(self, event: events.Click) -> None:
-        """Put the cursor on the clicked row; a double click chooses it."""
+        """Put the cursor on the clicked row. A double click chooses it."""
         row, _ = self._at(self.scroll_offset.y + event.y)
         if not self.first <= row < self._count:
             return

@@ -1,4 +1,4 @@
-"""Lines about calls in the inspector: state, facts about the reply, and the call graph."""
+"""Calls in the inspector: state, facts about the reply, and the call graph."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _STATES = {"ok": StyleRole.OK, "pending": StyleRole.PENDING, "failed": StyleRole
 
 
 class Entry(Struct, frozen=True):
-    """A line of the inspector, and the message to which a click leads."""
+    """A line of the inspector and the message that a click leads to."""
 
     line: Line
     follows: int | None = None
@@ -34,7 +34,7 @@ class Entry(Struct, frozen=True):
 def field(
     label: str, value: SafeText, width: int, look: StyleRole = StyleRole.PLAIN, follows: int | None = None
 ) -> Iterator[Entry]:
-    """A label, and its value wrapped next to it."""
+    """Return a label with its value wrapped next to it."""
     rows = list(wrap(value, max(width - _LABEL - 2, 8))) or [trusted("")]
     for place, row in enumerate(rows):
         name = trusted(f" {label if not place else '':<{_LABEL}}")
@@ -42,7 +42,7 @@ def field(
 
 
 def state_part(call: ShownCall, style: Style) -> Part:
-    """The state of a call, as a mark and a word in addition to a color."""
+    """Return the state of a call as a mark and a word, so that its color is not needed."""
     look = _STATES.get(call.state, StyleRole.WARNING)
     marks = {
         StyleRole.ERROR: style.signs.error,
@@ -56,7 +56,7 @@ def state_part(call: ShownCall, style: Style) -> Part:
 def link_entries(
     projection: Projection, number: int, calls: CallView, faulty: Container[int], width: int, style: Style
 ) -> Iterator[Entry]:
-    """The calls of a message, then all calls around it."""
+    """Return the calls of a message, then all calls around it."""
     mine = calls.of(number)
     for call in mine:
         yield from _call_entries(call, number, width, style)
@@ -88,19 +88,19 @@ def _call_entries(call: ShownCall, number: int, width: int, style: Style) -> Ite
 
 
 def latency_words(call: ShownCall) -> str:
-    """The time from call to reply; `~` if it was observed while following."""
+    """Return the time from call to reply, with `~` if it was observed while following."""
     if call.latency_ms is not None:
         return duration(call.latency_ms)
     return f"~{duration(call.observed_ms)}" if call.observed_ms is not None else ""
 
 
 def is_late(call: ShownCall) -> bool:
-    """True if the reply arrived after the deadline, by given or observed times."""
+    """True if the reply arrived after the deadline, by stated or observed times."""
     return _lateness(call) is not None
 
 
 def _lateness(call: ShownCall) -> int | None:
-    """The milliseconds after the deadline; None if it was met."""
+    """Return the delay after the deadline in milliseconds; None if it was met."""
     latency = call.latency_ms if call.latency_ms is not None else call.observed_ms
     if call.deadline_ms is None or latency is None or latency <= call.deadline_ms:
         return None
@@ -108,7 +108,7 @@ def _lateness(call: ShownCall) -> int | None:
 
 
 def deadline_words(call: ShownCall) -> str:
-    """The deadline, and the delay."""
+    """Return the deadline and the delay."""
     if call.deadline_ms is None:
         return ""
     lateness = _lateness(call)
@@ -116,7 +116,7 @@ def deadline_words(call: ShownCall) -> str:
 
 
 def _provenance(projection: Projection, call: ShownCall, width: int, style: Style) -> Iterator[Entry]:
-    """The origin of the content, if the reply names one."""
+    """Return the origin of the content, if the reply states it."""
     reply = projection.message(call.reply) if call.reply is not None else None
     if reply is None or not reply.body.lstrip().startswith("{") or len(reply.body) > _LARGEST_REPLY:
         return
@@ -155,9 +155,9 @@ def _claim(key: str, value: str, width: int, style: Style) -> Iterator[Entry]:
 def graph_entries(
     number: int, calls: Sequence[ShownCall], faulty: Container[int], style: Style, most: int
 ) -> Iterator[Entry]:
-    """Calls with arrows to their replies, those nearest to the message first.
+    """Return calls with arrows to their replies, those nearest to the message first.
 
-    A successful call has a mark too if one of its messages has an error (`faulty`)."""
+    A successful call has a mark if one of its messages has an error (`faulty`)."""
     if not calls:
         return
     first, near = _nearest(number, calls, most)
@@ -179,7 +179,7 @@ def _fault(style: Style) -> Part:
 
 
 def _nearest(number: int, calls: Sequence[ShownCall], most: int) -> tuple[int, Sequence[ShownCall]]:
-    """Calls are in input order, so bisection finds the position of a message."""
+    """Return the calls nearest to a message. They are in input order, so bisection finds its position."""
     low, high = 0, len(calls)
     while low < high:
         middle = (low + high) // 2
@@ -214,7 +214,7 @@ def _graph_line(call: ShownCall, number: int, ids: int, digits: int, style: Styl
 
 
 def arrow(call: ShownCall, digits: int, style: Style) -> str:
-    """`#6 ──► #7`, dotted if it is inferred."""
+    """Return `#6 ──► #7`, dotted if the link is inferred."""
     strokes = ("-", "~", ">") if style.ascii else ("─", "┄", "►")
     line = strokes[1] if call.inferred else strokes[0]
     call_end, reply_end = (f"#{end}" if end else "-" for end in (call.call, call.reply))
@@ -223,7 +223,7 @@ def arrow(call: ShownCall, digits: int, style: Style) -> str:
 
 
 def _other_end(call: ShownCall, number: int) -> int | None:
-    """The target of a click: the partner of the message, or else the call."""
+    """Return the target of a click: the other message of the call, or else the call."""
     if number == call.call:
         return call.reply
     return call.call if call.call is not None else call.reply

@@ -1,4 +1,4 @@
-"""Keys of a screen that is one list."""
+"""List keys: the bindings of a screen that consists of one list."""
 
 from __future__ import annotations
 
@@ -12,4 +12,4 @@ LIST_KEYS = (
     Binding("g,home", "move(-1000000000)", show=False),
     Binding("G,end", "move(1000000000)", show=False),
 )
-"""The screen has `action_move`, by rows, and `action_page`."""
+"""The bindings. The screen defines `action_move`, by rows, and `action_page`."""

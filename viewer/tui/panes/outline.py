@@ -1,4 +1,4 @@
-"""Outline pane: turns that fold, and one line per message; only visible lines are made."""
+"""Outline pane: foldable turns with one line per message. Only visible lines are made."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from viewer.tui.terminal.paint import Painter
 
 
 class Outline(Frame):
-    """A list of turns and messages."""
+    """The outline: a list of turns and messages."""
 
     class Followed(Message):
-        """The cursor is on this message: show it."""
+        """The cursor moved to this message: show it."""
 
         def __init__(self, number: int) -> None:
             super().__init__()
             self.number = number
 
     class Chosen(Followed):
-        """Go to this message."""
+        """The operator chose this message."""
 
     def __init__(self, painter: Painter, style: Style | None = None, *, id: str | None = None) -> None:
         super().__init__(Panel.OUTLINE, style or Style(color=True, wrapped=True), id=id)
@@ -50,7 +50,7 @@ class Outline(Frame):
         problems: DiagnosticView | None = None,
         live: bool = False,
     ) -> None:
-        """Show a projection; folded turns stay folded. Calls and problems are looked up if they are not given."""
+        """Show a projection. Folded turns stay folded. Calls and problems are looked up if not given."""
         before = self._lines
         self._lines = OutlineLines(projection, rows, self.printing, calls=calls, problems=problems, live=live)
         if before is not None and before.shows(projection, rows):
@@ -67,7 +67,7 @@ class Outline(Frame):
         problems: DiagnosticView | None = None,
         live: bool = False,
     ) -> None:
-        """Extend the rows that `show` received; `changed` is the result of `Rows.extend`."""
+        """Extend the rows that `show` received. `changed` is the result of `Rows.extend`."""
         if self._lines is None:
             return
         self._lines.grow(changed, calls=calls, problems=problems, live=live)
@@ -81,7 +81,7 @@ class Outline(Frame):
             self.list.scroll_to(y=offset, animate=False)
 
     def focus_on(self, number: int) -> None:
-        """Put the cursor on a message. While this pane has the focus, its cursor belongs to the operator."""
+        """Put the cursor on a message, unless this pane has the focus: then the operator moves the cursor."""
         if self._lines is not None:
             self._lines.focus_on(number)
             if not self.has_focus_mark:

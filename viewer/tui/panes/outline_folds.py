@@ -1,4 +1,4 @@
-"""Folded turns of the outline, and the number of rows that they hide."""
+"""Folds of the outline: folded turns and the rows that they hide."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ class Folds:
         return place < len(self._groups) and self._groups[place] == group
 
     def before(self, group: int) -> int:
-        """The number of rows hidden before a turn."""
+        """Return the number of rows hidden before a turn."""
         return self._saved[bisect_left(self._groups, group)]
 
     def toggled(self, group: int) -> Iterable[int]:
-        """The folded turns with one of them switched."""
+        """Return the folded turns with one of them switched."""
         return sorted({*self._groups} ^ {group})
 
     def fold(self, groups: Iterable[int], size: Callable[[int], int]) -> None:
-        """Fold exactly these turns; `size` gives the rows of a turn below its first one."""
+        """Fold exactly these turns. `size` returns the number of rows below the first row of a turn."""
         self._groups = list(groups)
         self._saved = [0]
         for group in self._groups:

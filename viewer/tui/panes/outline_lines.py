@@ -1,4 +1,4 @@
-"""Lines of the outline: turns with their first question, and one line per message or call."""
+"""Lines of the outline: turns with their question, and one line per message or call."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from viewer.tui.panes.signs import KindSign, kind_sign, state_sign
 
 _LOOKS = {"error": StyleRole.ERROR, "warning": StyleRole.WARNING}
 _BEGINNING = 120
-"""Characters of a body that are read for a line."""
+"""How many characters of a body to read for a line."""
 
 
 class OutlineLines:
-    """The outline of one projection. Text is read when a line is drawn, and not kept."""
+    """The lines of one projection. Text is read when a line is drawn, and not kept."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class OutlineLines:
         self.table.extend(projection, rows, self._calls)
 
     def shows(self, projection: Projection, rows: Rows) -> bool:
-        """True if it was made for these rows."""
+        """True if these lines were made for these rows."""
         return self._projection is projection and self._rows is rows
 
     def focus_on(self, number: int) -> None:
@@ -59,7 +59,7 @@ class OutlineLines:
         problems: DiagnosticView | None = None,
         live: bool = False,
     ) -> None:
-        """Extend the rows; those from `changed` on may be different."""
+        """Extend the rows. Those from `changed` on may be different."""
         self._use_facts(calls, problems, live)
         self.table.extend(self._projection, self._rows, self._calls, changed)
 
@@ -70,7 +70,7 @@ class OutlineLines:
         self._problems, self._live = problems, live
 
     def line(self, row: int, width: int, *, is_cursor: bool = False) -> Line:
-        """One line of the outline."""
+        """Return one line of the outline."""
         found = self.table.at(row)
         if found.kind is OutlineKind.TURN:
             return self._turn_line(found.group, width, is_cursor)
@@ -97,7 +97,7 @@ class OutlineLines:
         return self._spread(left, words, StyleRole.PLAIN, self._turn_aside(group), width)
 
     def _turn_aside(self, group: int) -> Line:
-        """The problems of a turn, or the time that it took."""
+        """Return the problems of a turn, or its duration."""
         first, last = self.table.span(group)
         worst = self._problems.worst(first, last)
         if worst:
@@ -136,7 +136,7 @@ class OutlineLines:
         return self._spread(left, self._text(headline, sign), look, self._aside(headline), width)
 
     def _text(self, headline: Headline, sign: KindSign) -> SafeText:
-        """The subject of a message, in a few words."""
+        """Return the subject of a message in a few words."""
         name = self._style.name
         if not headline.seen:
             return name(headline.role or "(no role)")
@@ -154,7 +154,7 @@ class OutlineLines:
         return (SafeText(one_line(drawn.text)) if drawn is not None else words) or trusted("(empty)")
 
     def _aside(self, headline: Headline) -> Line:
-        """The right column: the state and the time of a call, growing, visible to the user, or the size."""
+        """Return the right column: the state and duration of a call, growing, visible to the user, or the size."""
         if not headline.seen:
             return (Part(trusted("hidden"), StyleRole.QUIET),)
         link = self._link(headline.number)
@@ -169,7 +169,7 @@ class OutlineLines:
         return (Part(trusted(byte_size(headline.body_bytes)), StyleRole.QUIET),)
 
     def _spread(self, left: Line, words: SafeText, look: StyleRole, aside: Line, width: int) -> Line:
-        """The words between both ends, with one cell at the right edge."""
+        """Spread the words between both ends, leaving one cell at the right edge."""
         aside = tuple(part for part in aside if part.text)
         used = sum(cells(part.text) for part in (*left, *aside)) + (2 if aside else 1)
         text = fitted(words, max(width - used, 0), self._style)
@@ -177,5 +177,5 @@ class OutlineLines:
         return (*left, Part(text, look), Part(gap), *aside, Part(trusted(" ")))
 
     def _link(self, number: int) -> ShownCall | None:
-        """The last call of a message."""
+        """Return the last call of a message."""
         return next(reversed(self._calls.of(number)), None)

@@ -1,4 +1,4 @@
-"""Rows of the outline: turns, and one row per message, call or hidden run below them. Turns fold."""
+"""Rows of the outline: foldable turns, with one row per message, call, or hidden run."""
 
 from __future__ import annotations
 
@@ -27,16 +27,18 @@ class OutlineRow(Struct, frozen=True, gc=False):
 
     kind: OutlineKind
     group: int
-    """The position of its turn, from 0."""
+    """The index of its turn, from 0."""
     number: int = 0
-    """The number of the message, or of the last message of a hidden run; of a turn, its first message."""
+    """The message number; for a hidden run, that of its last message; for a turn, that of its first one."""
     hidden: int = 0
-    """The number of messages hidden here."""
+    """The number of messages that the row hides."""
 
 
 class OutlineTable:
-    """Entries in input order, grouped into turns: the rows of a view without the user message that begins a turn, and
-    without replies, which belong to their calls. The debug view has no rows of hidden messages either."""
+    """Entries in input order, grouped into turns.
+
+    Entries are the rows of a view, except the user message that begins a turn, replies (which belong to their calls)
+    and, in the debug view, rows of hidden messages."""
 
     def __init__(self) -> None:
         self.folds = Folds()
@@ -46,9 +48,9 @@ class OutlineTable:
         self._turns = array("I")
         self._transcripts = array("I")
         self._titles = array("I")
-        """The user message that begins each turn; 0 if another one does."""
+        """The user message that begins each turn; 0 if another message does."""
         self._skipped = array("I")
-        """Rows of the view that are no entries, in order."""
+        """Rows of the view that are not entries, in order."""
 
     @property
     def entries(self) -> int:
@@ -56,11 +58,11 @@ class OutlineTable:
         return self._before(len(self._rows)) if self._rows is not None else 0
 
     def extend(self, projection: Projection, rows: Rows, calls: CallView, changed: int = 0) -> None:
-        """Use these rows; those from `changed` on are new or different."""
+        """Update to these rows. Those from `changed` on are new or different."""
         self._rows = rows
         groups = bisect_left(self._firsts, changed)
         if groups and not self._titles[groups - 1] and changed <= self._firsts[groups - 1] + 2:
-            groups -= 1  # the question of this turn may have arrived now
+            groups -= 1  # the question of this turn may have just arrived
             changed = self._firsts[groups]
         for column in (self._firsts, self._turns, self._transcripts, self._titles):
             del column[groups:]
@@ -82,7 +84,7 @@ class OutlineTable:
         self.folds.measure(self.size, self.groups - 1)
 
     def _starts(self, projection: Projection, rows: Rows, changed: int) -> list[tuple[int, int, int]]:
-        """The first row, the turn and the transcript of each turn from a row on."""
+        """Return the first row, the turn, and the transcript of each turn from a row on."""
         before = (self._turns[-1], self._transcripts[-1]) if self.groups else (0, 0)
         if projection.audience.is_safe:
             starts = rows.turn_starts(changed, *before)
@@ -103,7 +105,7 @@ class OutlineTable:
         return [changed + place for place in rows.columns.where(kinds, {RowKind.HIDDEN.value}, 0, len(kinds))]
 
     def _reply_rows(self, rows: Rows, calls: CallView, changed: int) -> list[int]:
-        """The rows of replies that belong to the row of their call."""
+        """Return the rows of replies that are part of the row of their call."""
         if not len(rows) or not len(calls):
             return []
         replies = calls.spans.lasts
@@ -112,14 +114,14 @@ class OutlineTable:
         return [row for row, number in pairs if rows.kind(row) is RowKind.MESSAGE and rows.value(row) == number]
 
     def _title(self, projection: Projection, rows: Rows, first: int) -> int | None:
-        """The row of the user message that begins a turn."""
+        """Return the row of the user message that begins a turn."""
         for row in range(first, min(first + 2, len(rows))):
             if rows.kind(row) is RowKind.MESSAGE:
                 return row if projection.headline(rows.value(row)).role == "user" else None
         return None
 
     def _before(self, row: int) -> int:
-        """The number of entries before a row of the view."""
+        """Return the number of entries before a row of the view."""
         return row - bisect_left(self._skipped, row)
 
     def _row_of_entry(self, entry: int) -> int:
@@ -135,7 +137,7 @@ class OutlineTable:
         return len(self._firsts)
 
     def turn(self, group: int) -> int:
-        """The number of a turn in its transcript."""
+        """Return the number of a turn in its transcript."""
         return self._turns[group]
 
     def title(self, group: int) -> int:
@@ -143,23 +145,23 @@ class OutlineTable:
         return self._titles[group]
 
     def begins_transcript(self, group: int) -> int | None:
-        """The number of the transcript that begins with this turn, if there are several."""
+        """Return the number of the transcript that begins with this turn, if there are several."""
         if self._transcripts[group] == self._transcripts[-1] and not group:
             return None
         begins = not group or self._transcripts[group] != self._transcripts[group - 1]
         return self._transcripts[group] if begins else None
 
     def span(self, group: int) -> tuple[int, int]:
-        """The first and the last message number of a turn; a hidden run counts with its last one."""
+        """Return the first and last message number of a turn. A hidden run counts with its last message."""
         assert self._rows is not None
         return self._rows.last_number(self._firsts[group]), self._rows.last_number(self._end(group) - 1)
 
     def size(self, group: int) -> int:
-        """The number of entries of a turn."""
+        """Return the number of entries of a turn."""
         return self._before(self._end(group)) - self._before(self._firsts[group])
 
     def at(self, row: int) -> OutlineRow:
-        """The content of a row."""
+        """Return the content of a row."""
         assert self._rows is not None
         group = bisect_right(range(self.groups), row, key=self.row_of_turn) - 1
         offset = row - self.row_of_turn(group)
@@ -171,7 +173,8 @@ class OutlineTable:
         return OutlineRow(kind, group, self._rows.last_number(shown), self._rows.value(shown) if is_hidden else 0)
 
     def row_of(self, number: int) -> int:
-        """The row of a message, of its call, of the run that hides it, or of its folded turn; -1 if there is none."""
+        """Return the row of a message, of its call, of the run that hides it, or of its folded turn; -1 if there is
+        none."""
         if self._rows is None or not len(self._rows) or not self.groups:
             return -1
         shown = self._rows.row_of(number)
@@ -180,23 +183,23 @@ class OutlineTable:
         return self.row_of_turn(group) + (0 if group in self.folds else min(entry, self.size(group)))
 
     def row_of_turn(self, group: int) -> int:
-        """The row of a turn; for the turn after the last one, the number of rows."""
+        """Return the row of a turn; for the turn after the last one, the number of rows."""
         if self._rows is None or not self.groups:
             return 0
         first = self._firsts[group] if group < self.groups else len(self._rows)
         return self._before(first) - self._before(self._firsts[0]) + group - self.folds.before(group)
 
     def toggle(self, group: int) -> None:
-        """Fold a turn, or unfold it."""
+        """Fold or unfold a turn."""
         self.folds.fold(self.folds.toggled(group), self.size)
 
     def use_folds(self, folds: Folds) -> None:
-        """Take over the folded turns of an earlier table of the same rows."""
+        """Copy the folded turns of an earlier table of the same rows."""
         self.folds = folds
         self.folds.measure(self.size, self.groups - 1)
 
     def fold_all(self, folded: bool) -> None:
-        """Fold all turns, or unfold them."""
+        """Fold or unfold all turns."""
         self.folds.fold(range(self.groups) if folded else (), self.size)
 
     def _end(self, group: int) -> int:

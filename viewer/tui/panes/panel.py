@@ -1,4 +1,4 @@
-"""The panes of the main screen and the tabs of the bottom pane, by number and in order."""
+"""Panels: the panes of the main screen, by number, and the tabs of the bottom pane."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import Enum
 
 
 class Panel(Enum):
-    """A pane of the main screen; the value is its number."""
+    """A pane of the main screen. The value is its number."""
 
     OUTLINE = 1
     TRANSCRIPT = 2

@@ -1,4 +1,4 @@
-"""Widgets that consist of lines only: no border, no padding, no effects."""
+"""Base widget for plain lines: no border, padding, or effects."""
 
 from __future__ import annotations
 
@@ -12,28 +12,27 @@ from textual.widget import Widget
 
 
 class Whole(Strip):
-    """A line that is drawn as it is.
+    """A line that is drawn unchanged.
 
     Textual's strip caches how it was divided. An undivided strip caches itself, and such a cycle lives until the next
     garbage collection."""
 
     def divide(self, cuts: Iterable[int]) -> Sequence[Strip]:
-        """The strip itself, or divided by Textual."""
+        """Return the strip itself, or let Textual divide it."""
         chosen = list(cuts)
         return [self] if chosen == [self.cell_length] else super().divide(chosen)
 
 
 class PlainLines(Widget):
-    """Draws its lines itself.
-
-    Textual's cache of styles for borders and effects takes twice as long, and no line of a page is drawn twice."""
+    """Draws its own lines. Textual's style cache for borders and effects takes twice as long, and no line of a page
+    is drawn twice."""
 
     line_width = 0
-    """The width of the lines that are drawn now: reading a widget's size is slow."""
+    """The width of the lines being drawn, kept because reading a widget's size is slow."""
 
     @abstractmethod
     def segments(self, y: int) -> list[Segment]:
-        """One screen line of that width."""
+        """Return one screen line of that width."""
 
     def render_line(self, y: int) -> Strip:
         """Draw a single line."""
@@ -49,7 +48,7 @@ class PlainLines(Widget):
         background = self.background_colors[1]
         strips: list[Strip] = []
         height = self.size.height
-        for y in crop.line_range:  # while sizes change, more may be asked for than there is
+        for y in crop.line_range:  # during a resize, more may be asked for than there is
             segments = self.segments(y) if y < height else [Segment(" " * self.line_width, self.rich_style)]
             for each in filters:
                 segments = each.apply(segments, background)

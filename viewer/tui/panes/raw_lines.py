@@ -1,4 +1,4 @@
-"""Lines of the exact bytes of a message: control tokens marked, invisible characters and non-text made visible."""
+"""Raw view of a message: its exact bytes, with control tokens marked and invisible characters made visible."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from viewer.render.width import cells, plain_line
 from viewer.syntax.characters import EMOJI, TAGS
 
 LONGEST_RAW = 64 * 1024
-"""The number of bytes shown; the editor opens a larger message."""
+"""The maximum number of bytes to show; an editor opens larger messages."""
 MOST_TOKENS = 500
 _FIRST_TAG = 0xE0000
 _FRAMES = ("start", "channel", "message", "call", "return", "end", "constrain", "literal", "endliteral")
@@ -29,7 +29,7 @@ _WITHOUT_TOKENS = frozenset({"chatml-json", "json", "events", "harmony-tokens"})
 
 
 def raw_lines(data: bytes, format: str, width: int, style: Style) -> Iterator[Line]:
-    """The bytes as rows of a width; a long message is truncated with a count of the rest."""
+    """Return the bytes as rows of a width. A long message is truncated, with a count of the rest."""
     shown = _whole_characters(data[:LONGEST_RAW]) if len(data) > LONGEST_RAW else data
     for line in _lines(_parts(shown, format, style)):
         yield from _rows(line, width)
@@ -40,7 +40,7 @@ def raw_lines(data: bytes, format: str, width: int, style: Style) -> Iterator[Li
 
 
 def token_lines(data: bytes, start: int, format: str, style: Style) -> Iterator[Line]:
-    """The control tokens of a message and the text between them, with their input offsets."""
+    """Return the control tokens of a message and the text between them, with their input offsets."""
     if format in _WITHOUT_TOKENS:
         yield (Part(trusted("This format writes no control tokens."), StyleRole.QUIET),)
         return
@@ -69,7 +69,7 @@ def _token_line(offset: int, token: str, style: Style) -> Line:
 
 
 def _pieces(match: re.Match[str]) -> Iterator[tuple[int, int, bool]]:
-    """The tokens of a match: itself, or both marks of a literal block."""
+    """Return the tokens of a match: itself, or both marks of a literal block."""
     if match.lastgroup == "token":
         yield *match.span(), True
     elif match.lastgroup == "literal":
@@ -80,7 +80,8 @@ def _pieces(match: re.Match[str]) -> Iterator[tuple[int, int, bool]]:
 
 @cache
 def _pattern(format: str) -> re.Pattern[str]:
-    """Tokens and other special bytes; in a format with escapes, a doubled `<` makes no token."""
+    """Return the pattern of tokens and other special bytes. In a format with escapes, a token after `<` does not
+    count."""
     known = FORMATS.get(format)
     if format in _WITHOUT_TOKENS:
         token = "(?P<token>(?!))"
@@ -92,7 +93,7 @@ def _pattern(format: str) -> re.Pattern[str]:
 
 
 def _parts(data: bytes, format: str, style: Style) -> Iterator[Part]:
-    """The styled text, still with line ends."""
+    """Return the styled text, including line ends."""
     text = data.decode("utf-8", "surrogateescape")
     position = 0
     for match in _pattern(format).finditer(text):
@@ -119,7 +120,7 @@ def _special(match: re.Match[str], style: Style) -> Iterator[Part]:
 
 
 def _literal(match: re.Match[str], style: Style) -> Iterator[Part]:
-    """A literal block: its marks are tokens, its content is not."""
+    """Style a literal block: its marks are tokens, its content is not."""
     first, *last = _pieces(match)
     inside = match.string[first[1] : last[0][0] if last else match.end()]
     yield Part(trusted("<|literal|>"), StyleRole.MARKER)
@@ -135,7 +136,7 @@ def _text(text: str, style: Style) -> Iterator[Part]:
 
 
 def _lines(parts: Iterator[Part]) -> Iterator[Line]:
-    """The parts split at line ends."""
+    """Split the parts at line ends."""
     line: list[Part] = []
     for part in parts:
         first, *more = part.text.split("\n")
@@ -149,7 +150,7 @@ def _lines(parts: Iterator[Part]) -> Iterator[Line]:
 
 
 def _rows(line: Line, width: int) -> Iterator[Line]:
-    """Break a line exactly at the width, so that every space stays at its place."""
+    """Break a line exactly at the width, so that every space is kept."""
     row: list[Part] = []
     room = width
     for part in line:
@@ -168,7 +169,7 @@ def _rows(line: Line, width: int) -> Iterator[Line]:
 
 
 def _fitting(text: str, room: int) -> int:
-    """The number of characters that fit; combining marks stay with their base."""
+    """Return the number of characters that fit. Combining marks stay with their base."""
     if text.isascii():
         return min(len(text), room)
     used = 0
@@ -180,7 +181,7 @@ def _fitting(text: str, room: int) -> int:
 
 
 def _whole_characters(data: bytes) -> bytes:
-    """The bytes without a truncated character at the end."""
+    """Return the bytes without an incomplete character at the end."""
     for back in range(1, 4):
         if data[-back] >= 0xC0:
             return data[:-back]

@@ -1,4 +1,4 @@
-"""Signs of messages and calls in lists: a glyph per kind of message, and one per state of a call."""
+"""Glyphs for lists: one per kind of message, and one per state of a call."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from viewer.render.style import Part, Style, StyleRole, trusted
 
 
 class KindSign(Enum):
-    """What a message is, with its glyph and the one for terminals without Unicode."""
+    """A kind of message with its glyph, and the one for terminals without Unicode."""
 
     THOUGHT = ("∴", ":")
     CALL = ("ƒ", "f")
@@ -23,7 +23,7 @@ class KindSign(Enum):
     HIDDEN = ("·", "-")
 
     def glyph(self, style: Style) -> str:
-        """The glyph that can be shown."""
+        """Return the glyph that the terminal can show."""
         return self.value[style.ascii]
 
 
@@ -37,11 +37,11 @@ _STATES = {
     "orphan": ("?", "?", "no call", StyleRole.WARNING),
     "duplicate": ("?", "?", "repeated", StyleRole.WARNING),
 }
-"""By state: the glyph, the one without Unicode, the word, and its color."""
+"""By state: the glyph, its ASCII form, the word, and the color."""
 
 
 def kind_sign(headline: Headline) -> KindSign:
-    """What a message is."""
+    """Return the kind sign of a message."""
     if not headline.seen:
         return KindSign.HIDDEN
     if headline.role == "tool" or is_call(headline):
@@ -61,7 +61,8 @@ def is_failed(call: ShownCall, faulty: Container[int]) -> bool:
 
 
 def state_sign(call: ShownCall, style: Style, *, faulty: Container[int] = frozenset(), words: bool = False) -> Part:
-    """The state of a call as a glyph, with `words` also as a word. A problem of one of its messages replaces `ok`."""
+    """Return the glyph of a call's state; with `words`, also the word. A problem in one of its messages replaces
+    `ok`."""
     glyph, plain, word, look = _STATES.get(call.state, _STATES["orphan"])
     if call.state == "ok" and (call.call in faulty or call.reply in faulty):
         glyph, plain, word, look = style.signs.error, "X", "problem", StyleRole.ERROR

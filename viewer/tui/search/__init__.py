@@ -1,1 +1,1 @@
-"""Search: engine, order, and matches."""
+"""Search in the transcript: engine, matchers, order of rows, and matches."""

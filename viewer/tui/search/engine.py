@@ -1,4 +1,4 @@
-"""Search engine: searches the text of a projection in small slices, so that no key waits for it."""
+"""Search engine: searches the text of a projection in small slices so that keys need not wait."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from viewer.document.projection import Projection
-from viewer.document.regex import required_literal
 from viewer.document.rows import MessageSet, RowKind, Rows
+from viewer.document.search.regex import required_literal
 from viewer.tui.search.matchers import (
     SECONDS,
     WINDOW,
@@ -63,7 +63,7 @@ def _has_capital(text: str) -> bool:
 
 
 class Searcher:
-    """One search. It begins at a row, continues at the top after the end, and resumes when the document grows."""
+    """One search. It starts at a row, continues from the top after the end, and resumes when the document grows."""
 
     def __init__(
         self,
@@ -92,17 +92,17 @@ class Searcher:
 
     @property
     def fault(self) -> str | None:
-        """Why the search ended early, as a sentence."""
+        """The reason why the search ended early, as a sentence."""
         return self._matcher.fault
 
     @property
     def more(self) -> bool:
-        """True if there are more matches than are kept."""
+        """True if there are more matches than can be kept."""
         return self.matches.total > len(self.matches)
 
     @property
     def progress(self) -> float:
-        """The share of the rows that were searched, from 0 to 1."""
+        """The fraction of the rows that were searched, from 0 to 1."""
         return 1.0 if self.is_done else min(self._order.done / max(1, len(self._rows)), 0.99)
 
     @property
@@ -113,7 +113,7 @@ class Searcher:
         return not self._windows and self._reading_row < 0 and self._order.is_done
 
     def step(self, budget_seconds: float) -> bool:
-        """Search for about this time; True if there is more to do."""
+        """Search for about this time; True if more remains."""
         deadline = time.monotonic() + budget_seconds
         while not self.is_done:
             if not self._windows:
@@ -125,7 +125,7 @@ class Searcher:
         return not self.is_done
 
     def resume(self, changed_row: int) -> None:
-        """Search the rows from this one on again: `Rows.extend` reported that they are new or may have changed."""
+        """Search again from this row on: `Rows.extend` reported that these rows are new or may have changed."""
         self.matches.drop_from(changed_row)
         if self._reading_row >= changed_row:
             self._reading, self._reading_row = iter(()), -1
@@ -133,23 +133,23 @@ class Searcher:
         self._order.resume(changed_row)
 
     def next_from(self, number: int, offset: int = 0) -> Match | None:
-        """The first match at or after this offset of a message; wraps around to the first."""
+        """Return the first match at or after this offset of a message, wrapping around to the first."""
         return self.next_from_row(self._rows.row_of(number), offset)
 
     def previous_from(self, number: int, offset: int = 0) -> Match | None:
-        """The last match before this offset of a message; wraps around to the last."""
+        """Return the last match before this offset of a message, wrapping around to the last."""
         return self.previous_from_row(self._rows.row_of(number), offset)
 
     def next_from_row(self, row: int, offset: int = 0) -> Match | None:
-        """The first match at or after this offset of a row; wraps around to the first."""
+        """Return the first match at or after this offset of a row, wrapping around to the first."""
         return self.matches[self.matches.before(row, offset) % len(self.matches)] if self.matches else None
 
     def previous_from_row(self, row: int, offset: int = 0) -> Match | None:
-        """The last match before this offset of a row; wraps around to the last."""
+        """Return the last match before this offset of a row, wrapping around to the last."""
         return self.matches[self.matches.before(row, offset) - 1] if self.matches else None
 
     def after(self, match: Match, steps: int = 1) -> Match | None:
-        """The match `steps` after this one, or before it if negative; wraps around."""
+        """Return the match `steps` after this one (before it if negative), wrapping around."""
         if not self.matches:
             return None
         place = self.matches.before(match.row, match.start)
@@ -157,7 +157,7 @@ class Searcher:
         return self.matches[(place + steps - (0 if known or steps < 0 else 1)) % len(self.matches)]
 
     def index_of(self, match: Match) -> int | None:
-        """The index of this match, from 0; None if it is gone."""
+        """Return the index of this match, from 0; None if it is gone."""
         place = self.matches.before(match.row, match.start)
         return place if place < len(self.matches) and self.matches[place] == match else None
 
@@ -166,21 +166,21 @@ class Searcher:
         return self._rows.messages_in(self.matches.rows())
 
     def close(self) -> None:
-        """Stop the search, also in the background."""
+        """Stop the search, including its background thread."""
         self._matcher.close()
 
     def _find_again(self, row: int) -> Found:
-        """The matches at the beginning of a row's text, for highlighting."""
+        """Return the matches at the beginning of a row's text, for highlighting."""
         text = next(self._projection.body_blocks(self._rows, row), "")
         return self._matcher.at_once(text) if isinstance(self._matcher, Literal) else []
 
     def _try_pattern(self) -> None:
-        """Search an empty text: a wrong pattern must be reported even if no row needs a search."""
+        """Search an empty text, so that an invalid pattern is reported even if no row needs a search."""
         self._windows = [Window(-1, 0, "", 0, True)]
         self._matcher.start([MatchRequest("", 0, 0)])
 
     def _start_search(self, deadline: float) -> None:
-        """Collect windows until they are enough for one question or the time is over; search them."""
+        """Collect windows until there are enough for one request or the time is over, then search them."""
         size = 0
         while size < WINDOW and (not self._windows or time.monotonic() < deadline):
             window = self._next_window()
@@ -198,7 +198,7 @@ class Searcher:
             self._matcher.start(requests)
 
     def _next_window(self) -> Window | None:
-        """The next window of the current row, or of the next one; None if there is none yet."""
+        """Return the next window of the current row, or of the next one; None if there is none yet."""
         if self._reading_row < 0 and not self._open_next_row():
             return None
         window = next(self._reading)
@@ -207,7 +207,8 @@ class Searcher:
         return window
 
     def _open_next_row(self) -> bool:
-        """Open the next row that needs a search. Known matches wait until the windows before them are searched."""
+        """Open the next row that needs a search. Known matches wait until the windows before them have been
+        searched."""
         row = self._order.next()
         if row is None or (self._windows and isinstance(row, Known)):
             return False
@@ -222,7 +223,7 @@ class Searcher:
         return False
 
     def _start_of(self, window: Window) -> int:
-        """Where matches may begin: they do not overlap, also across a cut of a body."""
+        """Return where matches may begin: they do not overlap, even across a cut in a body."""
         return max(0, self._last_end - window.base) if window.base else 0
 
     def _take(self, answer: list[Found] | None) -> None:

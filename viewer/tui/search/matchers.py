@@ -11,15 +11,15 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from viewer.document.regex import Regex, RegexError
+from viewer.document.search.regex import Regex, RegexError
 
 WINDOW = 512 * 1024
-"""The length in code points from which a body is cut into windows; a window has at most twice as many."""
+"""The length in code points from which a body is cut into windows. A window has at most twice as many."""
 LONGEST_MATCH = 1024
-"""The longest match, in code points, of a regular expression across a cut inside one line."""
+"""The maximum length, in code points, of a match of a regular expression across a cut inside one line."""
 MOST_IN_WINDOW = 1_000_000
 SECONDS = 2.0
-"""The time that a regular expression may take for the texts of one question."""
+"""The time limit in seconds of a regular expression for the texts of one request."""
 
 TOO_SLOW = "The pattern takes too long. Simplify it."
 
@@ -28,20 +28,20 @@ Cut = Callable[[str], tuple[str, int]]
 
 
 class Window(Struct, frozen=True, gc=False):
-    """A part of the text of a row."""
+    """Part of the text of a row."""
 
     row: int
     base: int
-    """Where it begins in the text."""
+    """The offset of the window in the text."""
     text: str
     limit: int
-    """Matches begin before this; the text after it is in the next window, too."""
+    """Matches must begin before this offset; the text after it is also in the next window."""
     final: bool
     """True for the last window of its row."""
 
 
 class MatchRequest(Struct, frozen=True, gc=False):
-    """A text to search: matches begin from `start` on and before `limit`."""
+    """A text to search for matches that begin from `start` on and before `limit`."""
 
     text: str
     start: int
@@ -52,23 +52,23 @@ class Matcher(Protocol):
     """Finds matches, immediately or in the background."""
 
     fault: str | None
-    """Why nothing more can be found, as a sentence."""
+    """The reason why nothing more can be found, as a sentence."""
 
     def cut(self, text: str) -> tuple[str, int]:
-        """The part of a text to search before more of it arrives, and where the next window begins."""
+        """Return the part of a text to search before more of it arrives, and where the next window begins."""
 
     def start(self, requests: list[MatchRequest]) -> None:
-        """Start searching these texts; call it only after the matches of the texts before were returned."""
+        """Start to search these texts. Call this only after the matches of the previous texts were returned."""
 
     def run(self, seconds: float) -> list[Found] | None:
-        """The matches in each text; None if they are not found in this time."""
+        """Return the matches in each text; None if they are not found in this time."""
 
     def close(self) -> None:
-        """Stop a search that still runs."""
+        """Stop a running search."""
 
 
 def windows(row: int, blocks: Iterable[str], cut: Cut) -> Iterator[Window | None]:
-    """The text of a row in windows; None only signals progress."""
+    """Yield the text of a row in windows; None only signals progress."""
     kept, base = "", 0
     for block in blocks:
         if not block:
@@ -83,7 +83,7 @@ def windows(row: int, blocks: Iterable[str], cut: Cut) -> Iterator[Window | None
 
 
 def cut_at_line(text: str) -> tuple[str, int]:
-    """Cut after a whole line. In a line without an end, the next window repeats the length of the longest match."""
+    """Cut after a complete line. In a line without an end, the next window repeats the length of the longest match."""
     end = text.rfind("\n", len(text) // 2) + 1
     return (text[:end], end) if end else (text, len(text) - LONGEST_MATCH)
 
@@ -100,11 +100,11 @@ class Literal:
         self._found: list[Found] | None = None
 
     def cut(self, text: str) -> tuple[str, int]:
-        """A match may begin in one window and end in the next."""
+        """Cut so that a match may begin in one window and end in the next."""
         return text, max(1, len(text) - len(self._text) + 1)
 
     def start(self, requests: list[MatchRequest]) -> None:
-        """Find them now."""
+        """Find the matches at once."""
         self._found = [self._matches(each.text, each.start, each.limit) for each in requests]
 
     def run(self, seconds: float) -> list[Found] | None:
@@ -113,10 +113,10 @@ class Literal:
         return found
 
     def close(self) -> None:
-        """Do nothing: no search runs in the background."""
+        """Do nothing, because no search runs in the background."""
 
     def at_once(self, text: str) -> Found:
-        """The matches in a text."""
+        """Return the matches in a text."""
         return self._matches(text, 0, len(text))
 
     def _matches(self, text: str, start: int, limit: int) -> Found:
@@ -132,7 +132,7 @@ class Literal:
 
 
 class RegexMatcher:
-    """Finds a regular expression, in a thread: RE2 takes linear time, but some patterns take seconds per window.
+    """Finds a regular expression in a thread. RE2 takes linear time, but some patterns take seconds per window.
     While RE2 searches, other threads run."""
 
     def __init__(self, pattern: str, ignores_case: bool, seconds: float = SECONDS) -> None:
@@ -154,7 +154,7 @@ class RegexMatcher:
         Thread(target=self._search, args=(requests,), name="regex", daemon=True).start()
 
     def run(self, seconds: float) -> list[Found] | None:
-        """The matches, if they are found in time."""
+        """Return the matches if they are found in time."""
         try:
             answer = self._answers.get(timeout=max(0.0, seconds))
         except Empty:
@@ -172,7 +172,7 @@ class RegexMatcher:
         self._is_closed = True
 
     def _search(self, requests: list[MatchRequest]) -> None:
-        """Run in the thread: one question."""
+        """Search the texts of one request, in the thread."""
         try:
             self._regex = self._regex or Regex(*self._source)
         except RegexError as error:
@@ -191,7 +191,7 @@ class RegexMatcher:
 
 
 def _spans(matches: Iterable[re.Match[str]], limit: int) -> Found:
-    """Matches that are not empty."""
+    """Return the spans of nonempty matches."""
     found: Found = []
     for match in matches:
         if match.start() >= limit or len(found) >= MOST_IN_WINDOW:

@@ -1,4 +1,4 @@
-"""Matches of a search, in the order of the rows, about 20 bytes each; beyond a limit they are only counted."""
+"""Search matches in row order, about 20 bytes each. Beyond a limit they are only counted."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ from viewer.tui.search.matchers import Found
 
 
 class Match(Struct, frozen=True, gc=False):
-    """One match; offsets count code points of the text of the projection."""
+    """One match. Offsets count code points in the text of the projection."""
 
     number: int
-    """The number of the message in the input; for text outside any message, that of the message before."""
+    """The message number in the input; for text outside any message, that of the message before."""
     start: int
     end: int
     row: int
 
 
 class _Column:
-    """Matches of rows that were searched one after the other."""
+    """Matches of consecutively searched rows."""
 
     def __init__(self) -> None:
         self.rows = array("I")
         self.starts = array("Q")
         self.ends = array("Q")
         self.counted_rows = array("I")
-        """Rows with matches that are not kept, each once."""
+        """Rows with matches that are only counted, each once."""
         self.counts = array("Q")
-        """The number of matches counted up to each of these rows."""
+        """The cumulative number of matches up to each of these rows."""
 
     @property
     def counted(self) -> int:
-        """The number of matches that are not kept."""
+        """The number of matches that are only counted."""
         return self.counts[-1] if self.counts else 0
 
     def __len__(self) -> int:
@@ -61,7 +61,7 @@ class _Column:
         self.ends.extend(array("Q", [start + length for start in starts]))
 
     def count(self, counts: dict[int, int]) -> None:
-        """Count matches that are not kept, by row, in order."""
+        """Count matches without keeping them, by row, in order."""
         if self.counted_rows and self.counted_rows[-1] in counts:
             self.counts[-1] += counts.pop(self.counted_rows[-1])
         self.counted_rows.extend(counts)
@@ -80,13 +80,13 @@ class _Column:
 
 
 class Matches(Sequence[Match]):
-    """All matches in order, although the rows from the cursor on are searched first."""
+    """All matches in row order, even though the rows from the cursor on are searched first."""
 
     def __init__(self, rows: Rows, most: int, find_again: Callable[[int], Found]) -> None:
         self._rows = rows
         self._most = most
         self._find_again = find_again
-        """A function that returns the matches of a row if they are not kept."""
+        """A function that finds the matches of a row again if they are not kept."""
         self._head = _Column()
         self._tail = _Column()
 
@@ -95,7 +95,7 @@ class Matches(Sequence[Match]):
 
     @property
     def total(self) -> int:
-        """The number of matches, including those not kept."""
+        """The number of matches, including those that are only counted."""
         return len(self) + self._head.counted + self._tail.counted
 
     @overload
@@ -117,18 +117,18 @@ class Matches(Sequence[Match]):
         return self._head.before(row, start) + self._tail.before(row, start)
 
     def in_row(self, row: int) -> list[Match]:
-        """The matches to highlight in one row."""
+        """Return the matches to highlight in one row."""
         if self._head.has_counted(row) or self._tail.has_counted(row):
             number = self._rows.last_number(row)
             return [Match(number, start, end, row) for start, end in self._find_again(row)]
         return self[self.before(row) : self.before(row + 1)]
 
     def rows(self) -> array[int]:
-        """The rows that have matches, each once, in order."""
+        """Yield the rows with matches, each once, in order."""
         return self._rows.columns.distinct(self._all_rows())
 
     def spread(self, most: int) -> list[int]:
-        """About `most` rows that have matches, spread evenly."""
+        """Return about `most` rows with matches, spread evenly."""
         step = sum(map(len, self._all_rows())) // most + 1
         return [row for rows in self._all_rows() for row in rows[::step]]
 
@@ -136,7 +136,7 @@ class Matches(Sequence[Match]):
         return [rows for column in (self._head, self._tail) for rows in (column.rows, column.counted_rows)]
 
     def add(self, row: int, base: int, found: list[tuple[int, int]], *, in_head: bool) -> None:
-        """Add matches in one row; their places count from `base`. They come after all known ones of their part."""
+        """Add matches in one row. Their offsets count from `base`. They come after all known ones of their part."""
         column = self._head if in_head else self._tail
         kept = max(0, self._most - len(self))
         for start, end in found[:kept]:
@@ -145,7 +145,7 @@ class Matches(Sequence[Match]):
             column.count({row: len(found) - kept})
 
     def add_all(self, rows: array[int], starts: array[int], length: int, *, in_head: bool) -> None:
-        """The same for many matches of one length in many rows, in order."""
+        """Add many matches of the same length in many rows, in order."""
         column = self._head if in_head else self._tail
         kept = max(0, self._most - len(self))
         column.add_all(rows[:kept], starts[:kept], length)

@@ -13,11 +13,11 @@ from msgspec import Struct
 from viewer.document.rows import Rows
 
 AT_ONCE = 256
-"""The number of rows queued at once if nothing is known about them."""
+"""How many rows to queue at once if nothing is known about them."""
 
 
 class Segment(Protocol):
-    """Search result for consecutive rows; see `viewer/document/block_search.py`."""
+    """Search result for consecutive rows; see `viewer/document/search/block_search.py`."""
 
     @property
     def after(self) -> int:
@@ -33,37 +33,37 @@ class Segment(Protocol):
 
     @property
     def starts(self) -> array[int]:
-        """Where each of them begins."""
+        """The offset of each known match."""
 
 
 class SegmentSearcher(Protocol):
-    """Searcher of many rows at once."""
+    """Searches many rows at once."""
 
     def search(self, row: int, last: int) -> Segment:
         """Search one or more rows from `row` on, up to, but not including, `last`."""
 
     def forget(self) -> None:
-        """Drop the plan: the rows may have changed."""
+        """Drop the plan, because the rows may have changed."""
 
 
 class Known(Struct, frozen=True):
-    """Matches that are known without a search of the text."""
+    """Matches that are known without searching the text."""
 
     rows: array[int]
     starts: array[int]
 
 
 class SearchOrder:
-    """The queue of a search: rows whose text must be searched, and known matches, in the order of the rows."""
+    """The queue of a search, in the order of rows: rows whose text must be searched, and known matches."""
 
     def __init__(self, rows: Rows, start: int, searcher: SegmentSearcher | None) -> None:
         self.start = max(0, min(start, len(rows)))
         self._rows = rows
         self._searcher = searcher
         self._tail = self.start
-        """The next row of those from the start on."""
+        """The next row to take from the start row on."""
         self._head = 0
-        """The next row of those before the start."""
+        """The next row to take before the start row."""
         self._queue: deque[int | Known] = deque()
 
     @property
@@ -77,7 +77,7 @@ class SearchOrder:
         return not self._queue and self._head >= self.start and self._tail >= len(self._rows)
 
     def next(self) -> int | Known | None:
-        """The next entry: a row or matches; None if the rows that were passed now have neither."""
+        """Return the next entry, a row or matches; None if the rows that were just passed have neither."""
         if not self._queue:
             self._advance()
         return self._queue[0] if self._queue else None
@@ -87,7 +87,7 @@ class SearchOrder:
         self._queue.popleft()
 
     def resume(self, changed_row: int) -> None:
-        """Search the rows from this one on again: they are new or may have changed."""
+        """Search again from this row on: these rows are new or may have changed."""
         if self._searcher:
             self._searcher.forget()
         kept = (_before(entry, changed_row) for entry in self._queue)
@@ -103,7 +103,7 @@ class SearchOrder:
             self._head = self._pass(self._head, self.start)
 
     def _pass(self, row: int, last: int) -> int:
-        """Queue some of the rows from this one on; return the row after them."""
+        """Queue some of the rows from this one on, and return the row after them."""
         if self._searcher is None:
             after = min(last, row + AT_ONCE)
             self._queue.extend(range(row, after))
@@ -123,7 +123,7 @@ class SearchOrder:
 
 
 def _before(entry: int | Known, row: int) -> int | Known | None:
-    """The part of an entry before this row."""
+    """Return the part of an entry before this row."""
     if isinstance(entry, int):
         return entry if entry < row else None
     end = bisect_left(entry.rows, row)

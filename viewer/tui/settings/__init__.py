@@ -1,1 +1,1 @@
-"""Settings: values, file, and template."""
+"""The settings: values, file, template, and paths."""

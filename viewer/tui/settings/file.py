@@ -1,4 +1,4 @@
-"""The settings file, read strictly: a mistake is reported with its place and ignored; it never stops the program."""
+"""Read the settings file strictly: report and ignore each mistake, and never stop the program."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NEVER = (
     "reveal", "revealed", "debug", "view", "show", "audience", "channels", "analysis", "commentary", "tools", "tool",
     "system", "developer", "hidden", "unsafe",
 )  # fmt: skip
-"""Keys that somebody might use to reveal hidden messages."""
+"""Names of settings that somebody might expect to reveal hidden messages."""
 WHY_NEVER = "no setting reveals hidden messages, because every start is safe; use --reveal or press d"
 WRAP = (20, 1000)
 SIZES = {"outline": (16, 200), "inspector": (16, 200), "problems": (3, 60)}
@@ -38,7 +38,7 @@ _COUNT = re.compile(r"[0-9]{1,6}")
 
 
 def read_settings(path: Path | None = None, themes: Path | None = None) -> Settings:
-    """Read the settings in this file, or in your own; without a file, the defaults."""
+    """Read the settings from this file or from the user's own; return the defaults if there is none."""
     path, folder = path or config_file(), themes or themes_folder()
     try:
         with path.open("rb") as file:
@@ -52,7 +52,7 @@ def read_settings(path: Path | None = None, themes: Path | None = None) -> Setti
 
 
 class _Reading:
-    """A settings file during reading."""
+    """The state while a settings file is read."""
 
     def __init__(self, text: str, source: str, folder: Path) -> None:
         self._file = YamlFile(text, source)
@@ -68,13 +68,14 @@ class _Reading:
             "stall-after": self._stall_after,
             "plugins": lambda node: self._set(node, "plugins", plugins=self._file.boolean(node)),
             "discovery": lambda node: self._set(node, "discovery", discovery=self._file.boolean(node)),
+            "state": lambda node: self._set(node, "state", state=self._file.boolean(node)),
             "places": self._places,
             "max_spool": lambda node: self._limit(node, "max_spool"),
             "max_decompressed": lambda node: self._limit(node, "max_decompressed"),
         }
 
     def settings(self) -> Settings:
-        """The valid settings of the file, and its mistakes."""
+        """Return the valid settings of the file and its mistakes."""
         self._tried(self._all)
         return replace(self._settings, lines=self._lines, problems_found=tuple(self._problems))
 
@@ -88,7 +89,7 @@ class _Reading:
         self._readers[name](value)
 
     def _tried(self, read: Callable[..., None], *arguments: Any) -> None:
-        """Read an entry; note a mistake in it, and continue with the rest."""
+        """Read an entry. Record a mistake in it and continue with the rest."""
         try:
             read(*arguments)
         except MistakeError as mistake:
@@ -135,7 +136,7 @@ class _Reading:
             self._tried(self._place, key, name, value)
 
     def _place(self, key: yaml.Node, name: str, node: yaml.Node) -> None:
-        """More folders of one agent: a folder, or a list."""
+        """Read additional folders of one agent: a folder or a list of folders."""
         known = [place.agent for place in PLACES]
         if name not in known:
             raise self._file.unknown_key(key, known)
@@ -166,7 +167,7 @@ class _Reading:
         return int(word)
 
     def _keymap(self, node: yaml.Node) -> None:
-        """The entries that are valid, also in combination; of two that clash, the later one is ignored."""
+        """Return the entries that are valid together. Of two that clash, the later one is ignored."""
         nodes: dict[str, yaml.Node] = {}
         keymap: dict[str, str] = {}
         for key, name, value in self._file.pairs(node):
@@ -180,11 +181,11 @@ class _Reading:
         self._lines |= {f"keymap.{id}": nodes[id].start_mark.line + 1 for id in keymap}
 
     def _keys(self, keymap: dict[str, str], name: str, node: yaml.Node) -> None:
-        """One key or a list of keys."""
+        """Read one key or a list of keys."""
         keys = self._file.items(node)
         keymap[name] = ", ".join(self._file.word(key) for key in keys)
 
 
 def configured_limits() -> Limits:
-    """The limits in the settings file."""
+    """Return the limits in the settings file."""
     return read_settings().limits

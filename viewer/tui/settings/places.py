@@ -1,4 +1,4 @@
-"""Paths of your own files: settings and themes."""
+"""Paths of your own files: settings, themes, and the state file."""
 
 from __future__ import annotations
 
@@ -9,23 +9,30 @@ PROGRAM = "ocmlview"
 
 
 def config_folder() -> Path:
-    """The folder for your own files: under XDG_CONFIG_HOME, or where this system keeps such files."""
+    """Return the folder of the user's own files: under XDG_CONFIG_HOME, or where the system keeps such files."""
     import platformdirs  # 3 ms, and few commands need it
 
     return Path(platformdirs.user_config_dir(PROGRAM, appauthor=False, roaming=True))
 
 
+def state_file() -> Path:
+    """The path of what survives a restart: under XDG_STATE_HOME, or where this system keeps such files."""
+    import platformdirs
+
+    return Path(platformdirs.user_state_dir(PROGRAM, appauthor=False)) / "state.json"
+
+
 def config_file() -> Path:
-    """The path of the settings."""
+    """Return the path of the settings file."""
     return config_folder() / "config.yaml"
 
 
 def themes_folder() -> Path:
-    """The folder of your own themes."""
+    """Return the folder of the user's own themes."""
     return config_folder() / "themes"
 
 
 def tilde(path: Path) -> str:
-    """A path with `~` for the home folder."""
+    """Return a path with `~` for the home folder."""
     home = Path(os.path.expanduser("~"))  # noqa: PTH111 (Path.home raises without a home)
     return f"~/{path.relative_to(home)}" if home.is_absolute() and path.is_relative_to(home) else str(path)

@@ -1,4 +1,4 @@
-"""Settings: your permanent choices, and the place of each. None of them reveals anything."""
+"""Settings: the user's permanent choices, and where each comes from. None of them reveals anything."""
 
 from __future__ import annotations
 
@@ -17,38 +17,40 @@ PLAIN = "plain"
 
 
 class Pane(Struct, frozen=True, gc=False):
-    """A pane of the debug view, if there is room for it."""
+    """A pane that opens with the debug view, if there is room."""
 
     is_open: bool = True
     size: int = 0
-    """Columns of the outline and the inspector, lines of the problems; 0 for the size of the layout."""
+    """The width of the outline or inspector, or the height of the problems; 0 for the default of the layout."""
 
 
 class Settings(Struct, frozen=True):
-    """Values of the settings file; missing or invalid ones have these defaults."""
+    """The values of the settings file. Missing and invalid ones have these defaults."""
 
     theme: str = ""
     keymap: Mapping[str, str] = field(default_factory=dict)
-    """Keys by action id; valid: known actions and keys, without clashes."""
+    """Keys by action id, already checked: known actions and keys, without clashes."""
     outline: Pane = Pane()
     inspector: Pane = Pane()
     problems: Pane = Pane(is_open=False)
     wrap: int = 88
     """The maximum width of text in columns; 0 for the width of the pane."""
     markdown: bool = True
-    """True if headings, emphasis, code and lists are styled in place."""
+    """True to style headings, emphasis, code, and lists in place."""
     stall_after: float = 10.0
-    """Seconds without data after which an unfinished message counts as stalled."""
+    """Seconds without data before an unfinished message counts as stalled."""
     plugins: bool = True
     """True if format plug-ins may be loaded."""
     discovery: bool = True
     """True if the sessions of agents may be looked for."""
+    state: bool = True
+    """True if marks, positions and pane sizes survive a restart."""
     places: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """More folders to search, by agent."""
+    """Additional folders to search, by agent."""
     limits: Limits = Limits()
     """Limits of compressed and spooled input."""
     folder: Path | None = None
-    """The folder of your own themes."""
+    """The folder of the user's own themes."""
     lines: Mapping[str, int] = field(default_factory=dict)
     """The line of each setting in the file."""
     problems_found: tuple[str, ...] = ()
@@ -56,17 +58,17 @@ class Settings(Struct, frozen=True):
 
     @property
     def actions(self) -> tuple[Action, ...]:
-        """The table of keys with your own."""
+        """Return the table of actions with the user's own keys."""
         return remapped(self.keymap)
 
     @property
     def theme_folders(self) -> tuple[Path, ...]:
-        """The folders that are searched for themes before the bundled ones."""
+        """The folders to search for themes before the bundled ones."""
         return (self.folder,) if self.folder else ()
 
     @property
     def notice(self) -> str:
-        """The mistakes in one sentence; empty if there are none."""
+        """Return the mistakes in one sentence; empty if there are none."""
         if not self.problems_found:
             return ""
         more = len(self.problems_found) - 1
@@ -81,7 +83,8 @@ class Chosen(Struct, frozen=True, gc=False):
 
 
 def theme_in_force(settings: Settings, option: str = "", color: str = "auto") -> Chosen:
-    """The theme: from the command line, without colors if none are wanted, from the settings, or the dark one."""
+    """Choose the theme: from the command line, without colors if none are wanted, from the settings, or the dark
+    one."""
     if option:
         return Chosen(option, "--theme")
     if color == "never":

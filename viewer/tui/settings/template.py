@@ -1,4 +1,4 @@
-"""The template of the settings file: every setting in a comment, with its possible values."""
+"""Template of the settings file: every setting, commented out, with its possible values."""
 
 from __future__ import annotations
 
@@ -45,6 +45,9 @@ TEMPLATE = """\
 # Look for the sessions of agents when you start `ocmlview` without a file.
 #discovery: true
 
+# Remember marks, the place where each file was left, and the sizes of panes. The state file holds numbers only.
+#state: true
+
 # More folders to search for sessions, by agent (`ocmlview sessions --places` lists the agents and their folders).
 #places:
 #  claude-code: ~/backup/claude/projects
@@ -57,7 +60,7 @@ TEMPLATE = """\
 
 
 def begin_settings(path: Path) -> None:
-    """Write the file, readable only by its owner; an existing file is not changed."""
+    """Write the file, readable only by its owner. An existing file is not changed."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

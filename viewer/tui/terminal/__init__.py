@@ -1,1 +1,1 @@
-"""The terminal: driver, output guard, clipboard, and editor."""
+"""The terminal: driver, output guard, painting, clipboard, and editor."""

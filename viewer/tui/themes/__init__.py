@@ -1,1 +1,1 @@
-"""Themes: files, preview, and reload."""
+"""Themes in the app: preview, switching, and reloading."""

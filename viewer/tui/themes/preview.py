@@ -1,4 +1,4 @@
-"""Preview of a theme: a few lines in its colors, with speakers, problems and matches."""
+"""Preview of a theme: sample lines with speakers, problems, and matches."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FEW_COLORS = ("linux", "ansi", "cygwin", "vt220")
 
 
 def preview_lines(theme: Theme, style: Style) -> Iterator[Printable]:
-    """The lines of the preview, all of the same width. Only the title comes from the theme file."""
+    """Return the lines of the preview, all of the same width. Only the title comes from the theme file."""
     system = color_system()
     page, styles = _page(theme), theme.styles
     for line in _sample(theme, style):
@@ -33,7 +33,7 @@ def preview_lines(theme: Theme, style: Style) -> Iterator[Printable]:
 
 
 def color_system() -> ColorSystem:
-    """The colors that the terminal declares; all of them if it declares nothing."""
+    """Return the color system that the terminal declares; true color if it declares nothing."""
     term = os.environ.get("TERM", "")
     if os.environ.get("COLORTERM", "").lower() in ("truecolor", "24bit") or term in ("", "dumb"):
         return ColorSystem.TRUECOLOR
@@ -65,5 +65,5 @@ def _sample(theme: Theme, style: Style) -> list[Line]:
 
 
 def _line(*words: str) -> Line:
-    """A line from pairs of a style role and its text."""
+    """Build a line from pairs of a style role and its text."""
     return tuple(Part(trusted(text), StyleRole(look)) for look, text in zip(words[::2], words[1::2], strict=True))

@@ -1,4 +1,4 @@
-"""Theme switcher: applies the chosen theme to the app, previews others, and reloads a theme while it is edited."""
+"""Theme switcher: applies and previews themes, and reloads a theme while it is edited."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from viewer.tui.terminal.paint import Painter
 from viewer.tui.themes.textual_theme import textual_theme
 
 LOOK_AGAIN_SECONDS = 1.0
-"""Between two checks of the files, in case no file event arrives."""
+"""Seconds between two checks of the files, in case no file event arrives."""
 
 Stamps = tuple[tuple[int, int, int] | None, ...]
 
@@ -36,7 +36,7 @@ class ThemeSwitcher:
         screens."""
         first = load_theme(theme, folders)
         self.notice = first.notice
-        """What is wrong with the theme; empty if nothing is."""
+        """The problem with the theme; empty if there is none."""
         self.painter = Painter(first.styles)
         self.wanted = theme
         self._app = app
@@ -52,7 +52,7 @@ class ThemeSwitcher:
         return list(theme_names(self._folders))
 
     def preview(self, name: str) -> bool:
-        """Use a theme for now; False if that is impossible, and the colors stay."""
+        """Apply a theme temporarily; False if that is impossible and the colors stay."""
         try:
             theme = find_theme(name, self._folders)
         except ThemeError as error:
@@ -62,7 +62,7 @@ class ThemeSwitcher:
         return True
 
     def choose(self, name: str | None) -> None:
-        """Keep a theme; with None, return to the one before the preview."""
+        """Apply a theme for good; with None, return to the one before the preview."""
         if name is None:
             self._use(load_theme(self.wanted, self._folders))
             return
@@ -78,7 +78,7 @@ class ThemeSwitcher:
         self._watcher = asyncio.create_task(self._reload_on_change(own[0])) if own else None
 
     def stop_watching(self) -> None:
-        """Do not reload any more."""
+        """Stop reloading."""
         if self._watcher is not None:
             self._watcher.cancel()
 
@@ -97,7 +97,7 @@ class ThemeSwitcher:
             watcher.close()
 
     def _use(self, theme: Theme) -> None:
-        """Draw all screens in these colors."""
+        """Redraw all screens in these colors."""
         self.painter.use(theme.styles)
         self._apply_colors(theme)
         self._redraw()
@@ -111,7 +111,7 @@ class ThemeSwitcher:
             self._app.theme = colors.name
 
     def _files(self) -> list[Path]:
-        """All files of one of the operator's own themes; of a broken one, the theme itself."""
+        """Return all files of one of the operator's own themes; if it is broken, only its main file."""
         path = theme_path(self.wanted, self._folders)
         if path is None or path.parent not in self._folders:
             return []
@@ -122,7 +122,7 @@ class ThemeSwitcher:
 
 
 def _stamps(files: Sequence[Path]) -> Stamps:
-    """Values that differ if a file changed."""
+    """Return values that differ if a file changed."""
     return tuple(map(_stamp, files))
 
 

@@ -1,4 +1,4 @@
-"""Themes in the terms of Textual."""
+"""Convert our themes to Textual themes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from viewer.render.theme import OF_THE_TERMINAL, Theme
 
 
 def textual_theme(theme: Theme) -> TextualTheme:
-    """The colors of a theme as a theme of Textual."""
+    """Return the Textual theme with the colors of a theme."""
     colors = {name: _textual_name(color) for name, color in theme.colors.items()}
     return TextualTheme(
         name=f"viewer-{theme.name}",
@@ -35,7 +35,7 @@ def _textual_name(color: str) -> str:
 
 
 def _variables(colors: Mapping[str, str]) -> dict[str, str]:
-    """The variables of Textual for the rest of the screen."""
+    """Return the Textual variables for the rest of the screen."""
     pairs: Iterable[tuple[str, str]] = [
         ("border", "border"),
         ("border-blurred", "border"),
@@ -59,7 +59,7 @@ def _variables(colors: Mapping[str, str]) -> dict[str, str]:
 
 
 def _ansi_variables(colors: Mapping[str, str]) -> dict[str, str]:
-    """Colors that Textual would otherwise take from the terminal."""
+    """Return the colors that Textual would otherwise take from the terminal."""
     return {
         "text": colors["text"],
         "surface": colors["surface"],

@@ -1,1 +1,1 @@
-"""The transcript widget: its lines, scroller, and block cache."""
+"""The transcript widget, its scroller, and its minimap."""

@@ -15,7 +15,7 @@ _RANK = {StyleRole.ERROR: 3, StyleRole.WARNING: 2, StyleRole.MATCH: 1, StyleRole
 
 
 class Minimap:
-    """Marks by row, drawn as one cell per screen line."""
+    """Marks by row, drawn one cell per screen line."""
 
     def __init__(self, signs: Glyphs = UNICODE) -> None:
         self.signs = signs
@@ -24,18 +24,18 @@ class Minimap:
         self._problems: RowProblems | None = None
 
     def show(self, marks: Iterable[tuple[int, StyleRole]], problems: RowProblems | None = None) -> None:
-        """Show marks, as pairs of row and style, and problems."""
+        """Show marks, given as pairs of row and style, and problems."""
         self._problems = problems
         ordered = sorted(marks, key=lambda mark: mark[0])
         self._rows = [row for row, _ in ordered]
         self._looks = [look for _, look in ordered]
 
     def row_at(self, y: int, height: int, count: int) -> int:
-        """The row for a line of the bar."""
+        """Return the row for a line of the bar."""
         return min(count - 1, y * count // max(1, height)) if count else 0
 
     def piece(self, y: int, height: int, top: int, count: int, seen: float, rows: Rows | None = None) -> Part:
-        """One line of the bar; `rows` are the rows of the pane, for transcript boundaries."""
+        """Return one line of the bar. `rows` are the rows of the pane, for transcript boundaries."""
         first, last = y * count / max(1, height), (y + 1) * count / max(1, height)
         look = self._worst(first, last)
         if look is not None:

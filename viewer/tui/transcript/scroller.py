@@ -1,4 +1,4 @@
-"""Scroll position of the transcript viewport: a row and a line in it, without the heights of all rows."""
+"""Scroll position of the transcript viewport: a row and a line in it. The heights of other rows need not be known."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 
 class Scroller:
-    """The first line on the screen. Only blocks near it are measured; `viewport` is the number of visible lines."""
+    """The scroll position. Only blocks near it are measured. `viewport` is the number of visible lines."""
 
     def __init__(self, count: Callable[[], int], height: Callable[[int], int]) -> None:
-        """`count` gives the number of rows, `height` the number of lines of a row."""
+        """`count` returns the number of rows, `height` the number of lines of a row."""
         self.row = 0
         self.line = 0
         self._count = count
@@ -43,7 +43,7 @@ class Scroller:
             self.row, self.line = last
 
     def last(self, viewport: int) -> tuple[int, int]:
-        """The position from which the rest exactly fills the screen."""
+        """Return the position from which the rest exactly fills the screen."""
         row, room = self._count(), viewport
         while row > 0 and room > 0:
             row -= 1
@@ -69,7 +69,7 @@ class Scroller:
         self.settle(viewport)
 
     def screen_line(self, row: int, line: int, viewport: int) -> int | None:
-        """The screen line of a line of a row; None if it is not on the screen."""
+        """Return the screen line of a line of a row; None if it is off the screen."""
         if row < self.row:
             return None
         at = -self.line

@@ -1,4 +1,4 @@
-"""Selected text: bodies without gutters, with wrapped rows joined."""
+"""Text selection: selected bodies without gutters, with wrapped lines joined."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from viewer.render.blocks.block import Block, BlockLine
 
 GUTTERS = " ▌┆|:"
 MOST_ROWS = 10_000
-"""Selections of more rows are truncated, so that an accidental triple click never builds a gigabyte."""
+"""The maximum number of rows of a selection, so that an accidental triple click never builds a gigabyte."""
 
 
 def selected_text(selection: Selection, block: Callable[[int], Block], count: int, lines_a_row: int) -> str:
-    """The selected text."""
+    """Return the selected text."""
     start = (0, 0) if selection.start is None else selection.start.transpose
     end = (count * lines_a_row, 0) if selection.end is None else selection.end.transpose
     first, last = start[0] // lines_a_row, min(end[0] // lines_a_row, count - 1)
@@ -32,7 +32,7 @@ def selected_text(selection: Selection, block: Callable[[int], Block], count: in
 
 
 def _piece(block: Block, line: BlockLine, left: int, right: int | None) -> Iterator[str]:
-    """The selected part of one line, between two columns."""
+    """Return the part of one line between two columns."""
     if line.row is None:
         text = "".join(part.text for part in line.parts)
         yield text[left:right].strip(GUTTERS) + "\n"
@@ -53,7 +53,7 @@ def _piece(block: Block, line: BlockLine, left: int, right: int | None) -> Itera
 
 
 def with_selection(strip: Strip, span: tuple[int, int] | None, style: Style) -> Strip:
-    """Highlight the selected cells of a line; an end of -1 is the end of the line."""
+    """Highlight the selected cells of a line. An end of -1 is the end of the line."""
     if span is None:
         return strip
     length = strip.cell_length

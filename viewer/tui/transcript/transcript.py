@@ -1,4 +1,4 @@
-"""The transcript pane: scrolls, wraps only visible text, and draws line by line; the cursor is the anchor."""
+"""Transcript pane: scrolls, wraps only visible text, and draws line by line. The cursor is the anchor."""
 
 from __future__ import annotations
 
@@ -15,36 +15,38 @@ from textual.strip import Strip
 from viewer.document.rows import FOLDED_KINDS, RowKind
 from viewer.render.blocks.block import Block, BlockLine
 from viewer.render.layout import MARGIN
-from viewer.render.page import BlockMaker
+from viewer.render.page import BlockMaker, centered_notes
 from viewer.render.sanitize import SafeText, sanitize_copy
 from viewer.render.style import UNICODE, Glyphs, Line, Part, StyleRole, trusted
+from viewer.render.width import cells
 from viewer.tui.cursor import NOWHERE, Cursor, cursor_at
 from viewer.tui.host import ScreenPlace
 from viewer.tui.panes.plain_lines import PlainLines
 from viewer.tui.terminal.paint import Painter
 from viewer.tui.transcript.minimap import Minimap
+from viewer.tui.transcript.nodes import line_of_node, next_node
 from viewer.tui.transcript.scroller import Scroller
 from viewer.tui.transcript.selecting import selected_text, with_selection
 
 KEPT_BLOCKS = 300
 LINES_A_ROW = 1 << 20
-"""A selection identifies a line by its row times this, plus the line in the row."""
+"""A selection identifies a line by this times its row, plus the line in the row."""
 WHEEL = 3
-"""Lines per turn of the wheel."""
+"""Lines per step of the mouse wheel."""
 
 
 class Transcript(PlainLines, can_focus=True):
     """Shows the blocks of a `BlockMaker` and scrolls through them. Blocks are made when they become visible."""
 
     class Moved(Message):
-        """The place or the cursor changed."""
+        """The scroll position or the cursor changed."""
 
         def __init__(self, sender: Transcript) -> None:
             super().__init__()
             self.transcript = sender
 
     class Clicked(Message):
-        """A click on a link, on the line that unfolds, or on a value that does."""
+        """The operator clicked a link, the line that unfolds a message, or a foldable value."""
 
         def __init__(self, number: int, *, folds: bool = False, node: int = -1) -> None:
             super().__init__()
@@ -59,36 +61,38 @@ class Transcript(PlainLines, can_focus=True):
         self.scroller = Scroller(self._count, self._height)
         self.cursor = NOWHERE
         self.is_carried = False
-        """True if scrolling moved the cursor to keep it on the screen."""
+        """True if the last scroll moved the cursor to keep it on the screen."""
         self.partners: frozenset[int] = frozenset()
         self.marks: frozenset[int] = frozenset()
         self.notes: list[SafeText] = []
-        """Sentences shown if there is no message."""
+        """The sentences of an empty view."""
         self._maker: BlockMaker | None = None
         self._blocks: OrderedDict[int, Block] = OrderedDict()
         self._had_one_transcript = True
         self._frame: list[tuple[int, int, Block]] = []
         """The visible lines: row, line in the row, block."""
+        self._left = 0
+        """Columns of bodies that are scrolled out at the left."""
         self._share = 1.0
-        """The share of the rows that is visible."""
+        """The visible fraction of the rows."""
         self._base = Style()
         self._signs = signs
         self._cursor_row: int | None = None
-        """The row with the cursor, when the visible lines were found."""
+        """The row of the cursor when the visible lines were found."""
         self._drawn: list[tuple[Line, Part]] = []
         """The source of each drawn line."""
 
     # What to show.
 
     def show(self, maker: BlockMaker | None) -> None:
-        """Show other rows, or the same rows made differently; the place stays."""
+        """Show other rows, or the same rows made differently. The scroll position stays."""
         self._maker = maker
         self._blocks.clear()
         self.scroller.settle(self.view_height)
         self.redraw_changed()
 
     def show_notes(self, notes: list[SafeText]) -> None:
-        """Set the sentences for a view without messages; the next redraw shows them."""
+        """Set the sentences of an empty view; the next redraw shows them."""
         self.notes = notes
 
     def show_marks(self, marks: frozenset[int]) -> None:
@@ -102,16 +106,16 @@ class Transcript(PlainLines, can_focus=True):
             self.refresh()
 
     def clear(self) -> None:
-        """Forget every text."""
-        self._frame, self._drawn = [], []
+        """Remove all text."""
+        self._frame, self._drawn, self._left = [], [], 0
         self.show(None)
         self.scroller.reset()
 
     def changed_from(self, row: int) -> None:
-        """Make the blocks from this row on again: they are new or different."""
+        """Make the blocks again from this row on: these rows are new or different."""
         stale = [known for known, block in self._blocks.items() if known >= row or block.begins_transcript]
         if len(stale) < len(self._blocks) and self._had_one_transcript and self._has_several:
-            stale = [*self._blocks]  # the first transcript has a boundary now
+            stale = [*self._blocks]  # now the first transcript has a boundary
         self._had_one_transcript = not self._has_several
         for known in stale:
             del self._blocks[known]
@@ -144,7 +148,7 @@ class Transcript(PlainLines, can_focus=True):
 
     @property
     def text_width(self) -> int:
-        """The width of blocks: everything except the minimap."""
+        """The width of blocks: that of the pane without the minimap."""
         return max(1, self.size.width - 1)
 
     @property
@@ -163,6 +167,15 @@ class Transcript(PlainLines, can_focus=True):
         self.keep_cursor_on_screen()
         self._report_move()
 
+    def scroll_sideways(self, step: int | None) -> None:
+        """Scroll lines that are not wrapped, as far as the longest visible one; None returns to their beginning."""
+        shown = (block.lines[line].row for _, line, block in self._visible_lines())
+        longest = max((cells(row.text) for row in shown if row is not None), default=0)
+        left = max(0, min(self._left + step, longest - self.text_width // 2)) if step is not None else 0
+        if left != self._left:
+            self._left = left
+            self._report_move()
+
     def go_to_row(self, row: int, line: int = 0, *, above: int = 0) -> None:
         """Scroll a row to the top, or `above` lines below it."""
         self.scroller.place(row, line, above, self.view_height)
@@ -176,31 +189,35 @@ class Transcript(PlainLines, can_focus=True):
         self._report_move()
 
     def stick_to_end(self) -> None:
-        """Scroll to the last line without a message."""
+        """Scroll to the last line without posting a message."""
         self.scroller.go_to_end(self.view_height)
         self.keep_cursor_on_screen()
         self.redraw_changed()
 
     def go_back(self) -> None:
-        """Scroll to the beginning without a cursor and without a message: other content follows."""
+        """Scroll to the beginning, clear the cursor, and post no message, because other content follows."""
         self.scroller.reset()
         self.put_cursor(NOWHERE)
 
     def go_to_cursor(self, cursor: Cursor, *, above: int | None = None) -> None:
-        """Set the cursor and scroll its row to the screen, completely if it fits; with `above`, that many lines below
-        the top."""
+        """Set the cursor and scroll its row onto the screen, completely if it fits; with `above`, that many lines
+        below the top."""
         self.put_cursor(cursor)
         row, height = self.cursor_row, self.view_height
         if row is None:
             return
         block = self.block(row)
+        line = line_of_node(block, cursor.node)
+        if line is not None:
+            self._show_line(row, line)
+            return
         target = self._fitting_line(row, block) if above is None else above
         if target is not None:
             self.scroller.place(row, block.first, target, height)
         self._report_move()
 
     def _fitting_line(self, row: int, block: Block) -> int | None:
-        """The screen line for the head of a block; None if the block is completely visible."""
+        """Return the screen line for the head of a block; None if the block is completely visible."""
         view_height, height = self.view_height, block.height - block.first
         line = self.scroller.screen_line(row, block.first, view_height)
         if line is None:
@@ -210,17 +227,32 @@ class Transcript(PlainLines, can_focus=True):
         return view_height - height if height < view_height else min(line, view_height // 4)
 
     def show_offset(self, offset: int) -> None:
-        """Scroll to the line that shows this character of the body under the cursor, even in a long or folded body."""
+        """Scroll to the line with this character of the body under the cursor, even in a long or folded body."""
         row = self.cursor_row
         if row is None or not self.shows_cursor:
             return
         block = self.block(row)
-        last = block.line_of(offset + block.bases.get(self.cursor.message, 0))
-        if self.scroller.screen_line(row, last, self.view_height) is None:
-            self.go_to_row(row, last, above=self.view_height // 3)
+        place = offset + block.bases.get(self.cursor.message, 0)
+        line = block.line_of(place)
+        self._show_line(row, line)
+        self._show_column(block.lines[line], place)
+
+    def _show_line(self, row: int, line: int) -> None:
+        if self.scroller.screen_line(row, line, self.view_height) is None:
+            self.go_to_row(row, line, above=self.view_height // 3)
+        self._report_move()
+
+    def _show_column(self, shown: BlockLine, place: int) -> None:
+        """Scroll sideways to a character of a line that is not wrapped."""
+        if shown.row is None or not (self._left or len(shown.row.text) > self.text_width):
+            return
+        column = shown.row.column_of(place)
+        if not self._left <= column < self._left + self.text_width * 3 // 4:
+            self._left = max(0, column - self.text_width // 2)
+            self._report_move()
 
     def align(self, cursor: Cursor, above: int | None) -> None:
-        """Show the row next to the cursor of another pane, on the same line and without a message."""
+        """Show the row that matches the cursor of another pane, on the same screen line, without posting a message."""
         self.put_cursor(cursor)
         row = self.cursor_row
         if row is not None:
@@ -246,13 +278,13 @@ class Transcript(PlainLines, can_focus=True):
 
     @property
     def shows_cursor(self) -> bool:
-        """True if this pane has the row of the cursor, not only one near it."""
+        """True if this pane shows the row of the cursor itself, not only one near it."""
         row = self.cursor.row(self._maker.rows) if self._maker else None
         return row is not None and self._maker is not None and self.cursor.is_at(self._maker.rows, row)
 
     @property
     def line_of_cursor(self) -> int | None:
-        """The screen line on which the row of the cursor begins; None if it is not on the screen."""
+        """The screen line where the row of the cursor begins; None if it is off the screen."""
         row = self.cursor_row
         return None if row is None else self.scroller.screen_line(row, self.block(row).first, self.view_height)
 
@@ -261,7 +293,7 @@ class Transcript(PlainLines, can_focus=True):
         self.cursor, self.is_carried = cursor, False
 
     def keep_cursor_on_screen(self) -> None:
-        """Move the cursor along if its row left the screen."""
+        """Move the cursor to a visible row if its own scrolled off the screen."""
         row = self.cursor_row
         if row is None or self._maker is None:
             return
@@ -274,7 +306,7 @@ class Transcript(PlainLines, can_focus=True):
         self.is_carried = True
 
     def first_visible(self) -> Cursor:
-        """The cursor on the first visible message, or on the first visible row."""
+        """Return the cursor on the first visible message, or on the first visible row."""
         if self._maker is None:
             return NOWHERE
         rows, visible = self._maker.rows, self.rows_on_screen
@@ -282,7 +314,8 @@ class Transcript(PlainLines, can_focus=True):
         return cursor_at(rows, messages[0]) if messages else NOWHERE
 
     def neighbor(self, step: int) -> Cursor:
-        """The message or the folded row after the cursor (1) or before it (-1); nowhere if there is none."""
+        """Return the message or folded row after the cursor (1) or before it (-1); the cursor is unset if there is
+        none."""
         row = self.cursor_row
         if row is None or self._maker is None:
             return self.first_visible()
@@ -294,16 +327,28 @@ class Transcript(PlainLines, can_focus=True):
             row += step
         return NOWHERE
 
+    def neighboring_node(self, step: int) -> Cursor:
+        """The value of the open card after the cursor (1) or before it (-1); nowhere if there is none."""
+        row = self.cursor_row
+        node = next_node(self.block(row), self.cursor.node, step) if row is not None and self.shows_cursor else None
+        return NOWHERE if node is None else Cursor(self.cursor.number, node=node)
+
+    def is_node_open(self) -> bool | None:
+        """True if the value under the cursor is open, False if it is folded; None if there is none."""
+        row = self.cursor_row
+        line = line_of_node(self.block(row), self.cursor.node) if row is not None else None
+        return None if row is None or line is None else self.block(row).lines[line].is_open
+
     # Blocks.
 
     @property
     def rows_on_screen(self) -> list[int]:
-        """The rows with at least one line of text on the screen, not counting rules above them."""
+        """Return the rows with at least one line of text on the screen, not counting rules above them."""
         seen = (row for row, line, block in self._visible_lines() if line >= block.first and block.lines[line].parts)
         return list(dict.fromkeys(seen))
 
     def row_showing(self, number: int) -> int | None:
-        """The row of a message; None if this pane does not show it."""
+        """Return the row of a message; None if this pane does not show it."""
         if self._maker is None or not self._count():
             return None
         rows = self._maker.rows
@@ -311,7 +356,7 @@ class Transcript(PlainLines, can_focus=True):
         return row if rows.kind(row) is RowKind.MESSAGE and rows.value(row) == number else None
 
     def block(self, row: int) -> Block:
-        """The block of a row, from the cache if possible."""
+        """Return the block of a row, from the cache if possible."""
         known = self._blocks.get(row)
         if known is None:
             assert self._maker is not None
@@ -362,7 +407,7 @@ class Transcript(PlainLines, can_focus=True):
         self._share = len({row for row, _, _ in self._frame}) / max(1, self._count())
 
     def _content(self, y: int) -> tuple[Line, Part]:
-        """The source of a screen line, and its piece of the minimap."""
+        """Return the source of a screen line and its piece of the minimap."""
         rows = self._maker.rows if self._maker else None
         piece = self.minimap.piece(y, self.view_height, self.scroller.row, self._count(), self._share, rows)
         if y >= len(self._frame):
@@ -371,11 +416,14 @@ class Transcript(PlainLines, can_focus=True):
         return self._with_cursor(block.lines[line], block, row, line), piece
 
     def _note_line(self, y: int) -> tuple[Part, ...]:
-        """The notes below the rows, after an empty line."""
-        return (Part(self.notes[y - 1], StyleRole.QUIET),) if 1 <= y <= len(self.notes) else ()
+        """Return a line of the notes, which are in the middle of the lines below the rows."""
+        if not self.notes:
+            return ()
+        lines = centered_notes(self.notes, self.text_width, self.size.height - len(self._frame))
+        return lines[y] if y < len(lines) else ()
 
     def _with_cursor(self, content: BlockLine, block: Block, row: int, line: int) -> tuple[Part, ...]:
-        """The line of a block, with the cursor or a mark in the margin."""
+        """Return the line of a block, with the cursor or a mark in the margin."""
         if not content.parts or line < block.first:
             return content.parts
         is_here = row == self._cursor_row
@@ -383,7 +431,8 @@ class Transcript(PlainLines, can_focus=True):
         if block.number in self.marks and line == block.first:
             sign, look = "◆", StyleRole.BOOKMARK
         elif is_here:
-            sign, look = self._signs.gutter, StyleRole.FOCUS
+            is_apart = self.is_node_open() is not None and content.node != self.cursor.node
+            sign, look = self._signs.open_gutter if is_apart else self._signs.gutter, StyleRole.FOCUS
         elif block.number and block.number in self.partners:
             sign, look = self._signs.open_gutter, StyleRole.PARTNER
         else:
@@ -397,32 +446,50 @@ class Transcript(PlainLines, can_focus=True):
         )
 
     def segments(self, y: int) -> list[Segment]:
-        """One screen line: the line of a block, and its piece of the minimap."""
+        """Return one screen line: the line of a block and its piece of the minimap."""
         content, thumb = self._drawn[y] if y < len(self._drawn) else self._content(y)
         width = max(1, self.line_width - 1)
-        segments = self.painter.segments(content, width, self._base)
+        segments = self._segments(content, width, self._left_of(y))
         if y < len(self._frame) and self.text_selection:
             row, line, _ = self._frame[y]
             span = self.text_selection.get_span(row * LINES_A_ROW + line)
             style = Style.from_color() + self.screen.get_component_rich_style("screen--selection")
+            left = self._left_of(y)
+            if span is not None and left:
+                span = max(span[0] - left, 0), span[1] - left if span[1] >= left else min(span[1], 0)
             segments = list(with_selection(Strip(segments, width), span, style))
         if self.line_width < 2:  # no room for the minimap
             return segments
         return segments + self.painter.segments((thumb,), 1, self._base)
 
+    def _left_of(self, y: int) -> int:
+        """The columns of a screen line that are scrolled out: those of bodies only."""
+        if not self._left or y >= len(self._frame):
+            return 0
+        _, line, block = self._frame[y]
+        return self._left if block.lines[line].row is not None else 0
+
+    def _segments(self, content: Line, width: int, left: int) -> list[Segment]:
+        """The segments of a line without the columns that are scrolled out; the margin stays."""
+        if not left or self._maker is None:
+            return self.painter.segments(content, width, self._base)
+        strip, margin = Strip(self.painter.segments(content, width + left, self._base)), len(self._maker.margin.text)
+        return [*strip.crop(0, margin), *strip.crop(margin + left, width + left)]
+
     def render_line(self, y: int) -> Strip:
-        """Add the offsets for a selection: Textual asks for the line under the mouse."""
+        """Draw a line with the offsets for a selection: Textual asks for the line under the mouse."""
         strip = super().render_line(y)
         if y >= len(self._frame):
             return strip
         row, line, _ = self._frame[y]
-        places = strip.crop(0, self.text_width).apply_offsets(0, row * LINES_A_ROW + line)
+        left = self._left_of(y)
+        places = strip.crop(0, self.text_width).apply_offsets(left, row * LINES_A_ROW + line)
         return Strip.join([places, strip.crop(self.text_width)])
 
     # Selection and mouse.
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """The selected text for a copy: bodies without gutters and without line wraps."""
+        """Return the selected text for a copy: bodies without gutters and line wraps."""
         if self._maker is None:
             return None
         return sanitize_copy(selected_text(selection, self.block, self._count(), LINES_A_ROW)), "\n"
@@ -451,7 +518,8 @@ class Transcript(PlainLines, can_focus=True):
         row, line, block = lines[event.y]
         content = block.lines[line]
         assert self._maker is not None
-        self.put_cursor(cursor_at(self._maker.rows, row))
+        cursor = cursor_at(self._maker.rows, row)
+        self.put_cursor(cursor if content.node < 0 else Cursor(cursor.number, node=content.node))
         self.keep_cursor_on_screen()
         is_active = content.folds or content.link or content.node >= 0
         if (block.number or block.is_folded) and is_active:
@@ -459,5 +527,5 @@ class Transcript(PlainLines, can_focus=True):
         self._report_move()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Keep the place valid. The screen makes the blocks for the new width."""
+        """Keep the scroll position valid. The screen makes the blocks for the new width."""
         self.scroller.settle(self.view_height)

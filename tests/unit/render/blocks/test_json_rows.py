@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import time
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,7 @@ from viewer.render.blocks.json_rows import (
     JsonRows,
     NotJsonError,
     arguments_line,
+    first_children,
     is_container,
     only_error,
 )
@@ -98,6 +100,21 @@ def test_many_values_end_with_their_count() -> None:
     assert drawn(rows_of(text))[-1] == f"└ ▸ {MOST_ROWS + 50 - MOST_NODES:,} more"
     everything = rows_of(text, ALL_NODES)
     assert (len(everything), drawn(everything)[-1]) == (MOST_ROWS + 1, "└ ▸ 50 more")
+
+
+def test_values_beyond_the_drawn_ones_are_counted() -> None:
+    rest: list[Any] = [{"a,": [1, {"b": "],{"}]}, "c,d", [[], {}], None, "\\", 5]
+    values: tuple[Any, ...] = (
+        rest * 50,
+        ["x"] * 300,
+        [[]] * 300,
+        {f"k{number}": rest for number in range(300)},
+        [rest, [[[[[[[[[[1, 2]]]]]]]]]]] * 150,
+    )
+    for value in values:
+        for text in (json.dumps(value), json.dumps(value, indent=1)):
+            found, count = first_children(text, 0, len(text), 100)
+            assert (len(found), count) == (100, len(value))
 
 
 def test_a_long_text_shows_its_first_lines() -> None:

@@ -20,15 +20,15 @@ STRICT = Audience(strict=True)
 AUDIENCES = {"safe": END_USER, "strict": STRICT, "debug": EVERYTHING}
 
 TAGS = {
-    "a", "article", "b", "bdi", "body", "code", "details", "div", "em", "footer", "h1", "h2", "head", "header", "html",
-    "li", "main", "mark", "meta", "nav", "ol", "p", "section", "span", "strong", "style", "summary", "table", "tbody",
-    "td", "th", "thead", "time", "title", "tr", "ul",
+    "a", "article", "b", "bdi", "blockquote", "body", "code", "details", "div", "em", "footer", "h1", "h2", "h3", "h4",
+    "h5", "h6", "head", "header", "hr", "html", "li", "main", "mark", "meta", "nav", "ol", "p", "pre", "s", "section",
+    "span", "strong", "style", "summary", "table", "tbody", "td", "th", "thead", "time", "title", "tr", "ul",
 }  # fmt: skip
 ATTRIBUTES = {
     "aria-hidden", "aria-label", "charset", "class", "content", "dir", "http-equiv", "href", "id", "lang", "name",
     "open", "scope",
 }  # fmt: skip
-VOID = {"meta"}
+VOID = {"hr", "meta"}
 
 
 def projected(sample: Sample, audience: Audience) -> Projection:
@@ -71,6 +71,9 @@ class Page(HTMLParser):
         self.ids: list[str] = []
         self.targets: list[str] = []
         self.open: list[str] = []
+        self.open_ids: list[str] = []
+        self.texts_of: dict[str, list[str]] = {}
+        self.style = ""
         self.meta: dict[str, str] = {}
         self.wrong: list[str] = []
         self.title = ""
@@ -94,6 +97,7 @@ class Page(HTMLParser):
             self.meta[said.get("name") or said.get("http-equiv") or "charset"] = said.get("content") or ""
         if tag not in VOID:
             self.open.append(tag)
+            self.open_ids.append(dict(attrs).get("id") or "")
 
     def _attribute(self, name: str, value: str) -> None:
         if name not in ATTRIBUTES:
@@ -108,12 +112,18 @@ class Page(HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         if not self.open or self.open.pop() != tag:
             self.wrong.append(f"</{tag}>")
+        if self.open_ids:
+            self.open_ids.pop()
 
     def handle_data(self, data: str) -> None:
         if "title" in self.open:
             self.title += data
-        elif "style" not in self.open:
+        elif "style" in self.open:
+            self.style += data
+        else:
             self.texts.append(data)
+            for each in filter(None, self.open_ids):
+                self.texts_of.setdefault(each, []).append(data)
 
     def handle_comment(self, data: str) -> None:
         self.wrong.append(f"comment {data}")

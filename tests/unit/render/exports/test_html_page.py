@@ -13,11 +13,13 @@ from tests.support.samples import Sample, samples
 from tests.unit.render.exports.exported import AUDIENCES, Page, export, project_text, projected
 from viewer.document.values import ShownMessage
 from viewer.model.visibility import END_USER, EVERYTHING
-from viewer.render.body import laid_out
-from viewer.render.exports.html_body import FOLD_FROM, SHORT_FOLD_FROM, body_html
-from viewer.render.exports.html_page import POLICY
+from viewer.render.blocks.json_rows import decode_string, is_container
+from viewer.render.exports import EXPORTERS
+from viewer.render.exports.html_body import FOLD_FROM, SHORT_FOLD_FROM, Kind, body_html
+from viewer.render.exports.html_page import policy
+from viewer.render.exports.html_text import Html
 from viewer.render.exports.palette import INKS
-from viewer.render.sanitize import SafeText, normalize_newlines, sanitize
+from viewer.render.sanitize import normalize_newlines, sanitize
 
 TOUR = next(sample for sample in samples() if sample.name == "tour.ocml")
 HOSTILE = (
@@ -43,7 +45,7 @@ def test_a_page_uses_few_tags_and_its_links_have_targets(sample: Sample) -> None
         assert page.wrong == []
         assert len(page.ids) == len(set(page.ids))
         assert set(page.targets) - set(page.ids) == set()
-        assert page.meta["Content-Security-Policy"] == POLICY
+        assert page.meta["Content-Security-Policy"] == policy(Html(page.style))
 
 
 def test_title_meta_and_banner_name_the_view() -> None:
@@ -81,69 +83,115 @@ def test_hostile_text_is_text_in_every_place(bad: str, tmp_path: Path) -> None:
         assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u200b]", made)
 
 
-@each("sample", samples(), ids=lambda sample: sample.name, quick=48, test=3)
-def test_the_text_of_a_page_is_the_text_of_the_messages(sample: Sample) -> None:
-    shown = projected(sample, END_USER)
-    page = without_space(Page(export(shown, "html")).text)
-    for item in shown.items():
-        if isinstance(item, ShownMessage):
-            assert without_space(sanitize(normalize_newlines(item.body))) in page
+@each("sample", samples(), ids=lambda sample: sample.name, quick=48, test=6)
+def test_every_word_of_the_messages_is_in_the_page(sample: Sample) -> None:
+    for audience in (END_USER, EVERYTHING):
+        shown = projected(sample, audience)
+        page = Page(export(shown, "html"))
+        for item in shown.items():
+            if isinstance(item, ShownMessage):
+                drawn = letters("".join(page.texts_of[f"m{item.number}"]))
+                assert lost(item.body, drawn) == "", (item.number, item.body)
 
 
-def without_space(text: str) -> str:
-    return "".join(re.sub(r"\d+ more lines?", "", text).split())
+def test_no_piece_of_a_page_grows_with_the_number_of_messages(tmp_path: Path) -> None:
+    call = (
+        "<|start|>assistant to=functions.run call_id=c<|channel|>commentary<|message|>{}<|call|>\n"
+        "<|start|>tool name=functions.run call_id=c to=assistant<|channel|>commentary<|message|>{}<|end|>\n"
+        "<|start|>assistant<|channel|>final<|message|># Done<|return|>\n<|start|>user<|message|>More<|end|>\n"
+    )
+    largest = []
+    for count in (10, 200):
+        projection = project_text(tmp_path / "chat.ocml", "version: 2.2\n" + call * count, EVERYTHING)
+        _, *pieces = sorted(map(len, EXPORTERS["html"].pieces(projection, "chat.ocml")))
+        largest.append(pieces[-2])  # the last one is the head with its style sheet
+    assert largest[1] < largest[0] + 100
 
 
-def body(text: str, faults: tuple[tuple[tuple[int, int], str], ...] = (), **changes: bool) -> str:
-    options = {"prose": True, "json": False, "short": False, "trim": False} | changes
-    return "".join(body_html(text, faults, **options))
+def letters(text: str) -> str:
+    return re.sub(r"[\W_]+", "", text)
+
+
+def lost(text: str, drawn: str) -> str:
+    """The letters of a text from the first one that is not drawn, in their order."""
+    while "\\" in text and is_container(text):
+        text = decode_string(text)[0]
+    wanted, at = letters(sanitize(normalize_newlines(text))), 0
+    for number, letter in enumerate(wanted):
+        at = drawn.find(letter, at) + 1
+        if not at:
+            return wanted[number:]
+    return ""
+
+
+def body(text: str, *faults: tuple[tuple[int, int], str], kind: Kind = Kind.PROSE, **changes: bool) -> str:
+    options = {"short": False, "trim": False} | changes
+    return "".join(body_html(text, faults, kind, **options))
+
+
+class TestMarkdown:
+    def test_blocks_and_inline_marks_become_elements(self) -> None:
+        made = body("# A\n**b** *c* `d` <e>\n\n- f\n- g\n  1. h\n\n> i\n\n---\n\n|j|k|\n|-|-:|\n|l|m|\n")
+        for part in (
+            '<h3 dir="auto">A</h3>',
+            '<strong class="strong">b</strong> <em class="emphasis">c</em> <code class="code">d</code> &lt;e&gt;',
+            '<ul><li><p dir="auto">f</p></li>',
+            '<ol><li><span class="marker">1.</span><p dir="auto">h</p></li></ol></li></ul>',
+            '<blockquote><p dir="auto">i</p></blockquote><hr>',
+            '<th class="right">k</th>',
+            '<td class="right">m</td>',
+        ):
+            assert part in made, part
+
+    def test_no_link_leads_out_of_the_page(self) -> None:
+        made = body("[a](https://x.example/y) <https://z.example> ![b](c.png)")
+        assert "<a" not in made
+        assert unescape(re.sub("<[^>]+>", "", made)) == "a (https://x.example/y) https://z.example b (c.png)"
+
+    def test_code_with_a_known_language_has_tokens(self) -> None:
+        made = body("```python\nx = <1>  # why\n```", ((15, 16), "error"))
+        assert '<span class="code-note"># why</span>' in made
+        assert '<span class="code-number"><mark class="bad-span">1</mark></span>&gt;' in made
+        assert unescape(re.sub("<[^>]*>", "", made)) == "pythonx = <1>  # why"
+
+    def test_a_problem_without_a_drawn_place_shows_the_source(self) -> None:
+        made = body("# a\n\n```\nb\n```", ((11, 14), "error"))
+        assert '<mark class="bad-span">```</mark>' in made
+        assert unescape(re.sub("<[^>]*>", "", made)) == "# a\n\n```\nb\n```"
 
 
 class TestBody:
-    def test_markdown_is_styled_in_place(self) -> None:
-        made = body("# A\n**b** *c* `d` <e>")
-        assert '<span class="heading"># A</span>' in made
-        assert '<strong class="strong">**b**</strong>' in made
-        assert '<em class="emphasis">*c*</em>' in made
-        assert '<code class="code">`d`</code> &lt;e&gt;' in made
-
-    def test_code_with_a_known_language_has_tokens_inside_its_block(self) -> None:
-        made = body("```python\nx = <1>  # why\n```", (((15, 16), "error"),))
-        assert made.count('<code class="block">') == 1
-        assert '<span class="code-note"># why</span>' in made
-        assert '<span class="code-number"><mark class="bad-span">1</mark></span>&gt;' in made
-        assert unescape(re.sub("<[^>]*>", "", made)) == "```python\nx = <1>  # why\n```"
-
-    def test_a_block_of_code_takes_the_end_of_its_line(self) -> None:
-        assert '<code class="block">```\nx\n```\n</code>after' in body("```\nx\n```\nafter")
-
-    def test_json_is_laid_out_token_by_token(self) -> None:
-        text = '{"big":12345678901234567890.10,"a":"' + "x" * 80 + '","a":null}'
-        made = body(text, prose=False, json=True)
-        assert unescape(re.sub("<[^>]+>", "", made)) == laid_out(SafeText(text))
+    def test_json_is_a_tree_with_real_line_breaks(self) -> None:
+        text = '{"big":12345678901234567890.10,"a":"x\\ny","a":null,"in":"{\\"b\\":[1,{}]}"}'
+        made = body(text, kind=Kind.JSON)
         assert '<span class="json-number">12345678901234567890.10</span>' in made
+        assert '<span class="key">a</span><span class="quiet">text, 2 lines, 4 B</span>' in made
+        assert ">x\ny<" in made
+        assert "JSON in a string, 1 key" in made
+        assert made.count('<span class="key">a</span>') == 2
 
     def test_problems_are_marked_at_their_positions(self) -> None:
-        made = body('{"a": light}', (((6, 11), "error"),), prose=False, json=True)
-        assert '<mark class="bad-span">light</mark>' in made
-        assert '<mark class="noted-span">b</mark>' in body("abc", (((1, 2), "warning"),))
+        assert '<mark class="bad-span">light</mark>' in body('{"a": light}', ((6, 11), "error"), kind=Kind.JSON)
+        assert '<mark class="bad-span">b' in body(r'{"a": "\nb"}', ((9, 10), "error"), kind=Kind.JSON)
+        assert '<mark class="noted-span">b</mark>' in body("abc", ((1, 2), "warning"))
 
-    def test_marks_never_change_the_text(self) -> None:
+    def test_marks_never_change_exact_text(self) -> None:
         text = "**bold** and `code`\nlast"
         for start in range(len(text) + 1):
             for end in range(start, len(text) + 1):
-                made = body(text, (((start, end), "error"), ((3, 12), "info")))
+                made = body(text, ((start, end), "error"), ((3, 12), "info"), kind=Kind.ASIDE)
                 assert unescape(re.sub("<[^>]+>", "", made)) == text
                 assert made.count("<mark") >= 1, (start, end)
 
     def test_marks_find_their_place_after_windows_line_ends(self) -> None:
-        assert '<mark class="bad-span">b</mark>' in body("a\r\nb", (((3, 4), "error"),))
+        for kind in (Kind.PROSE, Kind.DATA):
+            assert '<mark class="bad-span">b</mark>' in body("a\r\nb", ((3, 4), "error"), kind=kind)
 
     @pytest.mark.parametrize(("short", "most"), [(False, FOLD_FROM), (True, SHORT_FOLD_FROM)])
     def test_long_bodies_are_folded(self, short: bool, most: int) -> None:
         lines = [f"line {number}" for number in range(most)]
-        assert "<details" not in body("\n".join(lines), short=short)
-        made = body("\n".join([*lines, "last"]), short=short)
+        assert "<details" not in body("\n".join(lines), short=short, kind=Kind.DATA)
+        made = body("\n".join([*lines, "last"]), short=short, kind=Kind.DATA)
         assert made.count("<details") == 1
         assert [line for line in re.findall(r"line \d+|last", made) if "more" not in line] == [*lines, "last"]
         more = re.search(r"(\d+) more lines", made)
@@ -151,8 +199,8 @@ class TestBody:
         assert int(more[1]) == len(made.split("</summary>")[1].split("\n"))
 
     def test_layout_is_trimmed_and_empty_bodies_are_labeled(self) -> None:
-        assert ">x<" in body("\nx\n", trim=True)
-        assert ">\nx<" in body("\nx\n")
+        assert ">x<" in body("\nx\n", trim=True, kind=Kind.DATA)
+        assert ">\nx<" in body("\nx\n", kind=Kind.DATA)
         assert "(empty)" in body("")
         assert "(empty)" in body("\n")
 
@@ -161,6 +209,12 @@ class TestBody:
         made = body(text)
         assert made.count("&lt;b&gt;") == 100_000
         assert "more characters" in made
+
+    def test_deep_and_wide_json_is_whole(self) -> None:
+        for text in ("[" * 60 + "7" + "]" * 60, "[" + "1," * 9000 + "2]"):
+            made = unescape(re.sub("<[^>]+>", "", body(text, kind=Kind.JSON)))
+            assert lost(text, letters(made)) == ""
+            assert len(made) < 4 * len(text) + 2000
 
 
 def luminance(color: str) -> float:
@@ -198,12 +252,9 @@ def test_badges_and_marks_are_readable(night: bool) -> None:
 
 def test_the_debug_page_has_links_states_and_positions() -> None:
     page = Page(export(projected(TOUR, EVERYTHING), "html"))
-    for words in (
-        "reply ↓9 · ok",
-        "call ↑6 · ok",
-        "reply ↓13 · failed",
-        "E-CALL-SCHEMA/not-in-enum 86:134",
-        "user saw it",
-    ):
+    for words in ("✖ failed", "✖ bad JSON", "reply of get_weather #9", "E-CALL-SCHEMA/not-in-enum 86:134", "seen"):
         assert words in page.text
     assert {"problems", "calls", "m1", "m33", "t1-5", "p7"} <= set(page.ids)
+    card = "".join(page.texts_of["m12"])
+    for words in ("ƒ get_weather", "location=Osaka format=kelvin", "#12→13", "format must be celsius or fahrenheit"):
+        assert words in card

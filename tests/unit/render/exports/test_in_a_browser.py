@@ -84,8 +84,9 @@ def test_a_picture_is_well_formed(tab: Browser, tmp_path: Path) -> None:
 
 def test_links_lead_to_messages_and_problems_are_visible(tab: Browser, tmp_path: Path) -> None:
     seen(tab, export(projected(TOUR, EVERYTHING), "html"), tmp_path)
-    tab.value("document.querySelector('#m6 .link').click()")
+    tab.value("document.querySelector('#m6 .numbers a:last-child').click()")
     assert tab.value("document.querySelector(':target').id") == "m9"
+    assert tab.value("document.querySelector('#m6 details').open")
     assert tab.value("document.querySelector('#m9').getBoundingClientRect().top") >= 0
     assert tab.value("[...document.querySelectorAll('#m15 mark')].map(m => m.textContent)") == ["light"]
     assert tab.value("document.querySelector('#m1 details').open") is False

@@ -1,1 +1,1 @@
-"""Writing of drafts to the recorder."""
+"""Write drafts to the recorder."""

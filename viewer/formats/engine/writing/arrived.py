@@ -1,4 +1,4 @@
-"""A text that arrives in pieces: its bytes are kept, because a mark of a template may extend over several of them."""
+"""`Arrived`: a text that arrives in pieces. Its bytes are kept, because a template mark may span several pieces."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from viewer.formats.json.content_parts import ContentPart, may_be_split, split_c
 from viewer.model.messages import Piece
 
 MOST_ARRIVED = 1024 * 1024
-"""Bytes of a text in pieces that is divided at its marks. The marks of a longer text only hide."""
+"""In bytes. A longer text is not split at its marks; they only hide."""
 _LONGEST_MARK = 64
 _MOST_LOOKS = 64
-"""How often the text so far is divided on trial."""
+"""How often the text so far is tentatively split."""
 
 
 class Arrived:
@@ -26,10 +26,10 @@ class Arrived:
         self._tail = b""
         self._looked = 0
         self.is_marked = False
-        """True if the text so far is divided, or may be."""
+        """True if the text so far is split at marks, or may be."""
 
     def add(self, pieces: list[Piece], read: Callable[[int, int], bytes]) -> None:
-        """Add pieces while their bytes are at hand."""
+        """Add pieces while their bytes are available."""
         self.pieces += pieces
         for piece in pieces:
             if self._size <= MOST_ARRIVED and piece.start < piece.end:
@@ -40,14 +40,14 @@ class Arrived:
                 self._tail = self._tail[-_LONGEST_MARK:] + data.strip(b'"')
 
     def look(self, role: str) -> bool:
-        """True if the text so far has marks: nothing more of it is shown before it is divided."""
+        """True if the text so far has marks. No more of it is then shown before it is split."""
         if not self.is_marked and may_be_split(self._tail):
             self._looked += 1
             self.is_marked = self._looked > _MOST_LOOKS or bool(self.parts(role))
         return self.is_marked
 
     def parts(self, role: str) -> list[ContentPart]:
-        """The parts of the whole text; none of a text without marks, or of one that is too long."""
+        """The parts of the whole text; none if it has no marks or is too long."""
         return split_content(self.pieces, self._read, role) if self._size <= MOST_ARRIVED else []
 
     def _read(self, start: int, end: int) -> bytes:

@@ -1,4 +1,4 @@
-"""Pair the records that repeat one text or one reply: one occurrence is the message, the other a copy."""
+"""Pair records that repeat the same text or reply: one occurrence is the message, the other a copy."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from viewer.formats.tables.model import Alone
 from viewer.model.messages import Channel, Kind
 
 FARTHEST = 16
-"""The largest number of records between two copies. A reply waits longer: its call id links it."""
+"""The maximum distance between two copies, in records. A reply may wait longer, because its call id links it."""
 MOST_WAITING = 256
-"""The largest number of occurrences that wait for a partner."""
+"""The most occurrences that may wait for a partner."""
 
 
 class Waiting(Struct):
@@ -29,14 +29,14 @@ class Waiting(Struct):
     """True if its kind is final."""
     texts: set[str] = field(default_factory=set)
     is_said: bool = False
-    """True if it would be said if it had a partner."""
+    """True if it would count as said with a partner."""
     is_paired: bool = False
     before: Waiting | None = None
-    """The occurrence before it in the same group, in the same role."""
+    """The previous occurrence in the same group and role."""
 
 
 class CopyPairs:
-    """The occurrences of the last records, by group."""
+    """Pairs the occurrences in recent records, by group."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class CopyPairs:
         return not self._waiting
 
     def forget_before(self, at: int) -> None:
-        """Settle the occurrences that are too far from this record for a partner."""
+        """Settle the occurrences that are too far from this record to get a partner."""
         first = at - FARTHEST
         while self._waiting and (len(self._waiting) > MOST_WAITING or self._has_passed(self._waiting[0], first)):
             self._settle_alone(self._waiting.pop(0))
@@ -92,7 +92,7 @@ class CopyPairs:
                 self._settle_alone(waiting)
 
     def settle(self) -> None:
-        """Settle all occurrences: no partner comes."""
+        """Settle all occurrences, because no more partners will come."""
         while self._waiting:
             self._settle_alone(self._waiting.pop(0))
 
@@ -104,7 +104,7 @@ class CopyPairs:
 
     @staticmethod
     def _has_passed(waiting: Waiting, first: int) -> bool:
-        """True if an occurrence can get no partner anymore; `first` is the first record that may have one."""
+        """True if an occurrence can no longer get a partner. `first` is the first record that may have one."""
         is_reply = waiting.draft.kind is Kind.REPLY and not waiting.is_settled
         return waiting.at < first and not is_reply
 
@@ -114,7 +114,7 @@ class CopyPairs:
         return copy.primary and self._alone.get(copy.group, Alone.ITSELF) is not Alone.ITSELF
 
     def _partners(self, draft: Draft) -> list[Waiting]:
-        """The occurrence with the same text; for a primary, else those that repeat its parts."""
+        """The occurrence with the same text or, for a primary record, those that repeat its parts."""
         found = [waiting for waiting in self._waiting if self._fits(draft, waiting)]
         same = [waiting for waiting in found if _is_same(draft, waiting.draft)]
         if same or draft.rule.copy is None or not draft.rule.copy.primary:
@@ -158,7 +158,7 @@ class CopyPairs:
                 self._settle(more.number, more.draft)
 
     def _say_only_copies(self, draft: Draft, partners: list[Waiting]) -> None:
-        """Show the copies of some parts of a primary, and not the other parts, which the program added."""
+        """Show only those parts of a primary record that have copies. The program added the others."""
         for partner in partners:
             self._waiting.remove(partner)
             if partner.is_primary:
@@ -186,23 +186,23 @@ class CopyPairs:
 
 
 def _are_at_copy_positions(one: Waiting, next: Waiting) -> bool:
-    """True if one of two neighbors in a group would be the copy of the other if they had the same text."""
+    """True if, with the same text, one of two neighbors in a group would be the copy of the other."""
     is_alone = one.is_said and next.is_said and not one.is_paired and not next.is_paired
     return is_alone and one.is_primary is not next.is_primary and next.at - one.at <= FARTHEST
 
 
 def _is_plainly_shown(draft: Draft) -> bool:
-    """True if a message is certainly shown. Otherwise the report belongs to it: a hidden message leaves no trace."""
+    """True if a message is certain to be shown. Otherwise, the report must not reveal that it exists."""
     return draft.kind is Kind.SAID and not draft.has_unknown_channel and draft.channel in (None, Channel.FINAL)
 
 
 def _is_same(one: Draft, other: Draft) -> bool:
-    """True if the whole occurrence is the same; replies are linked by their call."""
+    """True if two whole occurrences are the same. Replies are identified by their call."""
     return one.kind is Kind.REPLY or one.text.strip() == other.text.strip()
 
 
 def texts_of(draft: Draft) -> set[str]:
-    """The text, and each of its parts: a copy may repeat only one. A reply is known by its call."""
+    """The text and each of its parts, because a copy may repeat only one of them. A reply is known by its call."""
     if draft.kind is Kind.REPLY:
         return {draft.call_id or ""} - {""}
     return {draft.text.strip(), *(part.strip() for part in draft.texts)} - {""}

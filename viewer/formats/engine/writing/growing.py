@@ -1,4 +1,4 @@
-"""Messages that several records make: the parts of one reply, and records that a later one extends or replaces."""
+"""Build growing messages from several records: parts of one reply, and records that extend or replace others."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from viewer.model.messages import Kind
 from viewer.syntax.json_text import JsonNode
 
 MOST_REPLIES = 4096
-"""Replies whose parts may still be repeated."""
+"""The most replies whose parts may still be repeated."""
 MOST_OPEN = 4096
-"""Messages that a later record may still replace."""
+"""The most messages that a later record may still replace."""
 
 
 class _Reply(Struct):
-    """The parts of one reply that were read."""
+    """The parts of one reply that have been read."""
 
     seen: set[tuple[str, str | int]] = field(default_factory=set)
     said: OpenMessage | None = None
 
 
 class GrowingMessages:
-    """The messages of one transcript that more than one record makes."""
+    """The messages of one transcript that are built from more than one record."""
 
     def __init__(self, messages: DraftMessages, is_repeated: Callable[[Draft], bool]) -> None:
         self._messages = messages
         self._is_repeated = is_repeated
-        """True for a part that another record has."""
+        """True for a part that is also in another record."""
         self._replies: OrderedDict[str, _Reply] = OrderedDict()
         self._saying: dict[str, _Reply] = {}
         """The replies whose text may grow."""
@@ -42,10 +42,10 @@ class GrowingMessages:
         self._same: dict[tuple[str, ...], dict[tuple[str, ...], None]] = {}
         """The messages that grow, by rule and key."""
         self._keyless: dict[tuple[str, ...], None] = {}
-        """Those without a key."""
+        """The growing messages without a key."""
 
     def end_others(self, drafts: list[Draft]) -> None:
-        """End the replies of other keys, and texts without a key that the next drafts interrupt."""
+        """End the replies with other keys, and texts without a key that the next drafts interrupt."""
         keys = {draft.key for draft in drafts if draft.rule.merge}
         ended = [key for key in self._saying if key not in keys]
         for key in ended if len(ended) < 2 else [key for key in self._replies if key in ended]:
@@ -62,7 +62,7 @@ class GrowingMessages:
             self._finish(one, end)
 
     def close(self) -> None:
-        """The end of the input or of the transcript: nothing grows anymore."""
+        """End all messages at the end of the input or of the transcript."""
         for key in [*self._replies]:
             self._end_reply(key)
         for growing in [*self._growing]:
@@ -71,7 +71,7 @@ class GrowingMessages:
     # The parts of one reply.
 
     def add_part(self, draft: Draft) -> None:
-        """Add a part to its reply, unless the reply has it."""
+        """Add a part to its reply, unless the reply already has it."""
         key = draft.key or ""
         reply = self._replies.setdefault(key, _Reply())
         while len(self._replies) > MOST_REPLIES:
@@ -106,7 +106,7 @@ class GrowingMessages:
     # Records that grow.
 
     def grow(self, draft: Draft, node: JsonNode) -> None:
-        """Add a record to the message of its key, or begin one."""
+        """Add a record to the message with its key, or begin a new message."""
         merge = draft.rule.merge
         assert merge is not None
         key = _growing_key(draft)
@@ -147,7 +147,7 @@ class GrowingMessages:
         return self._growing.pop(key)
 
     def _finish(self, key: tuple[str, ...], end: int = 0) -> None:
-        """End a message that is complete; `end` is the end of its last record."""
+        """End a message that is complete. `end` is the end of its last record."""
         known = self._stop(key)
         known.must_end = False
         known.end = max(known.end, end)

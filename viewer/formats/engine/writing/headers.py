@@ -1,4 +1,4 @@
-"""Headers of drafts: the tools of calls, the threads, and the headers that many messages of a transcript share."""
+"""Make headers from drafts: tool names, threads, and headers that many messages of a transcript share."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from viewer.reading.header import full_tool_name
 
 MOST_HEADERS = 256
 SPOKEN = ("user", "assistant")
-"""The roles of messages that may be said."""
+"""The roles whose messages may count as said."""
 
 
 class DraftHeaders:
-    """The headers of one transcript after another."""
+    """Makes the headers, for one transcript after another."""
 
     def __init__(self, *, preambles: bool) -> None:
         self._preambles = preambles
@@ -24,10 +24,10 @@ class DraftHeaders:
         self._unanswered: dict[str, None] = {}
         """The ids of calls without a reply."""
         self._headers: dict[tuple[object, ...], Header] = {}
-        """The headers of messages without a call id, by the facts that make them."""
+        """The headers of messages without a call id, by the facts that determine them."""
 
     def start(self) -> None:
-        """Begin a transcript: ids do not link across transcripts."""
+        """Begin a transcript. Ids do not link across transcripts."""
         self._tools.clear()
         self._threads.clear()
         self._unanswered.clear()
@@ -37,7 +37,7 @@ class DraftHeaders:
         return call_id in self._tools
 
     def take_unanswered(self) -> list[str]:
-        """The ids of the calls without a reply; from now on they do not wait for one."""
+        """Return the ids of the calls without a reply, and stop waiting for replies to them."""
         unanswered = [*self._unanswered]
         self._unanswered.clear()
         return unanswered
@@ -64,20 +64,20 @@ class DraftHeaders:
         return header
 
     def of_hidden(self, draft: Draft) -> Header:
-        """The header of a message that stays hidden until it is known what the draft is."""
+        """The header of a message that stays hidden until the meaning of the draft is known."""
         if draft.kind is Kind.REPLY:
             return self.of(draft)
         return Header(draft.role, channel=Channel.COMMENTARY, channel_given="commentary", kind=Kind.UNKNOWN)
 
     def of_marked(self, part: ContentPart, header: Header) -> tuple[Header, Ending]:
-        """The header and the ending of a part between marks of a template."""
+        """The header and ending of a part between template marks."""
         own, ending = part_header(part, header)
         if own.role == "tool" and own.name is None:
             own = replace(own, name=self._tools.get(own.call_id or ""))
         return own, ending or (Ending.CALL if own.recipient not in (None, "user") else Ending.END)
 
     def _other(self, draft: Draft) -> Header:
-        """The header of a message that is not a call or a reply."""
+        """The header of a message other than a call or reply."""
         kind, role = draft.kind, draft.role
         if kind is Kind.THOUGHT:
             return Header("assistant", channel=Channel.ANALYSIS, channel_given="analysis", intent=draft.intent)

@@ -1,4 +1,4 @@
-"""Write drafts as messages: at once, or open for a record that may still add to them."""
+"""Write drafts as messages, either complete or open for later records that may add to them."""
 
 from __future__ import annotations
 
@@ -40,21 +40,21 @@ class OpenMessage(Struct):
     must_end: bool = False
     """True if the message is incomplete without its last record."""
     draft: Draft | None = None
-    """The newest record of the message, or the first one of a text that arrives in pieces."""
+    """The newest record of the message, or the first record of a text that arrives in pieces."""
     arrived: Arrived | None = None
-    """All of a text that arrives in pieces. `pieces` are those that are shown so far."""
+    """The whole text, if it arrives in pieces. `pieces` are those that are shown so far."""
 
 
 class RowOrder:
-    """The order of a training row: answers alternate with other messages, and one is the last. `report` gets the
-    number and the span of a message out of order."""
+    """Checks the message order of a training row: answers alternate with other messages, and an answer comes last.
+    `report` gets the number and span of a message that is out of order."""
 
     def __init__(self, report: Callable[[int, Span], None]) -> None:
         self._report = report
         self._last: tuple[bool, int, Span] | None = None
 
     def add(self, header: Header, number: int, span: Span) -> None:
-        """Add a message; answers that no user got do not count."""
+        """Add a message. Answers that no user received do not count."""
         if header.thread or header.kind not in _TURNS:
             return
         is_answer = header.kind is Kind.SAID and header.role == "assistant"
@@ -70,16 +70,16 @@ class RowOrder:
 
 
 class DraftMessages:
-    """Writer of single drafts. It knows nothing of how one record relates to the next."""
+    """Writes single drafts, regardless of how one record relates to the next."""
 
     def __init__(self, record: Recorder, headers: DraftHeaders, hooks: TextHooks, *, has_order: bool) -> None:
         self._record = record
         self._headers = headers
         self._hooks = hooks
         self.source: Source | None = None
-        """The bytes of the record that is read; None if they are not at hand."""
+        """The bytes of the current record; None if they are not available."""
         self._prompts: deque[int] = deque(maxlen=MOST_TURNS)
-        """The numbers of the last prompts."""
+        """The numbers of the latest prompts."""
         self.has_prompt = False
         """True if the last record held text that the user typed."""
         self._row_order = RowOrder(self._report_order) if has_order else None
@@ -94,30 +94,30 @@ class DraftMessages:
         self.has_prompt = False
 
     def rewind(self, turns: int) -> None:
-        """Leave the last turns behind."""
+        """Mark the last turns as an abandoned branch."""
         prompts = [*self._prompts][-turns:]
         if prompts:
             self._record.supersede(prompts[0], self._record.last_number)
             self._prompts = deque([*self._prompts][: -len(prompts)], maxlen=MOST_TURNS)
 
     def close(self) -> None:
-        """The end of the input or of the transcript."""
+        """Handle the end of the input or of the transcript."""
         if self._row_order is not None:
             self._row_order.end()
 
     def read(self, start: int, end: int) -> bytes:
-        """Bytes of the record."""
+        """The bytes of the current record between two offsets."""
         assert self.source is not None
         return self.source.data[start - self.source.base : end - self.source.base]
 
     # Whole messages.
 
     def runs(self, draft: Draft) -> Iterable[Draft]:
-        """The draft, or the runs of its text by kind."""
+        """The draft itself, or one draft for each run of its text by kind."""
         return self._hooks.runs(draft, self.read if self.source is not None else None)
 
     def emit(self, draft: Draft) -> int:
-        """Write a draft as one message or more; return the number of the last one."""
+        """Write a draft as one or more messages, and return the number of the last one."""
         for part in self.runs(draft):
             header = self._headers.of(part)
             if not self._emit_marked(part, header):
@@ -128,7 +128,7 @@ class DraftMessages:
         return self._record.last_number
 
     def _emit_marked(self, draft: Draft, header: Header) -> bool:
-        """Write text with marks of a template as the messages that it holds; False for any other text."""
+        """Write text with template marks as the messages that it holds. False for any other text."""
         marked = self._marked(draft, header.role)
         for part in marked:
             own, ending = self._headers.of_marked(part, header)
@@ -147,11 +147,11 @@ class DraftMessages:
     # Texts with marks of a template.
 
     def is_marked(self, draft: Draft) -> bool:
-        """True if a text is divided at marks."""
+        """True if a text is split at marks."""
         return bool(self._split(draft, draft.role))
 
     def _marked(self, draft: Draft, role: str) -> list[ContentPart]:
-        """The parts of a text with marks of a template; found while its bytes are at hand."""
+        """The parts of a text with template marks, found while its bytes are available."""
         if draft.kind is not Kind.SAID or role not in SPOKEN or draft.is_open:
             return []
         if draft.marked is None:
@@ -164,7 +164,7 @@ class DraftMessages:
         return split_content(draft.pieces, self.read, role)
 
     def _unmarked(self, draft: Draft) -> list[Piece]:
-        """The pieces that may be shown now; none of a text with marks, which is divided only when complete."""
+        """The pieces that may be shown now; none of a text with marks, which is split only once it is complete."""
         return [] if self._marked(draft, draft.role) else draft.pieces
 
     # Messages that stay open.
@@ -183,7 +183,7 @@ class DraftMessages:
         return self._record.open(header, draft.span[0], draft.pieces, time_ms=draft.time_ms)
 
     def replace(self, known: OpenMessage, draft: Draft) -> OpenMessage:
-        """Put another record in the place of an open message."""
+        """Replace an open message with another record."""
         if known.draft is not None:
             draft.name = draft.name or known.draft.name
         draft.pieces = draft.pieces or known.pieces
@@ -203,12 +203,12 @@ class DraftMessages:
         self._record.grow(known.number, draft.pieces, first)
 
     def continue_with(self, known: OpenMessage, draft: Draft) -> OpenMessage:
-        """The same message with the text of the next one, as if both were one."""
+        """Continue a message with the text of the next one, as if both were one."""
         self._record.grow(known.number, draft.pieces, len(known.pieces))
         return OpenMessage(known.number, [*known.pieces, *draft.pieces], known.text + draft.text, draft.span[1])
 
     def settle(self, number: int, draft: Draft) -> None:
-        """Close a message as what its draft says."""
+        """Close a message as its draft describes it."""
         header = self._headers.of(draft)
         marked = self._marked(draft, header.role)
         if not marked:
@@ -226,7 +226,7 @@ class DraftMessages:
             self.report(part.reports, number)
 
     def end(self, known: OpenMessage) -> None:
-        """Close a message that does not grow anymore."""
+        """Close a message that no longer grows."""
         ending = Ending.OPEN if known.must_end else Ending.END
         if known.must_end:
             self._record.report(E_STREAM_TRUNCATED, "event-stream", known.end, known.end, known.number)
@@ -260,7 +260,7 @@ class DraftMessages:
         self._record.report(rule, reason, *draft.outcome_span, number)
 
     def report_difference(self, draft: Draft, number: int) -> None:
-        """Report that two records at copy positions differ: both are messages."""
+        """Report that two records at copy positions differ, so that both are messages."""
         pieces = draft.pieces or [Piece(*draft.span, Coding.PLAIN)]
         self._record.report(W_COPY_DIFFERS, None, pieces[0].start, pieces[-1].end, number)
 

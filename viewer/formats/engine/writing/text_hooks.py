@@ -1,4 +1,4 @@
-"""What the hooks of a format say about a text: its kind, and the runs of it that have another one."""
+"""Apply the text hooks of a format: they give a text its kind, or split it into runs of different kinds."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from viewer.rules.structure import W_PLUGIN
 
 
 class TextHooks:
-    """The hooks of a format, for one input. A hook that fails hides the text."""
+    """The hooks of a format for one input. A hook that fails hides the text."""
 
     def __init__(self, format: RecordFormat) -> None:
         self._hooks = format.hooks.renew() if format.hooks.renew else format.hooks
         self._has_reported_end = False
-        """True if it was reported that a plug-in is disabled."""
+        """True if a disabled plug-in has been reported."""
 
     def classify(self, draft: Draft) -> None:
-        """Give a said text its kind."""
+        """Set the kind of a text that was said."""
         if not draft.rule.classify or self._hooks.classify is None or draft.kind is not Kind.SAID:
             return
         kind = self._hooks.classify(draft.text)
@@ -30,7 +30,7 @@ class TextHooks:
             self._report_failure(draft)
 
     def runs(self, draft: Draft, read: Callable[[int, int], bytes] | None) -> Iterable[Draft]:
-        """The draft, or the runs of its text by kind; `read` reads the record."""
+        """The draft itself, or one draft for each run of its text by kind. `read` reads the record."""
         answers = self._hooks.split_answer if draft.role == "assistant" else None
         split = (answers or self._hooks.split) if draft.rule.split else None
         if split is None or draft.kind is not Kind.SAID or read is None:
@@ -56,7 +56,7 @@ class TextHooks:
 
 
 def is_one_text(draft: Draft) -> bool:
-    """True if the text of a draft is the text of its only piece, without a character that may stand for another."""
+    """True if the text of a draft is that of its only piece, without characters that may replace others."""
     if len(draft.pieces) != 1 or draft.pieces[0].coding not in (Coding.PLAIN, Coding.JSON_STRING):
         return False
     return draft.texts == [draft.text] and "\ufffd" not in draft.text

@@ -1,4 +1,4 @@
-"""Write what records gave to the recorder, in relation to the records before: copies, repetitions, merged records."""
+"""Write record readings to the recorder, considering earlier records: copies, repetitions, merged records."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from viewer.rules.structure import W_RECORD_UNKNOWN
 from viewer.syntax.json_text import JsonKind, JsonNode
 
 MOST_SAID = 256
-"""Texts that a later record may repeat."""
+"""How many texts a later record may repeat."""
 _REPEATING = (Mode.REPEAT, Mode.FINAL)
 _COPIED = frozenset({Kind.SAID, Kind.THOUGHT, Kind.REPLY, Kind.INJECTED, Kind.SUBAGENT, Kind.REPLAYED})
-"""The kinds of messages that other records repeat."""
+"""The kinds of messages that other records may repeat."""
 _BEFORE = (Kind.INSTRUCTION, Kind.INJECTED, Kind.REPLAYED)
 """Kinds of messages that may precede the first message."""
 
 
 class DraftWriter:
-    """Owner of what each draft means after the records before it. It decides which writer a draft goes to."""
+    """Decides what each draft means after the earlier records, and which writer it goes to."""
 
     def __init__(self, record: Recorder, format: RecordFormat, *, preambles: bool, row_order: bool = False) -> None:
         self._record = record
@@ -56,11 +56,11 @@ class DraftWriter:
         self._growing = GrowingMessages(messages, self._streams.repeats)
         self._usage = UsageLedger(record, format.usage)
         self._once: set[tuple[Kind, str, str]] = set()
-        """The texts that are messages only once."""
+        """The texts that are written as messages only once."""
         self._prefill: OpenMessage | None = None
         """The last message, if it may be the beginning of the next answer."""
         self._said: OrderedDict[tuple[str, str], None] = OrderedDict()
-        """The last texts of the speakers, if records of the format repeat texts."""
+        """The latest texts of the speakers, if records of the format repeat texts."""
         self._repeats = any(_repeats(rule) for rule in format.records)
         self._unknown: set[str] = set()
         self._is_begun = False
@@ -72,7 +72,7 @@ class DraftWriter:
         return self._messages.has_prompt
 
     def start(self) -> None:
-        """Begin a transcript: ids and copies do not link across transcripts."""
+        """Begin a transcript. Ids and copies do not link across transcripts."""
         self.close()
         self._usage.start()
         self._headers.start()
@@ -82,7 +82,7 @@ class DraftWriter:
         self._said.clear()
 
     def close(self) -> None:
-        """The end of the input or of the transcript: nothing grows anymore."""
+        """Handle the end of the input or of the transcript, after which nothing grows."""
         self._copies.close()
         self._end_prefill()
         self._usage.settle()
@@ -91,7 +91,7 @@ class DraftWriter:
         self._messages.close()
 
     def add(self, reading: RecordReading, node: JsonNode, source: Source | None, begin: Callable[[int], None]) -> None:
-        """Write what one record gave. `begin` starts another transcript in it."""
+        """Write the reading of one record. `begin` starts another transcript in it."""
         self._at += 1
         self._messages.begin_record(source)
         self._copies.forget_before(self._at)
@@ -133,7 +133,7 @@ class DraftWriter:
             self._usage.take(node, placed)
 
     def _take_steps(self, reading: RecordReading, first: int, until: int | None) -> int:
-        """Read what a record does to replies, up to a place in it; returns the number of steps so far."""
+        """Perform the steps of a record on replies, up to a place in it. Returns the number of steps so far."""
         for index in range(first, len(reading.steps)):
             step = reading.steps[index]
             if until is not None and step.span[0] > until:
@@ -143,18 +143,18 @@ class DraftWriter:
         return len(reading.steps)
 
     def grown_by(self, step: StreamStep) -> Piece | None:
-        """The piece of text that a record added to a reply, if the next records may be read together."""
+        """The piece of text that a record added to a reply, if the next records may be read together with it."""
         is_plain = self._copies.is_idle and not self._usage.has_stated
         return self._streams.grown_by(step) if is_plain else None
 
     def grow(self, step: StreamStep, run: DeltaRun, source: Source) -> None:
-        """Write a run of records after one that `grown_by` names; `source` has the last one."""
+        """Write a run of records after one that `grown_by` returned. `source` has the last one."""
         self._at += run.count
         self._messages.source = source
         self._streams.grow(step, run)
 
     def _note_unknown(self, node: JsonNode) -> None:
-        """Report each type of unknown records without text once."""
+        """Report each type of unknown record without text once."""
         given = node.get("type")
         word = given.text if given is not None and given.kind is JsonKind.STRING else ""
         if word in self._unknown:
@@ -221,7 +221,7 @@ class DraftWriter:
             self._said.popitem(last=False)
 
     def _repeat(self, draft: Draft) -> None:
-        """Write a text that nothing said before."""
+        """Write a text unless it has been said before."""
         merge = draft.rule.merge
         assert merge is not None
         is_known = any((draft.role, text) in self._said for text in texts_of(draft))
@@ -231,10 +231,10 @@ class DraftWriter:
             draft.problems.append(Problem(I_STREAM_FINAL_ONLY, None, *draft.span))
         self._messages.emit(draft)
 
-    # The answer that a request begins.
+    # An answer that begins in the request.
 
     def _goes_on(self, draft: Draft) -> bool:
-        """Add the first text of a response to the beginning in its request; False if there is none."""
+        """Append the first text of a response to the answer that began in its request. False if none did."""
         begun, self._prefill = self._prefill, None
         if begun is None:
             return False

@@ -1,4 +1,4 @@
-"""Regular expressions in linear time: Python's syntax, searched with RE2; and the literal that all matches contain."""
+"""Regex in linear time: Python's syntax, searched with RE2, and the literal that every match contains."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from typing import Any
 from viewer.model.messages import Span
 
 MOST_MEMORY = 8 * 1024 * 1024
-"""Bytes for the program of a pattern and its states; a larger program is refused, more states cost time."""
+"""Bytes for the program of a pattern and its states. A larger program is refused; more states cost time."""
 
 TOO_LARGE = "The pattern is too large. Simplify it."
 NO_LOOK_AROUND = "Look-around and backreferences are not supported."
 NOT_SUPPORTED = "The pattern uses an unsupported feature. Simplify it."
 
 _LOOK_AROUND = (b"(?=", b"(?!", b"(?<", b"(?P", b"(?(")
-"""The beginnings of groups that Python knows, but RE2 does not."""
+"""The beginnings of groups that Python supports but RE2 does not."""
 _ESCAPE = r"\\(?:u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{3}|0[0-7]?|[1-9][0-9]?|.)"
 _OUTSIDE = re.compile(rf"{_ESCAPE}|\[\^?\]?|\{{,[0-9]+\}}|.", re.DOTALL)
 _INSIDE = re.compile(rf"{_ESCAPE}|.", re.DOTALL)
-"""The next part of a pattern, outside and inside a set."""
+"""The next element of a pattern, outside and inside a set."""
 _WORD, _SPACE = r"\pL\pN_", r"\s\v\x1c-\x1f\x{85}\p{Z}"
 _CLASSES = {r"\w": _WORD, r"\s": _SPACE, r"\d": r"\p{Nd}", r"\D": r"\P{Nd}"}
 _NEGATED = {r"\W": _WORD, r"\S": _SPACE}
 
 _CONTINUATIONS = bytes(range(0x80, 0xC0))
-"""The bytes of UTF-8 that do not begin a code point."""
+"""The UTF-8 bytes that do not begin a code point."""
 
 
 class RegexError(Exception):
-    """A pattern that cannot be searched; the sentence says why, without the pattern."""
+    """A pattern that cannot be searched. The sentence says why, without quoting the pattern."""
 
     def __init__(self, sentence: str) -> None:
         super().__init__(sentence)
@@ -39,17 +39,17 @@ class RegexError(Exception):
 
 
 class Regex:
-    """A regular expression. `^` and `$` match at every line; empty matches are skipped.
+    """A regular expression. `^` and `$` match at every line, and empty matches are skipped.
 
-    Letters, digits and spaces of Unicode are known, except to `\\b`, and to `\\W` and `\\S` inside a set: RE2 knows
-    only those of ASCII there."""
+    Classes include the letters, digits and spaces of Unicode, except in `\\b`, and in `\\W` and `\\S` inside a set,
+    where RE2 knows only those of ASCII."""
 
     def __init__(self, pattern: str, ignores_case: bool) -> None:
         _check_syntax(pattern)
         self._compiled = _compiled(f"(?m){_translated(pattern)}", ignores_case)
 
     def spans(self, text: str, start: int = 0) -> Iterator[Span]:
-        """The matches that begin at this code point or later, in order."""
+        """The matches that begin at or after this code point, in order."""
         if text.isascii():
             for match in self._compiled.finditer(text.encode(), start):
                 if match.end() > match.start():
@@ -72,7 +72,7 @@ def _length(data: bytes) -> int:
 
 
 def _check_syntax(pattern: str) -> None:
-    """Refuse what Python refuses: its errors have a position."""
+    """Refuse what Python refuses, because its errors have a position."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -131,7 +131,7 @@ def _character(part: str) -> str:
 
 
 def _compiled(pattern: str, ignores_case: bool) -> Any:
-    import re2  # takes longer to load than most sessions search
+    import re2  # takes longer to load than most searches take
 
     options = re2.Options()
     options.log_errors = False  # they would be printed on the screen
@@ -148,7 +148,7 @@ def _compiled(pattern: str, ignores_case: bool) -> Any:
 
 
 def _sentence(reason: bytes) -> str:
-    """What to say instead of an error of RE2, which quotes the pattern."""
+    """The sentence to use instead of RE2's error, which quotes the pattern."""
     kind, _, quoted = reason.partition(b": ")
     if kind == b"invalid perl operator" and quoted.startswith(_LOOK_AROUND):
         return NO_LOOK_AROUND
@@ -174,7 +174,7 @@ _FLAGS = re.compile(r"\(\?(?![:=!<P])")
 
 
 def required_literal(pattern: str) -> str | None:
-    """The longest run of plain letters in every match; None if that is uncertain."""
+    """The longest literal that every match contains; None if that is uncertain."""
     if "|" in pattern or _FLAGS.search(pattern) or not pattern.isascii():
         return None
     runs, depth, at = [""], 0, 0

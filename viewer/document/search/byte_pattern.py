@@ -1,4 +1,4 @@
-"""Byte pattern of a text: its spellings in UTF-8, with or without case."""
+"""Byte pattern of a searched text: its UTF-8 spellings, with or without regard to case."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _WITH_CASE = (
     range(0x16E40, 0x16EE0),
     range(0x1DF00, 0x1EA00),
 )
-"""Ranges of Unicode that contain letters with case."""
+"""The Unicode ranges that contain cased letters."""
 _NOT_TEXT = re.compile("[\ufffd\ud800-\udfff]")
-"""Replacements in a text for bytes that are not text."""
+"""Characters that replace bytes which are not text."""
 
 
 class BytePattern:
-    """Byte pattern with the matches that `re` finds for its text, with or without case."""
+    """Byte pattern that finds the same matches as `re` would for its text, with or without regard to case."""
 
     def __init__(self, text: str, ignores_case: bool) -> None:
         spellings = [_spellings(letter) if ignores_case else [letter.encode()] for letter in text]
@@ -33,7 +33,7 @@ class BytePattern:
         """The bytes that match at each index."""
         self.size = sum(lengths)
         self.is_exact = all(map(_is_product, spellings))
-        """True if each byte match is a match of the text; otherwise it is a candidate."""
+        """True if each byte match is a match of the text. Otherwise, it is only a candidate."""
         others = {one for spelled in spellings for one in spelled if len(one) != len(spelled[0])}
         self.others = re.compile(b"|".join(map(re.escape, sorted(others)))) if others else None
         """Spellings of its letters with a different number of bytes."""
@@ -41,13 +41,13 @@ class BytePattern:
         self.overlaps = any(all(map(frozenset.intersection, self.bytes[at:], self.bytes)) for at in range(1, self.size))
         """True if one match may begin inside another."""
         self.two_spellings = _two_spellings(self.bytes)
-        """Two spellings whose bytes are all that match at each index; None if more do somewhere."""
+        """Two spellings that together cover every byte that matches at each index; None if there are more."""
         self.letters = [_letter(wanted) for wanted in self.bytes]
-        """The lower-case ASCII letter where either case matches; otherwise nothing."""
+        """By index, the lower-case ASCII letter if either case matches; otherwise 0."""
 
 
 def byte_pattern(text: str, ignores_case: bool, *, is_all: bool = True) -> BytePattern | None:
-    """The pattern of a text, which may be a part of the query; None if bytes cannot represent it."""
+    """The pattern of a text, which may be only part of the query; None if bytes cannot represent it."""
     if not text or _NOT_TEXT.search(text):
         return None
     pattern = BytePattern(text, ignores_case)
@@ -66,7 +66,7 @@ def _letter(wanted: frozenset[int]) -> int:
 
 
 def _is_product(spelled: list[bytes]) -> bool:
-    """True if each combination of bytes, one per index, is a spelling."""
+    """True if every combination of bytes, one per index, is a spelling."""
     same = {one for one in spelled if len(one) == len(spelled[0])}
     choices = 1
     for column in zip(*same, strict=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from viewer.sources.folder import Found
-from viewer.tui.dialogs.file_table import FileTable
+from viewer.tui.files.listing import FileListing
 
 BUDGET_SECONDS = 0.005
 
@@ -13,27 +13,27 @@ BUDGET_SECONDS = 0.005
 class FolderWatch:
     """Lists the folder repeatedly in small slices."""
 
-    def __init__(self, table: FileTable, known: Iterable[str] | None) -> None:
+    def __init__(self, listing: FileListing, known: Iterable[str] | None) -> None:
         """`known` are the files that are not new. None uses the first complete listing."""
-        self._table = table
+        self._listing = listing
         self._known = None if known is None else set(known)
 
     def step(self) -> list[Found]:
         """Work for one slice. Returns new files, the newest last."""
-        if self._table.list_some(BUDGET_SECONDS):
+        if self._listing.list_some(BUDGET_SECONDS):
             return []
         known = self._known if self._known is not None else {file.path for file in self.files}
         new = [file for file in self.files if file.path not in known]
         self._known = known | {file.path for file in new}
-        self._table.list_again()
+        self._listing.list_again()
         return sorted(new, key=lambda file: file.modified)
 
     @property
     def is_listed(self) -> bool:
         """True if the folder was listed completely once."""
-        return self._table.is_listed
+        return self._listing.is_listed
 
     @property
     def files(self) -> list[Found]:
         """The readable transcripts, in list order."""
-        return [file for file in self._table.files if not file.reason]
+        return [file for file in self._listing.files if not file.reason]

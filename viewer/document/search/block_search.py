@@ -1,7 +1,7 @@
-"""Literal search over blocks: find a text in many messages at once, in the bytes of the input.
+"""Literal search over blocks: find a text in many messages at once, directly in the bytes of the input.
 
-The vault provides the bytes. Results come only from messages that the audience sees, and no bytes are kept. Rows that
-bytes cannot decide are left to a search of their text."""
+The vault provides the bytes. Results come only from messages that the audience sees, and no bytes are kept. Where bytes
+cannot decide, the text of a row must be searched instead."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from viewer import native
 from viewer.columns.numpy_backend import column_of, values_of
-from viewer.document.byte_pattern import BytePattern
 from viewer.document.rows import RowKind, Rows
+from viewer.document.search.byte_pattern import BytePattern
 from viewer.document.vault import HiddenError
 from viewer.document.visibility_cache import VisibilityCache
 from viewer.index.messages import MessageIndex
@@ -29,13 +29,13 @@ Positions: TypeAlias = NDArray[np.int64]
 Marks: TypeAlias = NDArray[np.bool_]
 
 BLOCK = 256 * 1024
-"""Bytes searched at once: the intermediate arrays fit into a processor cache."""
+"""Bytes searched at once, so that the intermediate arrays fit into a processor cache."""
 LARGEST = 4 * 1024 * 1024
-"""The largest body searched at once; a larger one is searched as text."""
+"""The largest body that is searched as bytes. A larger one is searched as text."""
 WIDEST_GAP = 128 * 1024
-"""Bytes between two messages that are read rather than skipped."""
+"""A gap between two messages up to this size is read rather than skipped."""
 FEWEST, MOST = 1024, 64 * 1024
-"""Rows planned at once; few at first, so that a first match appears soon."""
+"""Rows planned at once: few at first, so that the first match appears soon."""
 WIDEST_PLAN = 256 * 1024
 _MARK = b"<|"
 _CASE = np.uint8(0x20)
@@ -45,27 +45,27 @@ _NONE: Positions = np.zeros(0, np.int64)
 
 
 class SearchedRows(Struct, frozen=True):
-    """Search result for consecutive rows."""
+    """The search result for consecutive rows."""
 
     after: int
     """The row after them."""
     unsure: Sequence[int] = ()
     """Rows whose text must be searched, in order."""
     rows: array[int] = field(default_factory=partial(array, "I"))
-    """A row for each match, in order; none of the unsure rows."""
+    """The row of each match, in order, without the unsure rows."""
     starts: array[int] = field(default_factory=partial(array, "Q"))
     """Where each match begins, in code points of the text of its row."""
 
 
 class SearchScope(Struct, frozen=True):
-    """What is searched, and for whom."""
+    """What to search, and for whom."""
 
     index: MessageIndex
     rows: Rows
     read: Callable[[int, int], bytes]
     sees: VisibilityCache
     cuts: VisibilityCache
-    """True for messages with cut parts."""
+    """Whether parts of a message are cut."""
 
 
 class _Plan(Struct, frozen=True):
@@ -75,19 +75,19 @@ class _Plan(Struct, frozen=True):
     after: int
     unsure: Positions
     rows: Positions
-    """Rows whose bytes can be searched, with columns of the same length."""
+    """Rows whose bytes can be searched. The other columns have the same length."""
     starts: Positions
     ends: Positions
     verbatim: Marks
-    """True if the text is certainly the bytes of the body; otherwise a mark in them may be escaped."""
+    """True if the text is certain to be the bytes of the body. Otherwise, a mark in them may be escaped."""
     cut: Marks
-    """True if parts of the body are cut."""
+    """True for a body with cut parts."""
     borders: Positions
     """Indexes where the next body is far away."""
 
 
 class BlockSearcher:
-    """Searcher for one byte pattern; each call covers as many rows as possible."""
+    """Searches for one byte pattern. Each call covers as many rows as possible."""
 
     def __init__(self, scope: SearchScope, pattern: BytePattern) -> None:
         self._scope = scope
@@ -147,7 +147,7 @@ class BlockSearcher:
         return SearchedRows(after, unsure, column_of("I", rows[place[kept]]), column_of("Q", characters[kept]))
 
     def forget(self) -> None:
-        """Drop the plan: the rows may have changed."""
+        """Drop the plan, because the rows may have changed."""
         self._plan = None
 
 
@@ -161,7 +161,7 @@ def _flags(mask: bytearray) -> Marks:
 
 
 def _plan(scope: SearchScope, first: int, after: int) -> _Plan:
-    """Separate the rows whose bytes can be searched from the others."""
+    """Separate the rows whose bytes can be searched from the rest."""
     index = scope.index
     kinds, values = map(values_of, scope.rows.kinds_and_values(first, after))
     places = np.flatnonzero(kinds == RowKind.MESSAGE.value)
@@ -198,7 +198,7 @@ def _plan(scope: SearchScope, first: int, after: int) -> _Plan:
 
 
 def _block_end(plan: _Plan, first: int) -> int:
-    """The end of the block that begins with body `first`, as an index of the plan."""
+    """The end of the block that begins with body `first`, as an index into the plan."""
     end = int(plan.ends.searchsorted(plan.starts[first] + BLOCK, "right"))
     border = int(plan.borders.searchsorted(first, "right"))
     if border < len(plan.borders):
@@ -207,7 +207,7 @@ def _block_end(plan: _Plan, first: int) -> int:
 
 
 def _holding(found: Positions, starts: Positions, ends: Positions) -> Marks:
-    """Which bodies contain one of these positions."""
+    """True for each body that contains one of these positions."""
     if not len(found):
         return np.zeros(len(starts), bool)
     holding: Marks = found.searchsorted(starts) < found.searchsorted(ends)
@@ -225,7 +225,7 @@ def _marks(data: Bytes) -> Positions:
 
 
 def _apart(found: Positions, place: Positions, size: int) -> Positions:
-    """The matches that remain when none may begin inside another one in the same body."""
+    """The matches that do not begin inside an earlier match in the same body."""
     if not (np.diff(found) < size).any():
         return np.arange(len(found))
     kept: list[int] = []
@@ -259,7 +259,7 @@ class PatternFinder:
         self._order: list[int] = []
 
     def find(self, data: Bytes) -> Positions:
-        """All positions of matches or candidates; they may overlap."""
+        """The positions of all matches or candidates, which may overlap."""
         count = len(data) - self._pattern.size + 1
         if count <= 0:
             return _NONE
@@ -298,7 +298,7 @@ class PatternFinder:
         return found
 
     def _rarest_first(self, data: Bytes) -> list[int]:
-        """The indexes of the pattern, ordered by how rare their bytes are here and how fast they are to search."""
+        """The indexes of the pattern, ordered by how rare their bytes are here and how quickly they are found."""
         counts = np.bincount(data[:_SAMPLE], minlength=256)
 
         def cost(at: int) -> int:

@@ -1,0 +1,95 @@
+"""`replay`, `timing`, and moments on the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.support.program import CHAT, run
+from viewer.cli.interruption import Interruption
+from viewer.cli.replay import Pause
+from viewer.insight.replay.timeline import parse_byte, parse_moment
+
+
+@pytest.fixture
+def chat(tmp_path: Path) -> Path:
+    path = tmp_path / "chat.ocml"
+    path.write_text(CHAT, "utf-8")
+    return path
+
+
+def test_a_replay_ends_with_what_show_prints(chat: Path) -> None:
+    for options in ([], ["--strict-safe"]):
+        assert run("replay", "--idle-limit", "0", *options, chat).out == run("show", *options, chat).out
+
+
+def test_a_moment_shows_what_had_arrived_by_then(chat: Path) -> None:
+    assert run("show", "--at", "B5", chat).out.splitlines()[-2:] == ["▌ Is it", "  ┄ unfinished ┄"]
+    assert "plums" not in run("show", "--at-event", "1", chat).out
+    at = CHAT.index(" about plums")
+    assert "A hidden thought\n" in run("show", "-d", "--at", f"B{at}", chat).out
+    end = run("show", "--at", "B99999", chat)
+    assert (end.code, end.out) == (0, run("show", chat).out)
+    assert end.err == f"ocmlview: {chat} ends before that; this is its end\n"
+    lines = [json.loads(line) for line in run("show", "--json", "--at-event", "2", chat).out.splitlines()]
+    assert lines[-1] == {"kind": "moment", "byte": 31, "event": 2, "ms": None}
+    assert [line["body"] for line in lines if line["kind"] == "message"] == ["Is it warm in Tokyo?", "Yes, it is."]
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["show", "--at", "zz"], "use a number of bytes such as B4096"),
+        (["show", "--at-time", "soon"], "use a time such as 12.3s or +1:05"),
+        (["show", "--at-time", "3s"], "has no times"),
+        (["show", "--at", "B1", "--at-event", "1"], "exclude each other"),
+        (["show", "--at", "B1", "-f"], "excludes -f"),
+        (["show", "--at", "B1", "other.ocml"], "name one file"),
+        (["show", "--times", "x"], "--times needs"),
+        (["show", "--record-times", "x"], "--record-times needs -f"),
+        (["timing", "--times", "none"], "none cannot be read"),
+        (["timing", "--times", "none", "other.ocml"], "name one file"),
+        (["replay", "other.ocml"], "One file at a time"),
+        (["replay", "--speed", "100"], "100.0 is not in the range"),
+    ],
+)
+def test_a_mistake_is_one_sentence(options: list[str], sentence: str, chat: Path) -> None:
+    result = run(*options, chat)
+    assert (result.code, result.out) == (2, "")
+    assert sentence in result.err
+    assert result.err.count("\n") == 1
+
+
+def test_moments_are_parsed() -> None:
+    assert [parse_byte(text) for text in ("B4096", "12", "b0", "-1", "B")] == [4096, 12, 0, None, None]
+    times = {"12.3s": 12_300, "+1:05": 65_000, "90": 90_000, "250ms": 250, "1:00:02.5": 3_602_500, "2m": 120_000}
+    assert {text: parse_moment(text) for text in times} == times
+    assert [parse_moment(text) for text in ("", "1:60", "1:70:00", "s", "-3s")] == [None] * 5
+
+
+def test_pauses_are_slept_in_slices_so_that_an_interrupt_is_noticed_soon() -> None:
+    slept: list[float] = []
+    interruption = Interruption()
+    pause = Pause(interruption, 2.0, 1.0, slept.append)
+    assert pause.wait(400)
+    assert sum(slept) == pytest.approx(0.2)
+    assert max(slept) <= 0.05
+    slept.clear()
+    assert pause.wait(60_000)
+    assert sum(slept) == pytest.approx(0.5)
+    interruption.heard = True
+    assert not pause.wait(400)
+
+
+def test_a_followed_run_can_be_timed(chat: Path, tmp_path: Path) -> None:
+    times = tmp_path / "run.times"
+    with chat.open("rb") as file:
+        data = file.read()
+    result = run("show", "-f", "--record-times", times, "-", stdin=data)
+    assert result.code in (0, 2)
+    times.write_text(f'{{"b":{len(data)},"t":5}}\n')
+    timing = json.loads(run("timing", "--json", "--times", times, chat).out)
+    assert (timing["has_times"], timing["source"], timing["events"]) == (True, "sidecar", 2)
+    assert "No times" in run("timing", chat).out

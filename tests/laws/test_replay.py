@@ -1,0 +1,165 @@
+"""The view at a byte equals the live view after exactly these bytes, and no safe moment depends on hidden text."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from tests.support.program import run
+from tests.support.samples import Sample, samples
+from viewer.document.document import Document, open_document
+from viewer.document.live import LiveDocument
+from viewer.document.projection import Projection
+from viewer.insight.replay.arrivals import Arrivals
+from viewer.insight.replay.player import Player, go_to_event
+from viewer.insight.replay.timeline import Timeline
+from viewer.model.visibility import END_USER, EVERYTHING
+from viewer.sources.follow import FollowSource
+
+SAMPLES = [
+    sample
+    for folder in ("valid", "broken")
+    for sample in samples(folder)
+    if not sample.is_compressed and "utf-16" not in sample.name  # their offsets refer to another text
+]
+DECLARED_LATER = {
+    "broken/W-COPY-DIFFERS.jsonl",
+    "valid/responses-stream/corrected-text.sse",
+    "valid/phi/thought-without-its-mark.txt",
+}
+"""A later part hides or replaces a text that the live view showed for a moment; the safe replay never shows it."""
+
+
+def seen(projection: Projection) -> list[object]:
+    return [*projection.items(), *projection.diagnostics()]
+
+
+def opened(sample: Sample) -> Document:
+    return open_document(str(sample.path), format=sample.asked)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(4))
+def test_the_view_at_a_byte_equals_the_live_view_of_these_bytes(part: int, tmp_path: Path) -> None:
+    compare(SAMPLES[part::4], tmp_path, places=2)
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize("part", range(8))
+def test_the_views_at_fifty_bytes_equal_the_live_views(part: int, tmp_path: Path) -> None:
+    compare(SAMPLES[part::8], tmp_path, places=50)
+
+
+def compare(chosen: list[Sample], folder: Path, places: int) -> None:
+    for sample in chosen:
+        document, data, file = opened(sample), sample.path.read_bytes(), folder / "growing"
+        chance = Random(sample.name)
+        for audience in (EVERYTHING, END_USER):
+            if audience.is_safe and sample.name in DECLARED_LATER:
+                continue
+            player = Player(document, audience)
+            for at in chance.choices(range(len(data) + 1), k=places):
+                player.seek(0)
+                player.seek(at)
+                file.write_bytes(data[:at])
+                live = LiveDocument(FollowSource(str(file)), sample.asked).load()
+                assert seen(player.view()) == seen(live.project(audience)), (sample.name, at, audience.is_safe)
+                live.following.close()
+
+
+@pytest.mark.slow
+def test_every_event_is_on_the_screen_and_one_forward_and_one_back_is_the_same() -> None:
+    for sample in SAMPLES:
+        document = opened(sample)
+        for audience in (EVERYTHING, END_USER):
+            timeline, player = Timeline(Arrivals(document, audience), audience), Player(document, audience)
+            for event in range(min(len(timeline), 12)):
+                go_to_event(player, timeline, event)
+                assert player.shows(timeline.number(event), 0), (sample.name, event)
+            if len(timeline) > 2:
+                go_to_event(player, timeline, 1)
+                before = seen(player.view())
+                go_to_event(player, timeline, 2)
+                go_to_event(player, timeline, 1)
+                assert seen(player.view()) == before, sample.name
+
+
+def test_the_safe_view_never_shows_what_the_rest_of_the_file_hides() -> None:
+    for sample in SAMPLES:
+        if sample.name not in DECLARED_LATER:
+            continue
+        document = opened(sample)
+        player = Player(document, END_USER)
+        for at in range(len(sample.path.read_bytes()) + 1):
+            player.seek(at)
+            assert "SECRET" not in str(seen(player.view())), (sample.name, at)
+
+
+def stream(hidden: str, pauses: tuple[int, ...]) -> tuple[str, str]:
+    """A transcript with hidden text between and in shown messages, and the times at which its parts arrived."""
+    parts = [
+        ("version: 2.2\n<|start|>user<|message|>Is it open?", True),
+        ("<|end|>", True),
+        (f"<|start|>assistant<|channel|>analysis<|message|>{hidden}", False),
+        (f"{hidden} again<|end|>", False),
+        ("<|start|>assistant<|channel|>final<|message|>It is ", True),
+        ("open until", True),
+        (" nine.<|end|>", True),
+        (f"<|start|>assistant<|channel|>final<|message|><think>{hidden}</think>And", False),
+        (" closed on Monday.<|return|>", True),
+    ]
+    text, times, now = "", [], 1_000_000
+    pause = iter(pauses)
+    for part, is_shown in parts:
+        text += part
+        now += 500 if is_shown else next(pause)
+        times.append(json.dumps({"b": len(text.encode()), "t": now}))
+    return text, "\n".join(times) + "\n"
+
+
+MOMENTS = [
+    *(["show", "--at", f"B{byte}"] for byte in (0, 1, 7, 12, 20, 31, 50, 99)),
+    *(["show", "--json", "--at-event", str(event)] for event in range(8)),
+    *(["show", "--json", "--at-time", time] for time in ("0s", "600ms", "1s", "+0:02", "1h")),
+    *(["timing"], ["timing", "--json"], ["replay", "--idle-limit", "0"]),
+]
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_no_moment_depends_on_hidden_text_or_on_when_it_arrived(tmp_path: Path, strict: bool) -> None:
+    results = []
+    for hidden, pauses in (("Plums", (400, 9000, 700)), ("A much longer thought about pears", (60_000, 1, 90_000))):
+        text, times = stream(hidden, pauses)
+        (tmp_path / "run").write_text(text, "utf-8")
+        (tmp_path / "times").write_text(times, "utf-8")
+        options = ["--strict-safe"] if strict else []
+        results.append(
+            [
+                (line, run(*line, *options, "--times", str(tmp_path / "times"), str(tmp_path / "run")))
+                for line in MOMENTS
+            ]
+        )
+    for (line, one), (_, other) in zip(*results, strict=True):
+        assert one == other, line
+        assert one.code == 0, line
+        assert "Plums" not in one.out
+        assert "It is open until" in one.out or line[0] != "replay"
+
+
+def test_the_debug_clock_is_that_of_the_input_and_bytes_are_those_of_the_file(tmp_path: Path) -> None:
+    text, times = stream("Plums", (400, 9000, 700))
+    (tmp_path / "run").write_text(text, "utf-8")
+    (tmp_path / "times").write_text(times, "utf-8")
+    files = ["--times", str(tmp_path / "times"), str(tmp_path / "run")]
+    moment = json.loads(run("show", "-d", "--json", "--at-time", "1s", *files).out.splitlines()[-1])
+    assert moment == {"kind": "moment", "byte": text.index("Plums again"), "event": 2, "ms": 900}
+    timing = json.loads(run("timing", "-d", "--json", *files).out)
+    assert timing["source"] == "sidecar"
+    assert timing["first_visible_ms"] == 10_400
+    assert timing["gaps"] == [{"from_ms": 900, "ms": 9000, "after": 2}]
+    assert timing["rates"]["final"] == {"characters": 34, "ms": 1500}
+    safe = json.loads(run("timing", "--json", *files).out)
+    assert (safe["first_visible_ms"], safe["gaps"], safe["length_ms"]) == (None, [], 1000)

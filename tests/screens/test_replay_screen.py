@@ -1,0 +1,99 @@
+"""The replay screen: it plays on its own clock, and shows nothing that depends on hidden text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+from textual.pilot import Pilot
+
+from tests.support.leaks.planted import everything
+from tests.support.running import ROOMY, SMALL, drawn, press, running, until, view
+from viewer.model.visibility import Reveal
+from viewer.tui.app import ViewOptions
+from viewer.tui.insight.replay import ReplayScreen
+
+STREAM = "".join(
+    f'{{"type":"response.delta","message_id":"{channel}","channel":"{channel}","delta":"{text}","ts":{1e9 + second}}}\n'
+    for second, channel, text in (
+        (0, "analysis", "A plum, "),
+        (40, "analysis", "or two."),
+        (50, "final", "It is "),
+        (52, "final", "open"),
+        (59, "final", " today."),
+    )
+)
+
+
+class Clock:
+    """A clock that tests advance."""
+
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+async def opened(pilot: Pilot[int]) -> ReplayScreen:
+    await press(pilot, "at")
+    screen = pilot.app.screen
+    assert isinstance(screen, ReplayScreen)
+    await rest(pilot, screen)
+    return screen
+
+
+async def rest(pilot: Pilot[int], screen: ReplayScreen) -> str:
+    await until(lambda: not screen.is_working)
+    await press(pilot)
+    return drawn(pilot)
+
+
+async def test_it_plays_on_its_clock_and_skips_hidden_pauses(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    path.write_text(STREAM, "utf-8")
+    async with running(path, size=SMALL) as pilot:
+        screen, clock = await opened(pilot), Clock()
+        screen._clock = clock
+        assert "❚❚ 10× 9.0 s of 9.0 s  [SAFE]" in await rest(pilot, screen)
+        await press(pilot, "0")
+        assert "0.0 s of 9.0 s" in await rest(pilot, screen)
+        assert "It is open" not in drawn(pilot)
+        await press(pilot, "space")
+        clock.now += 0.2  # two seconds of the replay
+        await until(lambda: screen._event == 1)
+        assert "It is open" in await rest(pilot, screen)
+        clock.now += 0.2  # the pause of seven seconds is shortened to two
+        await until(lambda: not screen.is_playing)
+        text = await rest(pilot, screen)
+        assert "It is open today." in text
+        assert "plum" not in text
+        await press(pilot, "less_than_sign", "i")
+        assert "❚❚ 8× 9.0 s of 9.0 s all pauses" in drawn(pilot)
+        for key, event in (("left", 1), ("left", 0), ("right", 1), ("full_stop", 2), ("left_square_bracket", 0)):
+            await press(pilot, key)
+            await rest(pilot, screen)
+            assert screen._event == event, key
+        await press(pilot, "at")
+        assert view(pilot).host.is_current
+    async with running(path, size=ROOMY, options=ViewOptions(revealed=frozenset({Reveal.ALL}))) as pilot:
+        screen = await opened(pilot)
+        await press(pilot, "0")
+        text = await rest(pilot, screen)
+        assert "0.0 s of 59.0 s" in text
+        assert "A plum," in text
+
+
+async def test_other_hidden_words_do_not_change_it(tmp_path: Path) -> None:
+    planted = everything("openchatml-2.2")
+    path = tmp_path / "chat.ocml"
+    seen = []
+    for each in (planted, planted.with_other_words(Random(3))):
+        path.write_bytes(each.data)
+        async with running(path, size=ROOMY) as pilot:
+            screen = await opened(pilot)
+            for key in ("0", "full_stop", "full_stop", "5", "comma", "9"):
+                await press(pilot, key)
+                text = await rest(pilot, screen)
+                assert each.finder.plain(text) == []
+                seen.append(text)
+    assert seen[: len(seen) // 2] == seen[len(seen) // 2 :]

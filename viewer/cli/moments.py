@@ -1,0 +1,134 @@
+"""Moments on the command line: --at, --at-event, --at-time and --times, and the view at one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+from msgspec import Struct
+
+from viewer.cli.exits import complain
+from viewer.document.document import Document
+from viewer.model.visibility import Audience
+
+if TYPE_CHECKING:
+    from viewer.document.filter.tree import Filter
+    from viewer.document.projection import Projection
+    from viewer.insight.replay.arrivals import Arrivals
+    from viewer.insight.replay.player import Moment
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class AskedMoment(Struct, frozen=True):
+    """A moment that the options name; one of the first three is given."""
+
+    byte: int | None = None
+    event: int | None = None
+    ms: int | None = None
+    times: str = ""
+    """The sidecar with recorded times."""
+
+
+def times_option(command: Command) -> Command:
+    """The option --times."""
+    return click.option(
+        "--times",
+        metavar="PATH",
+        default="",
+        help="Recorded times, from --record-times. They replace those of the records.",
+    )(command)
+
+
+def moment_options(command: Command) -> Command:
+    """The options --at, --at-event, --at-time and --times."""
+    command = times_option(command)
+    for option in (
+        click.option(
+            "--at-time",
+            metavar="TIME",
+            callback=_ms,
+            help="What was visible at this time on the clock: 12.3s or +1:05.",
+        ),
+        click.option(
+            "--at-event",
+            metavar="N",
+            type=click.IntRange(min=0),
+            help="What was visible after event N: a part of a message that arrived at once.",
+        ),
+        click.option(
+            "--at",
+            "at_byte",
+            metavar="BYTE",
+            callback=_byte,
+            help="What was visible after this byte, such as B4096: of shown text; with -d, of the file.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def asked_moment(
+    at_byte: int | None, at_event: int | None, at_time: int | None, times: str, files: tuple[str, ...], follow: bool
+) -> AskedMoment | None:
+    """The moment that the options name; None without one."""
+    given = [option for option in (at_byte, at_event, at_time) if option is not None]
+    context = click.get_current_context()
+    if len(given) > 1:
+        raise click.UsageError("--at, --at-event and --at-time exclude each other.", context)
+    if not given:
+        if times:
+            raise click.UsageError("--times needs --at-time, --at or --at-event.", context)
+        return None
+    if follow:
+        raise click.UsageError("A moment needs the whole input; it excludes -f.", context)
+    if len(files) > 1:
+        raise click.UsageError("With a moment, name one file.", context)
+    return AskedMoment(at_byte, at_event, at_time, times)
+
+
+def arrivals_of(document: Document, audience: Audience, times: str) -> Arrivals:
+    """What arrived when, with the times of the sidecar if one is named."""
+    from viewer.insight.replay.arrivals import Arrivals
+    from viewer.sources.replay.recorded_times import read_recorded_times
+
+    return Arrivals(document, audience, read_recorded_times(times, document.size) if times else None)
+
+
+def view_at(
+    document: Document, audience: Audience, asked: AskedMoment, where: Filter | None
+) -> tuple[Projection, Moment]:
+    """What the audience saw at a moment; past the end, what it sees at the end."""
+    from viewer.insight.replay.player import Player, go_to
+    from viewer.insight.replay.timeline import At, Timeline
+
+    player = Player(document, audience)
+    timeline = Timeline(arrivals_of(document, audience, asked.times), audience)
+    moment = go_to(player, timeline, At(asked.byte, asked.event, asked.ms))
+    if moment.is_past_end:
+        complain(f"{document.name} ends before that; this is its end")
+        return document.project(audience, withholds=False, where=where), moment
+    return player.view(where), moment
+
+
+def _byte(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
+    if value is None or context.resilient_parsing:
+        return None
+    from viewer.insight.replay.timeline import parse_byte
+
+    byte = parse_byte(value)
+    if byte is None:
+        raise click.BadParameter("use a number of bytes such as B4096.", context, parameter)
+    return byte
+
+
+def _ms(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
+    if value is None or context.resilient_parsing:
+        return None
+    from viewer.insight.replay.timeline import parse_moment
+
+    ms = parse_moment(value)
+    if ms is None:
+        raise click.BadParameter("use a time such as 12.3s or +1:05.", context, parameter)
+    return ms

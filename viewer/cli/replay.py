@@ -1,0 +1,129 @@
+"""`ocmlview replay`: play a transcript as it was written."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import click
+
+from viewer.cli import options
+from viewer.cli.exits import FINE, INTERRUPTED, PipeClosed, say
+from viewer.cli.inputs import Inputs
+from viewer.cli.interruption import Interruption
+from viewer.cli.moments import arrivals_of, times_option
+from viewer.cli.notices import mention
+from viewer.cli.output import Output, has_reader
+from viewer.cli.show import LiveText
+from viewer.document.document import Document
+from viewer.insight.replay.player import Player, go_to_event
+from viewer.insight.replay.timeline import Timeline
+from viewer.model.visibility import Audience, Reveal
+from viewer.sources.changes import Reason
+
+MS_WITHOUT_TIME = 1000
+"""An event of an input without times takes this long at normal speed."""
+_SLICE = 0.05
+"""Pauses end this soon after Ctrl-C."""
+SLOWEST, FASTEST = 0.5, 64.0
+
+
+@click.command("replay", short_help="Play a transcript as it was written.")
+@options.reading
+@options.audience
+@options.printing
+@times_option
+@click.option(
+    "--speed",
+    type=click.FloatRange(min=SLOWEST, max=FASTEST),
+    default=10.0,
+    metavar="N",
+    help="Playback speed, 0.5 to 64; default 10.",
+)
+@click.option(
+    "--idle-limit",
+    type=click.FloatRange(min=0),
+    default=2.0,
+    metavar="SECONDS",
+    help="Shorten longer pauses to this; default 2.",
+)
+def command(
+    files: tuple[str, ...],
+    format: str | None,
+    preambles: str | None,
+    reveal: frozenset[Reveal],
+    debug: bool,
+    strict_safe: bool,
+    color: str,
+    ascii_only: bool,
+    times: str,
+    speed: float,
+    idle_limit: float,
+) -> int:
+    """Play a transcript as it was written. In the safe view the clock runs only while shown text arrives. Without
+    times, events follow each other in equal steps."""
+    audience = options.audience_of(reveal, debug, strict_safe)
+    names = options.inputs_of(files)
+    if len(names) > 1:
+        raise click.UsageError("One file at a time.", click.get_current_context())
+    output = options.output_of(color, ascii_only)
+    inputs = Inputs(names, format, options.reading_options(preambles), strict=strict_safe)
+    for document in inputs:
+        if not audience.is_safe:
+            say("DEBUG view: includes hidden messages. Messages marked * were visible to the user.")
+        timeline = Timeline(arrivals_of(document, audience, times), audience)
+        with Interruption() as interruption:
+            play(document, audience, timeline, output, Pause(interruption, speed, idle_limit))
+        if interruption.heard:
+            return INTERRUPTED
+        mention(document, audience)
+    return inputs.code or FINE
+
+
+class Pause:
+    """The pauses between two events."""
+
+    def __init__(
+        self, interruption: Interruption, speed: float, idle_limit: float, sleep: Callable[[float], None] = time.sleep
+    ) -> None:
+        self._interruption = interruption
+        self._speed = speed
+        self._idle_limit = idle_limit
+        self._sleep = sleep
+
+    def wait(self, ms: int) -> bool:
+        """Wait as long as these milliseconds last at this speed; False after Ctrl-C."""
+        left = min(ms / 1000, self._idle_limit) / self._speed
+        while left > 0 and not self._interruption.heard:
+            now = min(left, _SLICE)
+            self._interruption.wait(lambda: self._sleep(now))  # noqa: B023 (called at once)
+            left -= now
+            if not has_reader():
+                raise PipeClosed
+        return not self._interruption.heard
+
+
+def play(document: Document, audience: Audience, timeline: Timeline, output: Output, pause: Pause) -> None:
+    """Print each event when it is due."""
+    player = Player(document, audience)
+    printer = LiveText(audience, output)
+    reading = 0
+    clock = 0
+    for event in range(len(timeline)):
+        ms = timeline.clock[event] - clock if timeline.has_times else MS_WITHOUT_TIME
+        clock = timeline.clock[event]
+        if event and not pause.wait(ms):
+            break
+        go_to_event(player, timeline, event)
+        if player.readings != reading:
+            if reading:
+                printer.reset(document.name, Reason.DETECTED)
+            reading = player.readings
+            printer.begin(player.document)
+        printer.grow()
+        printer.rest()
+    else:
+        player.seek(document.size)
+        player.document.close()
+    if reading:
+        printer.end()

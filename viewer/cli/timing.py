@@ -1,0 +1,101 @@
+"""`ocmlview timing`: stalls, rates by channel, and text that was taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import click
+from msgspec import to_builtins
+
+from viewer.cli import options
+from viewer.cli.exits import say
+from viewer.cli.inputs import Inputs, retried
+from viewer.cli.moments import arrivals_of, times_option
+from viewer.cli.notices import mention
+from viewer.cli.output import Cell, Output, table_lines
+from viewer.document.document import Document
+from viewer.insight.replay.timeline import Timeline
+from viewer.insight.replay.timing import Timing, time_transcript
+from viewer.model.visibility import Audience, Reveal
+from viewer.render.json_lines import encode
+from viewer.render.number_format import counted, duration
+from viewer.render.style import Line, Part, StyleRole, trusted
+from viewer.render.title import rule
+
+_RATES = ("channel", "characters", "ms", "per second")
+
+
+@click.command("timing", short_help="Report stalls, rates and text that was taken back.")
+@options.reading
+@options.audience
+@options.printing
+@times_option
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per file.")
+def command(
+    files: tuple[str, ...],
+    format: str | None,
+    preambles: str | None,
+    reveal: frozenset[Reveal],
+    debug: bool,
+    strict_safe: bool,
+    color: str,
+    ascii_only: bool,
+    times: str,
+    as_json: bool,
+) -> int:
+    """Report stalls and the characters per second of each channel, and with -d the time to the first visible answer and
+    text that was taken back. Without -d, only what happened inside shown messages counts."""
+    audience = options.audience_of(reveal, debug, strict_safe)
+    inputs = Inputs(options.inputs_of(files), format, options.reading_options(preambles), strict=strict_safe)
+    if times and inputs.several:
+        raise click.UsageError("With --times, name one file.", click.get_current_context())
+    output = options.output_of(color, ascii_only)
+    if not audience.is_safe and not as_json:
+        say("DEBUG view: these times include hidden messages.")
+    for document in inputs:
+        timing = retried(document, partial(_timing, document, audience, times), output)
+        if as_json:
+            fields = {"kind": "timing", **to_builtins(timing)}
+            output.write([encode(fields, document.name if inputs.several else None)])
+        else:
+            if inputs.several:
+                name = output.style.name(document.name)
+                output.write_styled([rule(name, trusted(""), output.width, output.style, heavy=True)])
+            output.write_styled(_lines(timing, output))
+        mention(document, audience)
+    return inputs.code
+
+
+def _timing(document: Document, audience: Audience, times: str) -> Timing:
+    timeline = Timeline(arrivals_of(document, audience, times), audience)
+    return time_transcript(document, audience, timeline, "sidecar" if times else "records")
+
+
+def _lines(timing: Timing, output: Output) -> Iterator[Line]:
+    style = output.style
+    if not timing.has_times:
+        yield (Part(trusted("No times: record them with `ocmlview show -f --record-times PATH`.")),)
+    else:
+        words = f"{counted(timing.events, 'event')} in {duration(timing.length_ms)}, times from the {timing.source}"
+        yield (Part(style.words(words)),)
+        if timing.first_visible_ms is not None:
+            yield (Part(style.words(f"First visible answer after {duration(timing.first_visible_ms)}.")),)
+    if timing.rates:
+        rows: list[list[Cell]] = [
+            [style.name(name), rate.characters, rate.ms, round(1000 * rate.characters / rate.ms)]
+            for name, rate in timing.rates.items()
+        ]
+        yield ()
+        yield from table_lines(_RATES, rows, output.width, style)
+    if timing.gaps:
+        yield ()
+        for gap in timing.gaps:
+            yield (Part(style.words(f"Stall of {duration(gap.ms)} at {duration(gap.from_ms)}, after #{gap.after}.")),)
+    for lost in timing.retractions:
+        count = counted(lost.characters, "character")
+        words = f"{count} of #{lost.message} taken back at byte {lost.at:,}: a closing think tag made them a thought."
+        yield (Part(style.words(words)),)
+    if timing.backwards:
+        words = f"{counted(timing.backwards, 'time')} before an earlier one, counted as equal to it."
+        yield (Part(style.words(words), StyleRole.QUIET),)

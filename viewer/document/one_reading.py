@@ -1,0 +1,228 @@
+"""Reading: everything known of an input since its first byte; a restart begins another one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain, islice
+from typing import TYPE_CHECKING
+
+from viewer.checks.analysis import Analysis
+from viewer.checks.context import Read
+from viewer.checks.text import find_nul
+from viewer.document.backend import BIG, MANY, PLAIN, Backend, forced_backend, load_backend
+from viewer.document.positions import Positions
+from viewer.formats import FORMATS, Detection, body_of_ids
+from viewer.model.events import Event
+from viewer.model.messages import Span
+from viewer.reading.format import ReadOptions
+from viewer.reading.parser import Parser
+from viewer.rules.errors import E_FORMAT_UNKNOWN, E_STREAM_TRUNCATED
+from viewer.rules.structure import W_ENCODING
+from viewer.sources.file_source import FileSource
+from viewer.sources.files import Source
+from viewer.syntax.utf8 import ill_formed
+
+if TYPE_CHECKING:
+    from viewer.document.scanner import Scanner
+    from viewer.index.one_transcript import OneTranscript
+
+WORTH_SCANNING = 16 * 1024
+"""Smaller pieces are left to the parser."""
+MOST_IN_BINARY = 20
+"""Reading stops after this many findings in a binary input."""
+
+
+class BackendChoice:
+    """The backend of a document: the one that the environment names, or NumPy from the moment that it pays."""
+
+    def __init__(self) -> None:
+        self.forced = forced_backend()
+        self.current: Backend = self.forced or PLAIN
+
+    def load(self) -> None:
+        """Load the fastest backend. It stays, also for later readings."""
+        self.current = load_backend()
+
+
+class Noise:
+    """Counts the findings in a binary input, which is read only until there are enough."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    @property
+    def is_heard(self) -> bool:
+        """True if there are enough findings to stop."""
+        return self._count >= MOST_IN_BINARY
+
+    def listen(self, data: bytes) -> bool:
+        """Check the next bytes of a binary input. True if, with them, there are enough findings to stop."""
+        if self.is_heard or data.count(0) == len(data):  # NUL bytes are part of one long run
+            return False
+        found = chain(ill_formed(data), find_nul(data, 0))
+        self._count += sum(1 for _ in islice(found, MOST_IN_BINARY))
+        return self.is_heard
+
+
+class Reading:
+    """One reading of an input. It owns the parser, what the parser found, and how far it has come."""
+
+    def __init__(
+        self,
+        source: Source,
+        detection: Detection,
+        read: Read,
+        backend: BackendChoice,
+        options: ReadOptions | None,
+        most_per_code: int,
+    ) -> None:
+        self.source = source
+        self.detection = detection
+        self.places = Positions(read)
+        self.analysis = Analysis(read, FORMATS, body_of_ids, defers=True)
+        self.analysis.index.use_columns(backend.current.columns)
+        self.analysis.is_partial = True
+        self.analysis.unknown = detection.unknown
+        self.read_to = 0
+        """The number of bytes read."""
+        self.is_ended = False
+        """True if the input was read to its end. Checks may still be running."""
+        self.scanner: Scanner | None = None
+        self.selection: OneTranscript | None = None
+        """The one transcript of the input that was selected."""
+        self._backend = backend
+        self._options = options
+        self._parser = Parser(FORMATS[detection.format], options)
+        self._noise = Noise()
+        self._has_reported_fault = False
+        self.keep_per_code(most_per_code)
+        if source.only:
+            from viewer.index.one_transcript import OneTranscript
+
+            self.selection = OneTranscript(source.only)
+        if source.converted:
+            self.analysis.findings.add(W_ENCODING, "utf-16", 0, 0, None)
+
+    def keep_per_code(self, most: int) -> None:
+        """Keep at most this many diagnostics per code, 0 for all."""
+        self._most_per_code = self.analysis.findings.most_per_code = most
+
+    def redetect(self, detection: Detection) -> None:
+        """Use what a longer head of the input says of the same format."""
+        self.detection = detection
+        self.analysis.unknown = detection.unknown
+
+    @property
+    def has_frames(self) -> bool:
+        """True if the format consists of frames, which can be scanned in blocks."""
+        return self._parser.has_frames
+
+    @property
+    def is_big(self) -> bool:
+        """True if the input is worth NumPy whatever its format."""
+        return self.source.size >= BIG
+
+    @property
+    def needs_backend(self) -> bool:
+        """True if reading on needs a backend that is not loaded yet."""
+        if self._backend.current is not PLAIN or self._backend.forced is not None or self.is_ended:
+            return False
+        return self.is_big or self.message_count >= MANY
+
+    def load_backend(self) -> None:
+        """Load the fastest backend, and use it from now on."""
+        self._backend.load()
+        self.analysis.index.use_columns(self._backend.current.columns)
+
+    def take(self, data: bytes) -> None:
+        """Read the next bytes of the input."""
+        is_much = len(data) >= WORTH_SCANNING or self.message_count >= MANY
+        if is_much and self._parser.has_frames and self.needs_backend:
+            self.load_backend()  # without frames, a format is read as fast without it, in half the memory
+        self.read_to += len(data)
+        self.places.feed(data, self._backend.current.columns)
+        make_scanner, least = self._backend.current.make_scanner, 0 if self._backend.forced else WORTH_SCANNING
+        if self.selection is not None:
+            make_scanner = None
+        if make_scanner is None or len(data) < least or not self._parser.has_frames:
+            _index_source(self.source, self.read_to, data)
+            self._apply(self._parser.feed(data))
+            return
+        if self.scanner is None:
+            self.scanner = make_scanner(self._parser, self.analysis)
+        self.scanner.feed(data)
+        _index_source(self.source, self.read_to, data, self.scanner.parsed)
+
+    def _apply(self, events: list[Event]) -> None:
+        """Apply the events of the parser, or only those of the selected transcript."""
+        self.analysis.apply(self.selection.events(events) if self.selection else events)
+
+    @property
+    def is_noise(self) -> bool:
+        """True if the input is binary and has shown enough findings to stop."""
+        return self._noise.is_heard
+
+    def hears_noise(self, data: bytes) -> bool:
+        """Check the bytes just read for noise. True if, with them, there are enough findings to stop. Binary input
+        lists few findings, but more again if it turns out to have another format."""
+        heard = self.unknown == "binary" and self._noise.listen(data)
+        is_noise = heard or (self.unknown == "binary" and self._noise.is_heard)
+        self.analysis.findings.most_per_code = MOST_IN_BINARY if is_noise else self._most_per_code
+        return heard
+
+    def end(self) -> None:
+        """Finish reading. Drop the parser and the scanner, because they hold words of hidden content that the index now
+        has."""
+        self._apply(self._parser.close())
+        self.report_fault()
+        self.analysis.close()
+        if self.unknown:
+            self.analysis.findings.add(E_FORMAT_UNKNOWN, self.unknown, 0, 0, None)
+        self._parser, self.scanner = Parser(FORMATS[self.detection.format], self._options), None
+        self.is_ended, self.analysis.is_partial = True, False
+
+    def report_fault(self) -> None:
+        """Report once that the source is damaged, truncated or too large, at the offset where reading stopped."""
+        fault = self.source.fault
+        if fault and not self._has_reported_fault:
+            self._has_reported_fault = True
+            self.analysis.findings.add(E_STREAM_TRUNCATED, fault, self.read_to, self.read_to, None)
+        for at, reason in self._part_faults:
+            self.analysis.findings.add(E_STREAM_TRUNCATED, reason, at, at, None)
+
+    @property
+    def unknown(self) -> str | None:
+        """The kind of a nonempty input in which no transcript was recognized: `json`, `text`, or `binary`."""
+        return None if len(self.analysis.index) else self.analysis.unknown
+
+    @property
+    def damage(self) -> str:
+        """Why reading stopped early, as a reason of E-STREAM-TRUNCATED; empty if it did not."""
+        return self.source.fault or next((reason for _, reason in self._part_faults), "")
+
+    @property
+    def _part_faults(self) -> list[tuple[int, str]]:
+        """The position and reason of each part of a container that could not be read."""
+        faults: list[tuple[int, str]] = getattr(self.source, "part_faults", [])  # only containers have parts
+        return faults
+
+    @property
+    def message_count(self) -> int:
+        """The number of messages, including hidden ones."""
+        return len(self.analysis.index)
+
+    def missing_item(self, path: str) -> str:
+        """Why the input lacks the selected transcript; empty if it has it or has not been read to its end."""
+        selection = self.selection
+        if selection is None or not self.is_ended or selection.is_found:
+            return ""
+        if selection.number and selection.count:
+            return f"{path} has no transcript {selection.number:,}: the last one is {selection.count:,}"
+        count = f"{selection.count:,} transcript{'' if selection.count == 1 else 's'}"
+        return f"{path} has no transcript {selection.item}: it has {count}, named by number or by session id"
+
+
+def _index_source(source: Source, end: int, data: bytes, parsed: Sequence[Span] | None = None) -> None:
+    """Let the source record the bytes read; `parsed` are the parts that the parser read, if not all."""
+    if isinstance(source, FileSource):
+        source.index(end - len(data), data, parsed)

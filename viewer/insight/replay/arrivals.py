@@ -1,0 +1,136 @@
+"""Arrivals: the part of a message that each stretch of the input brought, as columns; for computing, not for a view."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable
+from itertools import pairwise
+
+from viewer.document.document import Document
+from viewer.document.visibility_cache import VisibilityCache
+from viewer.model.messages import Message
+from viewer.model.visibility import Audience, Reveal, is_preamble
+from viewer.sources.replay.recorded_times import RecordedTimes
+
+NO_TIME = -1
+_SEEN, _WHOLE = 1, 2
+
+
+class Arrivals:
+    """The parts of all messages of a complete document in the order in which they arrived."""
+
+    def __init__(
+        self,
+        document: Document,
+        audience: Audience,
+        recorded: RecordedTimes | None = None,
+        work: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`work` is called now and then, and may raise to stop."""
+        self.ends = array("Q")
+        """The offset after the last byte of each part."""
+        self.sizes = array("Q")
+        """The bytes of text in each part, as the input encodes them."""
+        self.numbers = array("I")
+        """The number of the message that each part belongs to."""
+        self.times = array("q")
+        """When each part arrived, in milliseconds since 1970; -1 if that is not known."""
+        self._flags = bytearray()
+        self._document = document
+        self._recorded = recorded
+        self._work = work
+        index = document.index
+        self._cut = frozenset() if audience.reveals(Reveal.ALL) else document.cut_messages()
+        seen = VisibilityCache(index, audience.sees)
+        self._project = document.project(audience, withholds=False)
+        bounds, bodies = index.bounds(1, len(index)), index.bodies(1, len(index))
+        for number in range(1, len(index) + 1):
+            if not number % 4096:
+                work()
+            kind = index.header_key(number)
+            flags = _SEEN * seen.sees_kind(kind)
+            if flags and (number in self._cut or is_preamble(index.example(kind))):
+                self._add_whole(index[number], flags | _WHOLE)
+            elif index.regular_kinds[kind]:
+                row = number - 1
+                self._add_run(number, bodies[0][row], bodies[1][row], bounds[1][row], flags)
+            else:
+                self._add_pieces(index[number], flags)
+        self._sort()
+        if recorded is None:
+            self._read_times()
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    def is_seen(self, row: int) -> bool:
+        """True if the audience sees the message."""
+        return bool(self._flags[row] & _SEEN)
+
+    def is_whole(self, row: int) -> bool:
+        """True if the text shows only when the message is complete: it has hidden parts, or it is a preamble."""
+        return bool(self._flags[row] & _WHOLE)
+
+    def _add(self, end: int, size: int, number: int, time_ms: int | None, flags: int) -> None:
+        self.ends.append(end)
+        self.sizes.append(size)
+        self.numbers.append(number)
+        self.times.append(NO_TIME if time_ms is None else time_ms)
+        self._flags.append(flags)
+
+    def _add_whole(self, message: Message, flags: int) -> None:
+        """Add a message whose hidden parts must not count."""
+        shown = self._project.message(message.number)
+        size = len(shown.body.encode("utf-8", "replace")) if shown else 0
+        self._add(message.span[1], size, message.number, self._time(message.span[1], message.time_ms), flags)
+
+    def _add_run(self, number: int, start: int, end: int, message_end: int, flags: int) -> None:
+        """Add a body that is one run of bytes, in the parts in which it arrived if that was recorded."""
+        time_ms = self._document.index.time_ms(number)
+        if self._recorded:
+            for at in self._recorded.between(start, end):
+                self._add(at, at - start, number, self._recorded.at(at), flags)
+                start = at
+        self._add(message_end, end - start, number, self._time(end, time_ms), flags)
+
+    def _add_pieces(self, message: Message, flags: int) -> None:
+        """Add a body that came in pieces, such as the deltas of a stream."""
+        pieces = [piece for piece in message.pieces if piece.end > piece.start]
+        for piece in pieces:
+            self._add(piece.end, piece.end - piece.start, message.number, self._time(piece.end, message.time_ms), flags)
+        if not pieces:
+            end = message.span[1]
+            self._add(end, 0, message.number, self._time(end, message.time_ms), flags)
+
+    def _time(self, end: int, stated: int | None) -> int | None:
+        return self._recorded.at(end) if self._recorded else stated
+
+    def _sort(self) -> None:
+        """Put the parts in input order: those of messages that arrived at the same time are mixed."""
+        if all(one <= other for one, other in pairwise(self.ends)):
+            return
+        order = sorted(range(len(self)), key=self.ends.__getitem__)
+        for name in ("ends", "sizes", "numbers", "times"):
+            column: array[int] = getattr(self, name)
+            column[:] = array(column.typecode, [column[row] for row in order])
+        self._flags[:] = bytes(self._flags[row] for row in order)
+
+    def _read_times(self) -> None:
+        """Replace the time of a message by those of its pieces, if their records state any."""
+        rows = [row for row, number in enumerate(self.numbers) if self._is_piece(row, number)]
+        if not rows:
+            return
+        before = -1
+        offsets = [max(0, self.ends[row] - 1) for row in rows]
+        for row, time_ms in zip(rows, self._document.record_times(offsets), strict=True):
+            if time_ms is not None:
+                self.times[row] = time_ms
+            elif self.numbers[row] == before:
+                self.times[row] = NO_TIME  # the time of the message is that of its first record
+            before = self.numbers[row]
+            if not row % 4096:
+                self._work()
+
+    def _is_piece(self, row: int, number: int) -> bool:
+        index = self._document.index
+        return not index.regular_kinds[index.header_key(number)] and not self.is_whole(row)

@@ -1,0 +1,187 @@
+"""Replay: the view of a transcript as it was at an earlier moment, from the bytes that had arrived by then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from viewer.document.document import Document
+from viewer.document.live import LiveDocument
+from viewer.document.projection import Projection
+from viewer.errors import ViewerError
+from viewer.formats.detect import HEAD
+from viewer.insight.replay.timeline import At, Timeline
+from viewer.model.messages import Header, Kind
+from viewer.model.visibility import Audience, Reveal
+from viewer.sources.files import CHUNK
+
+if TYPE_CHECKING:
+    from viewer.document.filter.tree import Filter
+
+
+class Player:
+    """Reads the bytes of a complete document again, up to any of them.
+
+    The view is that of a live document that has read these bytes, with one exception. A text that the rest of the input
+    declares as hidden, such as a thought whose opening mark is missing, was on the screen for a moment. An audience
+    that does not see everything does not see it here either: the text is hidden in the file as it is now."""
+
+    def __init__(self, final: Document, audience: Audience) -> None:
+        self.audience = audience
+        self.final = final
+        self._final_view = final.project(audience, withholds=False)
+        self._concealed: dict[int, Header] = {}
+        """The headers of messages that are hidden here although a live view showed them."""
+        self.readings = 0
+        """The number of times that reading began, because of a seek to before or of another format."""
+        self._begin()
+
+    def _begin(self) -> None:
+        self._source = self.final.replayed_source()
+        self.document = LiveDocument(self._source, self.final.named_format, self.final.options, clock=lambda: 0.0)
+        self._concealed = {}
+        self.readings += 1
+
+    @property
+    def at(self) -> int:
+        """The number of bytes that have arrived."""
+        return self._source.size
+
+    def seek(self, at: int, work: Callable[[], None] = lambda: None) -> None:
+        """Let exactly this many bytes arrive."""
+        if at < self.at:
+            self._begin()
+        self._restore()
+        while self.at < at and not self.document.is_complete:
+            self._source.release(min(at, self.at + CHUNK))
+            before = self.at
+            while self.document.size < self._source.length and not self.document.is_complete:
+                if self.document.step().restarted:
+                    self.readings += 1
+            if self.at == before:
+                break  # the file got shorter
+            work()
+        self._conceal()
+
+    def view(self, where: Filter | None = None) -> Projection:
+        """What the audience saw at this moment, or the messages of it that match a filter."""
+        return self.document.project(self.audience, withholds=False, where=where)
+
+    def shows(self, number: int, end: int) -> bool:
+        """True if this message is on the screen with all that arrived before an offset."""
+        index = self.document.index
+        if number > len(index):
+            return False
+        message = index[number]
+        if not self.audience.sees(message) or number in self._concealed:
+            return False
+        return not message.pieces or message.pieces[-1].end >= end
+
+    def _restore(self) -> None:
+        """Give concealed messages back their headers, before more of them arrives."""
+        concealed, self._concealed = self._concealed, {}
+        for number, header in concealed.items():
+            self.document.index.put(replace(self.document.index[number], header=header))
+
+    def _conceal(self) -> None:
+        """Hide what the rest of the input declares as hidden."""
+        if self.audience.reveals(Reveal.ALL):
+            return
+        view = self.view()
+        index = self.document.index
+        is_settled = self.at >= HEAD or self.final.named_format is not None
+        for number in self.document.open_numbers if is_settled else range(1, len(index) + 1):
+            message = index[number]
+            if self.audience.sees(message) and not self._stays(view, number):
+                self._concealed[number] = message.header
+                index.put(replace(message, header=replace(message.header, kind=Kind.UNKNOWN)))
+
+    def _stays(self, view: Projection, number: int) -> bool:
+        """True if the end of the input still shows what is shown of this message now."""
+        if number > self._final_view.message_count:
+            return False
+        now, then = view.message(number), self._final_view.message(number)
+        if now is None or then is None or now.role != then.role:
+            return now is None
+        return then.body.startswith(now.body) or then.body.startswith(now.body.rstrip())
+
+
+class Moment(Struct, frozen=True):
+    """A moment, as the audience may know it."""
+
+    byte: int
+    event: int
+    ms: int | None
+    is_past_end: bool = False
+
+
+def go_to(player: Player, timeline: Timeline, at: At) -> Moment:
+    """Seek to a moment; one past the end is the end."""
+    if at.byte is not None:
+        return _go_to_byte(player, timeline, at.byte)
+    if at.ms is not None:
+        if not timeline.has_times:
+            raise ViewerError(f"{player.final.name} has no times; use --at or --at-event, or give --times")
+        event = max(0, timeline.event_at_ms(at.ms))
+        return go_to_event(player, timeline, event, is_past_end=at.ms > timeline.length_ms)
+    event = (at.event or 0) - 1
+    last = len(timeline) - 1
+    return go_to_event(player, timeline, min(event, last), is_past_end=event > last)
+
+
+def go_to_event(player: Player, timeline: Timeline, event: int, *, is_past_end: bool = False) -> Moment:
+    """Seek to the moment after an event, counted from 0; -1 is the beginning."""
+    if event < 0 or not len(timeline):
+        player.seek(0)
+        return Moment(0, 0, 0 if timeline.has_times else None, is_past_end)
+    if is_past_end:
+        player.seek(player.final.size)
+    else:
+        _reach(player, timeline, event)
+    byte = player.at if timeline.is_raw else timeline.totals[event]
+    return Moment(byte, event + 1, timeline.clock[event] if timeline.has_times else None, is_past_end)
+
+
+def _go_to_byte(player: Player, timeline: Timeline, byte: int) -> Moment:
+    if timeline.is_raw:
+        player.seek(byte)
+        event = timeline.event_at_offset(byte)
+        ms = timeline.clock[max(0, event)] if timeline.has_times and len(timeline) else None
+        return Moment(player.at, event + 1, ms, byte > player.final.size)
+    if byte > timeline.size or not len(timeline):
+        return replace(go_to_event(player, timeline, len(timeline) - 1), is_past_end=byte > timeline.size)
+    if byte == 0:
+        return go_to_event(player, timeline, -1)
+    event = timeline.event_of_byte(byte)
+    number, arrivals, index = timeline.number(event), timeline.arrivals, player.final.index
+    if timeline.totals[event] > byte and index.regular_kinds[index.header_key(number)]:
+        goes_on = event > 0 and timeline.number(event - 1) == number
+        first = arrivals.ends[timeline.rows[event - 1]] if goes_on else index[number].pieces[0].start
+        player.seek(first + byte - (timeline.totals[event - 1] if event else 0))
+        if player.shows(number, 0):
+            return Moment(byte, event, timeline.clock[event] if timeline.has_times else None)
+    return go_to_event(player, timeline, event)
+
+
+def _reach(player: Player, timeline: Timeline, event: int) -> None:
+    """Seek to the first offset at which an event is on the screen."""
+    index, row = player.final.index, timeline.rows[event]
+    end, number = timeline.arrivals.ends[row], timeline.number(event)
+    is_run = index.regular_kinds[index.header_key(number)] or timeline.arrivals.is_whole(row)
+    for offset in _places_after(player.final, end, index.span(number)[1]):
+        player.seek(offset)
+        if player.shows(number, 0 if is_run else end):
+            return
+
+
+def _places_after(document: Document, end: int, message_end: int) -> list[int]:
+    """Offsets at which a part that ends here may show: the record of a message is read when its line is complete, or
+    when the list around it goes on."""
+    found = {end, document.size}
+    for place in (end, max(end, message_end)):
+        line = document.next_line(place)
+        found |= {place, min(place + 1, document.size), line, document.next_line(line)}
+    return sorted(found)

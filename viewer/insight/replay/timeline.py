@@ -1,0 +1,132 @@
+"""Timeline of a replay: the events that an audience saw, their places, and the clock on which they happened."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from bisect import bisect_left, bisect_right
+
+from msgspec import Struct
+
+from viewer.insight.replay.arrivals import NO_TIME, Arrivals
+from viewer.model.visibility import Audience, Reveal
+
+_BYTE = re.compile(r"[Bb]?(\d{1,15})")
+_SECONDS = re.compile(r"\+?(\d{1,9})(?:\.(\d{1,6}))?\s?(ms|s|m|h)?")
+_CLOCK = re.compile(r"\+?(?:(\d{1,4}):)?(\d{1,4}):(\d{2})(?:\.(\d{1,3}))?")
+_UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, None: 1000}
+
+
+class Timeline:
+    """The arrivals of messages that an audience sees: its events.
+
+    Safety. For an audience that does not see everything, bytes and events count only what it sees, and the clock runs
+    only from one part of a message to the next, or to a message that follows without a hidden one between. The times
+    of hidden messages, and the pauses in which they arrived, are not in it. For a strict audience it runs inside
+    messages only, because otherwise a pause of no length would say that something is hidden there."""
+
+    def __init__(self, arrivals: Arrivals, audience: Audience) -> None:
+        self.is_raw = audience.reveals(Reveal.ALL)
+        """True if bytes and times are those of the input."""
+        self.rows = array("I")
+        """The arrival of each event."""
+        self.clock = array("Q")
+        """When each event happened on the clock of this audience, in milliseconds."""
+        self.totals = array("Q")
+        """The bytes of text up to each event."""
+        self.jumps = bytearray()
+        """1 for each event before which the clock did not run although something hidden arrived."""
+        self.has_times = False
+        self.backwards = 0
+        """The number of times that were before an earlier one."""
+        self.arrivals = arrivals
+        self._is_strict = audience.strict
+        self._build()
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def _build(self) -> None:
+        arrivals = self.arrivals
+        now = total = 0
+        newest: int | None = None
+        before = -1
+        for row in range(len(arrivals)):
+            if not arrivals.is_seen(row):
+                continue
+            stated = arrivals.times[row]
+            if stated != NO_TIME:
+                self.has_times = True
+                self.backwards += newest is not None and stated < newest
+            time = newest if stated == NO_TIME else max(stated, newest or 0)
+            runs = before >= 0 and self._runs(before, row)
+            if runs and time is not None and newest is not None:
+                now += time - newest
+            total += arrivals.sizes[row]
+            self.rows.append(row)
+            self.clock.append(now)
+            self.totals.append(total)
+            self.jumps.append(before >= 0 and row > before + 1)
+            newest, before = time, row
+
+    def _runs(self, before: int, row: int) -> bool:
+        """True if the clock of this audience runs between these arrivals."""
+        if self.is_raw:
+            return True
+        arrivals = self.arrivals
+        if row != before + 1 or arrivals.is_whole(row) or arrivals.is_whole(before):
+            return False
+        return not self._is_strict or arrivals.numbers[row] == arrivals.numbers[before]
+
+    @property
+    def length_ms(self) -> int:
+        """The clock at the last event."""
+        return self.clock[-1] if self.clock else 0
+
+    @property
+    def size(self) -> int:
+        """The bytes of text up to the last event."""
+        return self.totals[-1] if self.totals else 0
+
+    def number(self, event: int) -> int:
+        """The message of an event."""
+        return self.arrivals.numbers[self.rows[event]]
+
+    def event_at_ms(self, ms: int) -> int:
+        """The last event at or before a time of the clock; -1 before the first."""
+        return bisect_right(self.clock, ms) - 1
+
+    def event_of_byte(self, byte: int) -> int:
+        """The event that brought this many bytes of text; the number of events if there are fewer."""
+        return bisect_left(self.totals, byte)
+
+    def event_at_offset(self, offset: int) -> int:
+        """The last event that was complete at an offset of the input; -1 before the first."""
+        return bisect_right(range(len(self)), offset, key=lambda event: self.arrivals.ends[self.rows[event]]) - 1
+
+
+class At(Struct, frozen=True):
+    """A moment as the operator names it: one of the three is given."""
+
+    byte: int | None = None
+    event: int | None = None
+    ms: int | None = None
+
+
+def parse_byte(text: str) -> int | None:
+    """The number of bytes in `B4096` or `4096`."""
+    found = _BYTE.fullmatch(text.strip())
+    return int(found[1]) if found else None
+
+
+def parse_moment(text: str) -> int | None:
+    """The milliseconds in `12.3s`, `+1:05`, `90` or `250ms`."""
+    text = text.strip()
+    found = _SECONDS.fullmatch(text)
+    if found:
+        return int(float(f"{found[1]}.{found[2] or 0}") * _UNITS[found[3]] + 0.5)
+    found = _CLOCK.fullmatch(text)
+    if not found or found[3] >= "60" or (found[1] and int(found[2]) >= 60):
+        return None
+    seconds = 3600 * int(found[1] or 0) + 60 * int(found[2]) + int(found[3])
+    return 1000 * seconds + int((found[4] or "0").ljust(3, "0"))

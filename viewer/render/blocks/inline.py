@@ -1,0 +1,160 @@
+"""Inline Markdown: the text of a block without its marks, with the source of each character."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from viewer.cache import lazy_regex
+from viewer.render.highlight import code_spans
+from viewer.render.sanitize import SafeText
+from viewer.render.style import StyleRole
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
+
+DEEPEST_MARKS = 8
+
+_INLINE = lazy_regex(
+    r"\\(?P<escape>[!-/:-@\[-`{-~])"
+    r"|(?P<ticks>`+)(?P<code>[^\n]{1,400}?)(?<!`)(?P=ticks)(?!`)"
+    r"|!?\[(?P<label>[^\[\]\n]{0,400})\]\((?P<url>[^()\s]{1,400})(?:[ ]+\"[^\"\n]{0,200}\")?\)"
+    r"|<(?P<auto>https?://[^\s<>]{1,400})>"
+    r"|\*\*(?=\S)(?P<strong>[^\n]{1,400}?)(?<=\S)\*\*"
+    r"|(?<!\w)__(?=\S)(?P<strong2>[^\n]{1,400}?)(?<=\S)__(?!\w)"
+    r"|~~(?=\S)(?P<strike>[^\n]{1,400}?)(?<=\S)~~"
+    r"|(?<![\w*])\*(?=\S)(?P<em>[^*\n]{1,400}?)(?<=\S)\*(?![\w*])"
+    r"|(?<![\w_])_(?=\S)(?P<em2>[^_\n]{1,400}?)(?<=\S)_(?![\w_])"
+)
+_LOOKS = {
+    "strong": StyleRole.STRONG,
+    "strong2": StyleRole.STRONG,
+    "strike": StyleRole.STRIKE,
+    "em": StyleRole.EMPHASIS,
+    "em2": StyleRole.EMPHASIS,
+    "code": StyleRole.CODE,
+    "auto": StyleRole.LINK,
+}
+"""The style of the text of each inline mark; the marks themselves are not drawn."""
+
+
+class InlineText(Struct):
+    """A line without its marks, before it is wrapped."""
+
+    characters: str = ""
+    origins: list[int] = []
+    looks: list[StyleRole | None] = []
+
+    def add(self, text: str, origins: Sequence[int], look: StyleRole | None) -> None:
+        """Append characters."""
+        self.characters += text
+        self.origins.extend(origins)
+        self.looks.extend([look] * len(text))
+
+
+def read_inline(text: str, start: int, end: int, look: StyleRole | None, line: InlineText, depth: int = 0) -> None:
+    """Add the text between two offsets to a line, without its inline marks."""
+    at = start
+    for match in _INLINE.finditer(text, start, end) if depth < DEEPEST_MARKS else ():
+        line.add(text[at : match.start()], range(at, match.start()), look)
+        at = match.end()
+        kind = match.lastgroup or ""
+        if match["label"] is not None:
+            read_inline(text, *match.span("label"), StyleRole.LINK, line, depth + 1)
+            first, last = match.start("url"), match.end() - 1  # with its title
+            if text[first:last] != match["label"]:
+                line.add(" (", [first - 2, first - 1], StyleRole.QUIET)
+                line.add(text[first:last], range(first, last), StyleRole.QUIET)
+                line.add(")", [last], StyleRole.QUIET)
+        elif kind in ("strong", "strong2", "strike", "em", "em2"):
+            read_inline(text, *match.span(kind), _LOOKS[kind], line, depth + 1)
+        elif match["escape"] is not None:
+            line.add(match["escape"], [match.start("escape")], look)
+        else:
+            kind = "code" if match["code"] is not None else "auto"
+            first, last = match.span(kind)
+            line.add(text[first:last], range(first, last), _LOOKS[kind])
+    line.add(text[at:end], range(at, end), look)
+
+
+class SourceLines:
+    """The lines of a text, and the positions of the content of its blocks in them."""
+
+    def __init__(self, text: SafeText) -> None:
+        self.text = text
+        self.starts = [0, *(at + 1 for at, character in enumerate(text) if character == "\n"), len(text) + 1]
+        """The start of each line, and one more."""
+
+    def of_paragraph(self, inner: Token) -> list[tuple[int, int]] | None:
+        """Return the positions of the lines of a paragraph; None if one is not found."""
+        if inner.map is None:
+            return None
+        found: list[tuple[int, int]] = []
+        lines = range(inner.map[0], inner.map[1])
+        for number, content in zip(lines, inner.content.split("\n"), strict=False):
+            start, end = self.starts[number], self.starts[number + 1] - 1
+            place = self.text.rfind(content.rstrip(), start, end)
+            if place < 0:
+                return None
+            found.append((place, place + len(content.rstrip())))
+        return found
+
+    def of_code(self, token: Token) -> list[InlineText]:
+        """Return the lines of a block of code, with the styles of its tokens."""
+        assert token.map is not None
+        first, is_fence = token.map[0], token.type == "fence"
+        language = (token.info.split(maxsplit=1) or [""])[0]
+        colors: dict[int, StyleRole] = {}
+        if language:
+            for span in code_spans(token.content, language):
+                colors |= dict.fromkeys(range(span.start, span.end), span.look)
+        found = []
+        at = 0
+        for number, content in enumerate(token.content.removesuffix("\n").split("\n")):
+            source = first + number + is_fence
+            start = self.starts[min(source, len(self.starts) - 1)]
+            stop = self.starts[min(source + 1, len(self.starts) - 1)] - 1
+            kept = content.lstrip(" ")  # the parser may replace a tab by spaces
+            begin = (self.text.rfind(kept, start, stop) if kept else stop) - (len(content) - len(kept))
+            places = [min(max(place, start), stop) for place in range(begin, begin + len(content))]
+            looks: list[StyleRole | None] = [colors.get(at + step, StyleRole.CODE) for step in range(len(content))]
+            found.append(InlineText(content, places, looks))
+            at += len(content) + 1
+        return found
+
+    def of_info(self, token: Token) -> InlineText:
+        """Return the words after the opening fence of a block of code."""
+        assert token.map is not None
+        place = self.text.index(token.markup + token.info, self.starts[token.map[0]]) + len(token.markup)
+        line = InlineText("", [], [])
+        line.add(token.info, range(place, place + len(token.info)), StyleRole.QUIET)
+        return line
+
+    def of_table(self, tokens: Sequence[Token]) -> list[list[InlineText]] | None:
+        """Return the rows of cells; None if one is not found in the source."""
+        rows: list[list[InlineText]] = []
+        at = end = 0
+        for number, token in enumerate(tokens):
+            if token.type == "tr_open" and token.map is not None:
+                rows.append([])
+                at, end = self.starts[token.map[0]], self.starts[token.map[0] + 1] - 1
+            elif token.type in ("th_open", "td_open"):
+                content = tokens[number + 1].content
+                found = self.text.find(content, at, end) if content else at
+                if found < 0:
+                    return None
+                line = InlineText("", [], [])
+                look = StyleRole.STRONG if token.type == "th_open" else None
+                read_inline(self.text, found, found + len(content), look, line)
+                rows[-1].append(line)
+                at = found + len(content)
+            elif token.type == "tr_close" and rows[-1]:
+                rest = self.text[at:end].rstrip("| \t")
+                if rest.strip("| \t"):  # more cells than columns
+                    read_inline(self.text, at, at + len(rest), None, rows[-1][-1])
+        most = max(map(len, rows), default=0)
+        for row in rows:
+            row += [InlineText("", [], []) for _ in range(most - len(row))]
+        return rows if most else None

@@ -1,0 +1,90 @@
+"""Replayed source: an input that was read before arrives again, up to any byte, as if it were being written."""
+
+from __future__ import annotations
+
+from viewer.sources.changes import FOLLOWING, Change, Grew, SourceState
+from viewer.sources.files import Source
+from viewer.sources.follow import TURN
+
+
+class ReplayedRevision:
+    """The bytes of an input that have arrived so far; no other can be read."""
+
+    def __init__(self, source: Source) -> None:
+        self.name = source.name
+        self.only = source.only
+        self.size = 0
+        """The number of bytes that have arrived."""
+        self._source = source
+
+    @property
+    def converted(self) -> bool:
+        """True if the text was UTF-16."""
+        return self._source.converted
+
+    @property
+    def note(self) -> str:
+        """How the input is read."""
+        return self._source.note
+
+    @property
+    def fault(self) -> str:
+        """Empty: a fault of the input is at its end."""
+        return ""
+
+    def read(self, start: int, end: int) -> bytes:
+        """The bytes between two offsets, of those that have arrived."""
+        return self._source.read(start, min(end, self.size))
+
+    def read_again(self, start: int, end: int) -> bytes:
+        """The same, ignoring the stamp of the file."""
+        return self._source.read_again(start, min(end, self.size))
+
+    def add(self, data: bytes, *, ends: bool = False) -> bytes:
+        """Count the next bytes and return them."""
+        self.size += len(data)
+        return data
+
+
+class ReplayedSource:
+    """A source whose bytes arrive on request."""
+
+    is_stream = False
+    state: SourceState = FOLLOWING
+
+    def __init__(self, source: Source) -> None:
+        self.name = source.name
+        self.generation = ReplayedRevision(source)
+        self._source = source
+        self._released = 0
+
+    @property
+    def size(self) -> int:
+        """The number of bytes that have arrived."""
+        return self.generation.size
+
+    @property
+    def length(self) -> int:
+        """The number of bytes that may arrive now."""
+        return self._released
+
+    def release(self, end: int) -> None:
+        """Let the bytes before this offset arrive."""
+        self._released = max(self._released, min(end, self._source.size))
+
+    def poll(self) -> list[Change]:
+        """Return the next bytes that may arrive."""
+        start = self.size
+        data = self._source.read(start, min(self._released, start + TURN)) if start < self._released else b""
+        return [Grew(self.generation.add(data))] if data else []
+
+    def wait(self, timeout: float) -> bool:
+        """Nothing arrives unless it is released."""
+        return False
+
+    async def wait_async(self, timeout: float) -> bool:
+        """The same in an event loop."""
+        return False
+
+    def close(self) -> None:
+        """Nothing is open: the input belongs to the caller."""

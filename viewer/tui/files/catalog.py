@@ -1,0 +1,265 @@
+"""Catalog: the entries of a list with their facts, in an order, filtered, and searched. It knows no widgets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from viewer.sources.files import STANDARD_INPUT
+from viewer.tui.files.facts import MOST_COUNTED, MOST_SEARCHED, FileFacts, Hit, Reading
+from viewer.tui.files.listing import Entry, Listing
+from viewer.tui.search.engine import Query
+
+Key = Callable[[Entry, FileFacts | None], Any]
+
+
+class Sort(Struct, frozen=True):
+    """An order of the list."""
+
+    words: str
+    key: Key | None = None
+    """None for the order of the listing."""
+    needs_facts: bool = False
+    """True if the order is right only when every file has been read."""
+    in_safe: bool = True
+    in_debug: bool = True
+
+
+def _down(value: int | None) -> int:
+    return -(-1 if value is None else value)
+
+
+SORTS = (
+    Sort("newest first", lambda entry, _: -entry.modified),
+    Sort("largest first", lambda entry, _: -entry.size),
+    Sort("most turns first", lambda _, facts: _down(facts.turns if facts else None), True),
+    Sort("most hidden first", lambda _, facts: _down(facts.hidden if facts else None), True, True, False),
+    Sort("most calls first", lambda _, facts: _down(facts.calls if facts else None), True, False, True),
+    Sort(
+        "most problems first",
+        lambda _, facts: (-facts.errors, -facts.warnings) if facts else (1, 1),
+        True,
+    ),
+    Sort("by title", lambda entry, facts: ((facts.title if facts else "") or entry.name).casefold(), True),
+)
+"""The orders besides that of the listing."""
+
+
+class Search(Struct, frozen=True):
+    """A search in all files."""
+
+    typed: str
+    query: Query
+
+
+class Catalog:
+    """Owns the facts, the order, the filter, the search, and the place of the cursor."""
+
+    def __init__(self, listing: Listing, where: str, reading: Reading, words: str, *, newest_first: bool) -> None:
+        """`words` name the order of the listing."""
+        self.listing = listing
+        self.where = where
+        self.reading = reading
+        is_safe = reading.audience.is_safe
+        others = [sort for sort in SORTS if (sort.in_safe if is_safe else sort.in_debug)]
+        if reading.audience.strict:
+            others = [sort for sort in others if sort.words != "most hidden first"]
+        self._sorts = [Sort(words), *others]
+        self._sort = 1 if newest_first else 0
+        self.filter = ""
+        self.search: Search | None = None
+        self.marked: tuple[str, ...] = ()
+        """The paths of files to compare."""
+        self.cursor: str = ""
+        """The path of the file under the cursor."""
+        self.rows: list[Entry | str] = []
+        """Entries, and the words of the rules before each group."""
+        self._facts: dict[Entry, FileFacts] = {}
+        self._earlier: dict[str, FileFacts] = {}
+        """Earlier facts by path, while a changed file is read again."""
+        self._hits: dict[Entry, Hit] = {}
+        self._backlog: list[Entry] = []
+        """Files that were not read yet when the list was arranged, the last one first; some may be known by now."""
+        self._to_search: list[Entry] = []
+
+    # What the list shows.
+
+    @property
+    def sort(self) -> Sort:
+        """The present order."""
+        return self._sorts[self._sort]
+
+    @property
+    def entries(self) -> list[Entry]:
+        """The entries that are shown, in order."""
+        return [row for row in self.rows if isinstance(row, Entry)]
+
+    def facts(self, entry: Entry) -> FileFacts | None:
+        """The facts of a file; None while nothing of it is known."""
+        return self._facts.get(entry) or self._earlier.get(entry.path)
+
+    def hit(self, entry: Entry) -> Hit | None:
+        """What the search found in a file; None if there is no search, or the file was not searched yet."""
+        return self._hits.get(entry) if self.search else None
+
+    @property
+    def searched(self) -> tuple[int, int, int]:
+        """The number of matches, of the files with matches, and of the files still to search."""
+        hits = [self._hits[entry] for entry in self.listing.entries if entry in self._hits]
+        return sum(hit.count for hit in hits), sum(bool(hit.count) for hit in hits), len(self._to_search)
+
+    @property
+    def too_large(self) -> int:
+        """The number of files that are too large for a search in all files."""
+        return sum(entry.size > MOST_SEARCHED for entry in self.listing.entries)
+
+    @property
+    def fault(self) -> str:
+        """Why the search failed."""
+        return next((hit.fault for hit in self._hits.values() if hit.fault), "") if self.search else ""
+
+    @property
+    def newest(self) -> Entry | None:
+        """The file with the latest modification."""
+        readable = (entry for entry in self.listing.entries if not entry.reason and entry.is_transcript)
+        return max(readable, key=lambda entry: entry.modified, default=None)
+
+    @property
+    def row(self) -> int:
+        """The row of the cursor: that of the same file, or the first one."""
+        places = {row.path: place for place, row in enumerate(self.rows) if isinstance(row, Entry)}
+        return places.get(self.cursor, min(places.values(), default=-1))
+
+    def paths(self) -> tuple[str, ...]:
+        """All files that can be opened, in the order of the list."""
+        return tuple(entry.path for entry in self.entries if not entry.reason)
+
+    # Changes.
+
+    def next_sort(self) -> None:
+        """Sort by the next column."""
+        self._sort = (self._sort + 1) % len(self._sorts)
+        self.arrange()
+
+    def filter_by(self, words: str) -> None:
+        """Show only files whose title, name, agent, or folder contain all these words."""
+        self.filter = words.strip()
+        self.arrange()
+
+    def search_for(self, typed: str) -> None:
+        """Show only files with matches in the text that the audience is shown; an empty text ends the search."""
+        query = Query.parse(typed)
+        self.search = Search(typed, query) if query.text else None
+        self._hits.clear()
+        self.arrange()
+
+    def toggle_mark(self, path: str) -> None:
+        """Mark a file to compare, or remove its mark."""
+        others = tuple(each for each in self.marked if each != path)
+        self.marked = others if path in self.marked else (*others, path)
+
+    def clear_marks(self) -> None:
+        """Remove all marks."""
+        self.marked = ()
+
+    def put_cursor(self, path: str) -> None:
+        """Put the cursor on a file."""
+        self.cursor = path
+
+    def learn(self, entry: Entry, facts: FileFacts) -> None:
+        """Keep the facts of a file."""
+        self._facts[entry] = self._earlier[entry.path] = facts
+
+    def found(self, search: Search, entry: Entry, hit: Hit) -> None:
+        """Keep what a search found in a file, unless there is another search now."""
+        if search is self.search:
+            self._hits[entry] = hit
+
+    def arrange(self) -> None:
+        """Filter and order the rows again."""
+        listed = set(self.listing.entries)
+        if len(self._facts) > 2 * len(listed) + 100:  # each state of a growing file has its own entry
+            self._facts = {entry: facts for entry, facts in self._facts.items() if entry in listed}
+        self._backlog = [entry for entry in reversed(self.listing.entries) if self._is_to_read(entry)]
+        self._to_search = [entry for entry in reversed(self.listing.entries) if self._is_to_search(entry)]
+        entries = [entry for entry in self.listing.entries if self._is_shown(entry)]
+        key = self.sort.key
+        if key is not None:
+            entries.sort(key=lambda entry: key(entry, self.facts(entry)))
+        self.rows = [*self._grouped(entries)] if key is None and self.listing.has_groups else [*entries]
+
+    def _is_shown(self, entry: Entry) -> bool:
+        if self.search:
+            hit = self._hits.get(entry)
+            if hit is None or not hit.count:
+                return False
+        words = self.filter.casefold().split()
+        if not words:
+            return True
+        facts = self.facts(entry)
+        text = f"{facts.title if facts else ''} {entry.name} {entry.agent} {entry.path}".casefold()
+        return all(word in text for word in words)
+
+    def _grouped(self, entries: Iterable[Entry]) -> Iterator[Entry | str]:
+        """A rule before each group, if there are several or it is that of the current directory."""
+        group = None
+        rows = list(entries)
+        has_rules = any(entry.group != rows[-1].group for entry in rows) or (rows and rows[0].group != "other")
+        for entry in rows:
+            if has_rules and entry.group != group:
+                group = entry.group
+                yield group
+            yield entry
+
+    # What is still to read.
+
+    def wanted(self, visible: Sequence[Entry]) -> tuple[Entry, bool] | None:
+        """The next file to read, and whether all of it: titles of visible files first, then their facts; then others
+        if the order, the filter, or a small list needs them."""
+        known = self._facts
+        for entry in visible:
+            if entry not in known and _can_be_read(entry):
+                return entry, entry.size <= _SMALL
+        for entry in visible:
+            if _can_be_read(entry) and not known[entry].is_counted:
+                return entry, True
+        counts = self.sort.needs_facts or self.listing.repeats
+        while counts or self.filter:
+            if not self._backlog:
+                break
+            entry = self._backlog[-1]
+            facts = known.get(entry)
+            if facts is None or (counts and not facts.is_counted):
+                return entry, counts or entry.size <= _SMALL
+            self._backlog.pop()
+        return None
+
+    def untitled(self, visible: Sequence[Entry]) -> list[Entry]:
+        """The visible files of which nothing is known."""
+        return [entry for entry in visible if entry not in self._facts and _can_be_read(entry)]
+
+    def _is_to_read(self, entry: Entry) -> bool:
+        facts = self._facts.get(entry)
+        return _can_be_read(entry) and (facts is None or not facts.is_counted)
+
+    def next_unsearched(self) -> Entry | None:
+        """The next file to search."""
+        while self.search and not self.fault and self._to_search:
+            if self._is_to_search(self._to_search[-1]):
+                return self._to_search[-1]
+            self._to_search.pop()
+        return None
+
+    def _is_to_search(self, entry: Entry) -> bool:
+        return bool(self.search) and entry not in self._hits and _can_be_read(entry) and entry.size <= MOST_SEARCHED
+
+
+_SMALL = 4 * 1024
+"""A file of at most this size is read whole at once."""
+assert _SMALL < MOST_COUNTED
+
+
+def _can_be_read(entry: Entry) -> bool:
+    return entry.is_transcript and not entry.reason and not entry.waits and entry.path != STANDARD_INPUT

@@ -1,0 +1,199 @@
+"""Facts of a file for a list: title, turns, problems, last messages. Read through a projection, in any thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import islice
+
+from msgspec import Struct
+
+from viewer.document.document import Document
+from viewer.document.projection import Projection
+from viewer.document.rows import RowKind, Rows
+from viewer.document.session_head import read_head
+from viewer.errors import ViewerError
+from viewer.model.visibility import END_USER, Audience
+from viewer.reading.format import ReadOptions
+from viewer.render.number_format import one_line
+from viewer.sources.files import open_source
+from viewer.sources.sessions import Session
+from viewer.tui.files.listing import Entry
+from viewer.tui.search.engine import Query, Searcher
+
+MOST_COUNTED = 16 * 1024 * 1024
+"""The number of bytes of a file that is read whole for its counts."""
+MOST_SEARCHED = 64 * 1024 * 1024
+"""The number of bytes of a file that a search in all files reads."""
+MOST_SAID = 6
+"""Messages of a preview."""
+LONGEST_TITLE, LONGEST_SAID = 60, 300
+AROUND = 40
+"""Characters before a match in a preview."""
+_STEP = 256 * 1024
+_SEARCH_SECONDS = 0.01
+
+Check = Callable[[], None]
+"""Raises an error if the facts are not wanted any more."""
+
+
+class Reading(Struct, frozen=True):
+    """How files are read, and the audience of the counts."""
+
+    audience: Audience = END_USER
+    format: str | None = None
+    options: ReadOptions | None = None
+
+    @property
+    def shown(self) -> Audience:
+        """The audience of titles and previews: always an end user."""
+        return Audience(strict=True, thread=self.audience.thread)
+
+
+class Said(Struct, frozen=True, gc=False):
+    """One line of a preview. Not yet safe for a terminal."""
+
+    role: str
+    text: str
+    match: tuple[int, int] = (0, 0)
+    """Where the text matches a search."""
+
+
+class FileFacts(Struct, frozen=True):
+    """The facts of one file. Texts are not yet safe for a terminal."""
+
+    title: str = ""
+    """The first message of the user, as the safe view shows it; one line."""
+    turns: int | None = None
+    """None if only the head was read."""
+    hidden: int | None = None
+    """None also for a strict audience."""
+    calls: int | None = None
+    """None also in the safe view."""
+    errors: int = 0
+    warnings: int = 0
+    is_counted: bool = False
+    is_transcript: bool = True
+    last: tuple[Said, ...] = ()
+    """The last shown messages."""
+
+
+class Hit(Struct, frozen=True):
+    """What a search found in one file."""
+
+    count: int = 0
+    said: tuple[Said, ...] = ()
+    """The first matches with the text around them."""
+    fault: str = ""
+    """Why the pattern cannot be searched for, as a sentence."""
+
+
+NO_TRANSCRIPT = FileFacts(is_counted=True, is_transcript=False)
+
+
+def head_of(entry: Entry) -> FileFacts:
+    """The title, from the head of a file."""
+    head = read_head(Session(entry.agent, entry.path, entry.size, entry.modified, None, entry.format))
+    return FileFacts(one_line(head.title)[:LONGEST_TITLE], head.turns)
+
+
+def facts_of(entry: Entry, reading: Reading, check: Check) -> FileFacts:
+    """All facts of a file of at most `MOST_COUNTED` bytes; the title of a larger one."""
+    if entry.size > MOST_COUNTED:
+        return FileFacts(head_of(entry).title, is_counted=True)
+    try:
+        document = _read(entry, reading, check)
+        return _counted(document, reading)
+    except (ViewerError, OSError):
+        return NO_TRANSCRIPT
+
+
+def search_in(entry: Entry, reading: Reading, query: Query, check: Check) -> Hit:
+    """Search the text of a file that the audience is shown."""
+    try:
+        document = _read(entry, reading, check)
+        projection = document.project(reading.audience)
+        rows = projection.rows()
+        searcher = Searcher(projection, rows, query)
+        while searcher.step(_SEARCH_SECONDS):
+            check()
+        said = tuple(_excerpt(projection, rows, *found) for found in _first(searcher))
+        return Hit(searcher.matches.total, said, searcher.fault or "")
+    except (ViewerError, OSError):
+        return Hit()
+
+
+def _first(searcher: Searcher) -> list[tuple[int, int, int]]:
+    return [(match.row, match.start, match.end) for match in islice(searcher.matches, MOST_SAID)]
+
+
+def _excerpt(projection: Projection, rows: Rows, row: int, start: int, end: int) -> Said:
+    """The text around a match on one line."""
+    text, skipped = "", 0
+    for block in projection.body_blocks(rows, row):
+        if not text and skipped + len(block) <= start - AROUND:
+            skipped += len(block)
+        else:
+            text += block
+        if skipped + len(text) >= end + LONGEST_SAID:
+            break
+    start, end = start - skipped, end - skipped
+    before, match, after = text[max(0, start - AROUND) : start], text[start:end], text[end : end + LONGEST_SAID]
+    before = before.lstrip()
+    role = projection.headline(rows.value(row)).role if rows.kind(row) is RowKind.MESSAGE else ""
+    words = "".join(" " if letter.isspace() else letter for letter in before + match + after)
+    return Said(role, words, (len(before), len(before) + len(match)))
+
+
+def _read(entry: Entry, reading: Reading, check: Check) -> Document:
+    check()
+    document = Document(open_source(entry.path), reading.format or entry.format, reading.options)
+    while not document.is_complete:
+        document.read_some(_STEP)
+        check()
+    if document.missing_item:
+        raise ViewerError(document.missing_item)
+    return document
+
+
+def _counted(document: Document, reading: Reading) -> FileFacts:
+    audience = reading.audience
+    projection = document.project(audience)
+    rows = projection.rows()
+    problems = projection.problems(rows).extend(rows.settled_number).severities
+    shown = document.project(reading.shown)
+    shown_rows = shown.rows()
+    return FileFacts(
+        _title(shown, shown_rows),
+        sum(shown_rows.last_turn(transcript) for transcript in shown_rows.shown_transcripts),
+        None if audience.strict else projection.hidden_count,
+        None if audience.is_safe else len(projection.calls()),
+        problems.get("error", 0),
+        problems.get("warning", 0),
+        True,
+        not document.unknown,
+        _last(shown, shown_rows),
+    )
+
+
+def _title(projection: Projection, rows: Rows) -> str:
+    """The first message of the user."""
+    for row in range(len(rows)):
+        if rows.kind(row) is RowKind.MESSAGE and projection.headline(rows.value(row)).role == "user":
+            title = one_line(projection.beginning(rows.value(row), LONGEST_SAID))
+            if title:
+                return title[:LONGEST_TITLE]
+    return ""
+
+
+def _last(projection: Projection, rows: Rows) -> tuple[Said, ...]:
+    said: list[Said] = []
+    for row in range(len(rows) - 1, -1, -1):
+        if rows.kind(row) is not RowKind.MESSAGE:
+            continue
+        number = rows.value(row)
+        text = one_line(projection.beginning(number, LONGEST_SAID))
+        if text:
+            said.append(Said(projection.headline(number).role, text))
+        if len(said) == MOST_SAID:
+            break
+    return tuple(reversed(said))

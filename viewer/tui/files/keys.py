@@ -1,0 +1,58 @@
+"""Table of the actions in a list of files: the source of its bindings, footer, help, palette, and documentation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from viewer.tui.keys import ACTIONS, Action, Group, by_id
+
+_M, _S, _F, _O = Group.MOVE, Group.SEARCH, Group.FILES, Group.PROGRAM
+
+SHARED: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
+    ("line_down", ("next_message",), "Move one line down.", "line_down"),
+    ("line_up", ("previous_message",), "Move one line up.", "line_up"),
+    ("half_page_down", (), "Move half a page down.", "half_page_down"),
+    ("half_page_up", (), "Move half a page up.", "half_page_up"),
+    ("page_down", (), "Move one page down.", "page_down"),
+    ("page_up", (), "Move one page up.", "page_up"),
+    ("top", (), "Go to the first row.", "top"),
+    ("bottom", (), "Go to the last row; 12G goes to row 12.", "bottom"),
+    ("search", (), "Find text in all files; // finds a regular expression.", "ask_search"),
+    ("filter", (), "Show only files whose title or name has these words.", "ask_filter"),
+    ("clear", (), "End the search, then the filter, then remove the marks.", "clear"),
+    ("open", ("unfold",), "Open the file.", "open_row"),
+    ("theme", (), "Choose a theme.", "choose_theme"),
+    ("palette", (), "Show all commands.", "open_palette"),
+    ("help", (), "Show all keys.", "open_help"),
+    ("leave", (), "Quit.", "leave"),
+    ("suspend", (), "Suspend; fg returns.", "suspend"),
+    ("copy_or_quit", (), "Press twice to quit.", "quit_twice"),
+)
+"""Actions of the main screen that a list has too: the id, ids of actions whose keys do the same, the help, and the
+method of the list."""
+
+OWN: tuple[Action, ...] = (
+    Action("sort_files", ("s",), "Sort", "Sort by the next column.", _F, "sort"),
+    Action("compare_files", ("D",), "Compare", "Mark the file; the second mark compares both.", _F, "compare"),
+    Action("follow_newest", ("F",), "Follow newest", "Open the newest file and follow it.", _F, "follow_newest"),
+    Action("copy_path", ("y",), "Copy path", "Copy the path of the file.", _F, "copy_path"),
+)
+"""Actions that only a list has."""
+
+
+def list_actions(actions: Sequence[Action] = ACTIONS) -> tuple[Action, ...]:
+    """The actions of a list, with the keys of the settings. Keys of the main screen win over those of its own."""
+    shared = [_shared(row, actions) for row in SHARED]
+    taken = {key for action in shared for key in action.keys}
+    own = [replace(action, keys=tuple(key for key in action.keys if key not in taken)) for action in OWN]
+    return (*shared, *own)
+
+
+def _shared(row: tuple[str, tuple[str, ...], str, str], actions: Sequence[Action]) -> Action:
+    id, others, help, target = row
+    action = by_id(id, actions)
+    keys = (*action.keys, *(key for other in others for key in by_id(other, actions).keys))
+    label = {"search": "Find in all files", "leave": "Quit", "copy_or_quit": "Quit"}.get(id, action.label)
+    return replace(action, keys=keys, label=label, help=help, target=target, in_list="", debug_only=False)

@@ -1,0 +1,167 @@
+"""Listings: where the entries of a list come from. A folder, named files, or the sessions of agents."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from msgspec import Struct
+
+from viewer.errors import ViewerError
+from viewer.sources.files import STANDARD_INPUT
+from viewer.sources.folder import Found, found_file, look_through
+from viewer.sources.sessions import LIVE_SECONDS, Session, Surroundings, find_sessions, group_of
+
+
+class Entry(Struct, frozen=True, gc=False):
+    """A row of a list: a file as it was when it was listed. A changed file is another entry."""
+
+    path: str
+    name: str
+    """Relative to the folder."""
+    size: int = 0
+    """0 if it is not known."""
+    modified: float = 0.0
+    """Seconds since 1970; 0 if it is not known."""
+    is_transcript: bool = True
+    reason: str = ""
+    """Why it cannot be read."""
+    waits: bool = False
+    """True for a followed file that does not exist yet."""
+    agent: str = ""
+    group: str = ""
+    """The words of the rule before its group."""
+    format: str | None = None
+    """The format in which it is read; None to detect it."""
+
+    def is_live(self, now: float) -> bool:
+        """True if the file is being written."""
+        return bool(self.modified) and now - self.modified < LIVE_SECONDS
+
+
+class Listing(Protocol):
+    """A source of entries. Listing runs in small steps, in any thread, one at a time."""
+
+    entries: list[Entry]
+    is_listed: bool
+    """True if the listing was complete once."""
+    repeats: bool
+    """True if new entries may appear."""
+    has_groups: bool
+
+    def list_some(self, budget_seconds: float) -> bool:
+        """List for a time budget; True if more remains."""
+
+    def list_again(self) -> None:
+        """Begin another listing; meanwhile the entries do not change."""
+
+
+class FileListing:
+    """The transcripts of a folder, listed repeatedly, or the named files."""
+
+    has_groups = False
+
+    def __init__(self, folder: str | None, paths: Sequence[str] = (), *, awaits: bool = False) -> None:
+        """With `awaits`, a named file may be missing: it is followed as soon as it exists."""
+        self.folder = folder
+        self.files: list[Found] = []
+        self.entries: list[Entry] = []
+        self.is_listed = False
+        self.repeats = awaits or folder is not None
+        self._paths = tuple(paths)
+        self._awaits = awaits
+        self._known: dict[str, Found | None] = {}
+        self._looking: Iterator[Found | None] | None = self._look()
+        self._new: list[Found] = []
+
+    def list_some(self, budget_seconds: float) -> bool:
+        """List for a time budget; True if more remains."""
+        deadline = time.monotonic() + budget_seconds
+        while self._list_one():
+            if time.monotonic() >= deadline:
+                return True
+        return False
+
+    def list_again(self) -> None:
+        """Begin another listing; meanwhile the entries do not change."""
+        if self._looking is None:
+            self._looking, self._new = self._look(), []
+
+    def _look(self) -> Iterator[Found | None]:
+        if self.folder is not None:
+            return look_through(self.folder, self._known)
+        return (found_file(path, Path(path).name) for path in self._paths)
+
+    def _list_one(self) -> bool:
+        """Add one file. The first listing appears gradually, later ones at once."""
+        if self._looking is None:
+            return False
+        try:
+            found = next(self._looking)
+        except StopIteration:
+            found, self._looking = None, None
+        except ViewerError:  # the folder is gone
+            found, self._looking = None, None
+        if found is not None:
+            self._new.append(found)
+            if not self.is_listed:
+                self._add(found)
+        if self._looking is None:
+            self._listed()
+        return self._looking is not None
+
+    def _add(self, found: Found) -> None:
+        self.files = self._new
+        self.entries.append(self._entry(found))
+
+    def _listed(self) -> None:
+        self.is_listed = True
+        self.files = self._new
+        self.entries = [self._entry(found) for found in self._new]
+
+    def _entry(self, found: Found) -> Entry:
+        if found.path == STANDARD_INPUT:
+            return Entry(found.path, "standard input")
+        waits = self._awaits and bool(found.reason)
+        reason = "" if waits else found.reason
+        is_transcript = found.format is not None or self._awaits
+        return Entry(found.path, found.name, found.size, found.modified, is_transcript, reason, waits)
+
+
+class SessionListing:
+    """The sessions of agents on this machine: those of the current directory first."""
+
+    repeats = False
+    has_groups = True
+
+    def __init__(self, around: Surroundings, find: Callable[[Surroundings], list[Session]] = find_sessions) -> None:
+        self.entries: list[Entry] = []
+        self.is_listed = False
+        self._around = around
+        self._find = find
+
+    def list_some(self, budget_seconds: float) -> bool:
+        """Find all sessions; no file is read as a transcript."""
+        if not self.is_listed:
+            self.entries = [self._entry(session) for session in self._find(self._around)]
+            self.is_listed = True
+        return False
+
+    def list_again(self) -> None:
+        """Do nothing: sessions are found once."""
+
+    def _entry(self, session: Session) -> Entry:
+        is_here = group_of(session, self._around) == 0
+        name = session.path.rsplit("/", 1)[-1]
+        group = "this directory" if is_here else "other"
+        return Entry(
+            session.path,
+            name,
+            session.size,
+            session.modified,
+            agent=session.agent,
+            group=group,
+            format=session.format,
+        )

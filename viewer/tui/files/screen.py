@@ -1,0 +1,580 @@
+"""The list of files as a screen: keys, prompts, and a background task that reads the visible files first."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from msgspec import Struct
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import BindingsMap
+from textual.containers import Vertical
+from textual.worker import Worker
+
+from viewer.render.number_format import counted
+from viewer.render.sanitize import sanitize_copy
+from viewer.render.style import Line, Style
+from viewer.render.title import FollowState
+from viewer.tui.bars.bar import ActionChosen
+from viewer.tui.bars.footer import KeyFooter
+from viewer.tui.bars.footer_keys import FooterView
+from viewer.tui.bars.prompt import Prompt
+from viewer.tui.bars.status import StatusLine
+from viewer.tui.bars.status_lines import StatusFacts
+from viewer.tui.dialogs.dismiss_once import DismissOnce
+from viewer.tui.files.catalog import Catalog
+from viewer.tui.files.facts import FileFacts, facts_of, head_of, search_in
+from viewer.tui.files.keys import list_actions
+from viewer.tui.files.lines import (
+    PREVIEW,
+    RowFacts,
+    columns_of,
+    empty_line,
+    entry_line,
+    group_line,
+    heading,
+    preview_lines,
+    title_line,
+)
+from viewer.tui.files.listing import Entry
+from viewer.tui.host import Notice, PromptKind
+from viewer.tui.keys import ACTIONS, Action, bindings, by_id
+from viewer.tui.main.follow import FollowTitle
+from viewer.tui.main.messages import ThemeWanted
+from viewer.tui.main.program import TWICE_SECONDS
+from viewer.tui.panes.head_line import HeadLine
+from viewer.tui.panes.line_list import LineList
+from viewer.tui.terminal.clipboard import copy
+from viewer.tui.terminal.paint import Painter
+
+SECONDS_BETWEEN_DRAWS = 0.1
+SECONDS_OF_LISTING = 0.02
+SECONDS_BETWEEN_LISTINGS = 2.0
+SECONDS_OF_TITLES = 0.05
+MOST_PREVIEWED = 7
+"""Lines of the preview, with its rule."""
+_MOST_COUNTED = 9999
+_PROMPTS = ("search", "filter")
+
+
+class Choice(Struct, frozen=True):
+    """The file to open, and all files in list order, for the keys to the next and previous file."""
+
+    path: str
+    order: tuple[str, ...]
+    known: tuple[str, ...] | None = None
+    """All files of the folder, without the filter; None if the folder is not completely listed."""
+    search: str = ""
+    """The search in all files, to be repeated in this one."""
+    follows: bool = False
+
+
+class NotWantedError(Exception):
+    """The facts of a file are not wanted any more, or not yet."""
+
+
+class FilesScreen(DismissOnce[Choice | None]):
+    """Ends with a choice, or with None."""
+
+    AUTO_FOCUS = "#files-list"
+    DEFAULT_CSS = """
+    FilesScreen { layout: vertical; }
+    FilesScreen > LineList { height: 1fr; scrollbar-size-vertical: 1; }
+    FilesScreen > #files-preview { display: none; }
+    """
+
+    def __init__(
+        self,
+        painter: Painter,
+        catalog: Catalog,
+        printing: Style | None = None,
+        actions: Sequence[Action] = ACTIONS,
+        *,
+        compare: Callable[[str, str], None] = lambda one, other: None,
+        state_of: Callable[[str], FollowTitle | None] = lambda path: None,
+        clock: Callable[[], float] = time.time,
+        opens_newest: bool = False,
+        notice: str = "",
+    ) -> None:
+        """With `opens_newest`, choose the newest file as soon as there is one. `state_of` gives the state of a followed
+        input."""
+        super().__init__()
+        self.catalog = catalog
+        self.actions = list_actions(actions)
+        self._printing = printing or Style()
+        self._compare = compare
+        self._state_of = state_of
+        self._clock = clock
+        self._opens_newest = opens_newest
+        self._first_notice = notice
+        self._lists = True
+        """True if the listing is to be continued."""
+        self._is_loading = self._is_closed = False
+        self._is_stale = False
+        """True if the rows are to be arranged again."""
+        self._is_changed = False
+        """True if facts are to be drawn."""
+        self._visible: tuple[Entry, ...] = ()
+        self._is_urgent = False
+        """True if a visible file waits to be read."""
+        self._count = ""
+        self._interrupted_at = 0.0
+        self._title = HeadLine(painter, id="title")
+        self._heads = HeadLine(painter, id="files-heads")
+        self._list = LineList(painter, focusable=True, id="files-list")
+        self._preview = HeadLine(painter, id="files-preview")
+        self._status = StatusLine(painter, self._printing)
+        self._prompt = Prompt(self._status.show_search, self._printing)
+        self._footer = KeyFooter(painter, self._printing, actions=self.actions)
+        self._bindings.key_to_bindings.update(BindingsMap(bindings(self.actions)).key_to_bindings)
+        self._prefixes = {key: id for id in _PROMPTS for key in by_id(id, self.actions).keys}
+
+    def compose(self) -> ComposeResult:
+        """A title, the column titles, the files, a preview, the status row, and the keys."""
+        yield self._title
+        yield self._heads
+        yield self._list
+        yield self._preview
+        yield Vertical(self._prompt, self._status, id="status-row")
+        yield self._footer
+
+    def on_mount(self) -> None:
+        """Start listing."""
+        self.set_class(self._printing.ascii, "-ascii")
+        self._footer.show(FooterView.FILES)
+        self._title.show(self._title_lines)
+        self._heads.show(lambda width: [heading(self.catalog, width, self._printing)])
+        self._preview.show(self._preview_lines)
+        self._show()
+        self._rest_prompt()
+        if self._first_notice:
+            self._notify(self._first_notice, Notice.WARNING)
+        self.set_interval(SECONDS_BETWEEN_DRAWS, self._tick)
+        if self.catalog.listing.repeats:
+            self.set_interval(SECONDS_BETWEEN_LISTINGS, self._list_again)
+        self.load()
+
+    def on_unmount(self) -> None:
+        self._is_closed = True
+
+    def on_resize(self) -> None:
+        """Show the preview if there is room for it."""
+        width, height = self.size
+        lines = min(MOST_PREVIEWED, height // 4) if width >= PREVIEW else 0
+        self._preview.styles.display = "block" if lines > 1 else "none"
+        self._preview.styles.height = max(lines, 1)
+        self.call_after_refresh(self.load)
+
+    # Reading in the background.
+
+    @property
+    def is_loading(self) -> bool:
+        """True while files are listed, read or searched."""
+        return self._is_loading
+
+    def load(self) -> None:
+        """List, read and search what is wanted, unless that is being done."""
+        self._note_visible()
+        if not self._is_loading and not self._is_closed:
+            self._is_loading = True
+            self._worker: Worker[None] = self.run_worker(self._load, group="files")
+
+    async def _load(self) -> None:
+        try:
+            while not self._is_closed:
+                if self._lists:
+                    listing = self.catalog.listing
+                    self._lists = await asyncio.to_thread(listing.list_some, SECONDS_OF_LISTING)
+                    self._arrange()
+                    self._open_newest()
+                if not await self._read_one() and not self._lists:
+                    break
+        finally:
+            self._is_loading = False
+        if not self._is_closed:
+            self._draw()
+
+    async def _read_one(self) -> bool:
+        """Read or search one file; False if nothing is wanted."""
+        catalog, self._is_urgent = self.catalog, False
+        self._note_visible()
+        wanted = catalog.wanted(self._visible)
+        searched, search = catalog.next_unsearched(), catalog.search
+        try:
+            if searched is not None and search is not None:
+                hit = await asyncio.to_thread(
+                    search_in, searched, catalog.reading, search.query, lambda: self._check_search(search)
+                )
+                catalog.found(search, searched, hit)
+            elif wanted is not None:
+                entry, whole = wanted
+                entries = [entry] if whole else catalog.untitled(self._visible) or [entry]
+                for read, facts in await asyncio.to_thread(self._facts, entries, whole):
+                    catalog.learn(read, facts)
+            else:
+                return False
+        except NotWantedError:
+            return not self._is_closed
+        self._learned()
+        return True
+
+    def _facts(self, entries: Sequence[Entry], whole: bool) -> list[tuple[Entry, FileFacts]]:
+        """The facts of one file, or the titles of several for a short time."""
+        if whole:
+            return [(entry, facts_of(entry, self.catalog.reading, partial(self._check, entry))) for entry in entries]
+        deadline, known = time.monotonic() + SECONDS_OF_TITLES, []
+        for entry in entries:
+            known.append((entry, head_of(entry)))
+            if self._is_closed or time.monotonic() >= deadline:
+                break
+        return known
+
+    def _check(self, entry: Entry) -> None:
+        """Called in the thread that reads: stop if the file is not needed now."""
+        if self._is_closed or (self._is_urgent and entry not in self._visible):
+            raise NotWantedError
+
+    def _check_search(self, search: object) -> None:
+        if self._is_closed or search is not self.catalog.search:
+            raise NotWantedError
+
+    def _learned(self) -> None:
+        catalog = self.catalog
+        if catalog.search or catalog.filter or catalog.sort.needs_facts:
+            self._is_stale = True
+        self._is_changed = True
+
+    def _tick(self) -> None:
+        """Draw what changed, and read what has become visible."""
+        self._draw()
+        self._note_visible()
+        if self._is_urgent:
+            self.load()
+        if any(self._state_of(entry.path) for entry in self._visible):
+            self._list.refresh()
+            self._title.refresh()
+
+    def _note_visible(self) -> None:
+        top = self._list.scroll_offset.y
+        rows = self.catalog.rows[top : top + max(self._list.size.height, 1)]
+        here = [row for row in self.catalog.rows[self._list.cursor : self._list.cursor + 1] if isinstance(row, Entry)]
+        self._visible = (*here, *(row for row in rows if isinstance(row, Entry) and row not in here))
+        wanted = self.catalog.wanted(self._visible)
+        self._is_urgent = wanted is not None and wanted[0] in self._visible
+
+    def _list_again(self) -> None:
+        self.catalog.listing.list_again()
+        self._lists = True
+        self.load()
+
+    def _open_newest(self) -> None:
+        newest = self.catalog.newest if self._opens_newest and self.catalog.listing.is_listed else None
+        if newest is not None:
+            self._choose(newest, follows=True)
+
+    # Drawing.
+
+    def _draw(self) -> None:
+        """Draw what has been learned."""
+        if self._is_stale:
+            self._arrange()
+        elif self._is_changed:
+            self._list.refresh()
+            self._preview.refresh()
+        self._is_changed = False
+
+    def _arrange(self) -> None:
+        self._is_stale = False
+        self.catalog.arrange()
+        self._show()
+
+    def _show(self) -> None:
+        """Draw the list, with the cursor on the same file."""
+        rows = self.catalog.rows
+        self._list.show(max(1, len(rows)), self._line, self.catalog.row if rows else -1)
+        self._title.refresh()
+        self._heads.refresh()
+        self._moved()
+
+    def _moved(self) -> None:
+        """Draw what depends on the cursor."""
+        entry, total = self._entry, len(self.catalog.entries)
+        place = self.catalog.entries.index(entry) + 1 if entry else 0
+        self._status.show(
+            StatusFacts(name=entry.path if entry else "", place=f"{place:,} of {total:,}" if place else "")
+        )
+        self._preview.refresh()
+        self._note_search()
+
+    def _note_search(self) -> None:
+        catalog = self.catalog
+        if catalog.search:
+            if catalog.fault:
+                self._notify(catalog.fault, Notice.WARNING)
+            count, files, left = catalog.searched
+            total = len(catalog.listing.entries)
+            words = f"{counted(count, 'match')} in {files:,} of {counted(total, 'file')}".replace("matchs", "matches")
+            words += f", {left:,} to search" if left else f", {catalog.too_large:,} too large" * bool(catalog.too_large)
+            self._prompt.note(words)
+        elif catalog.filter:
+            self._prompt.note(f"{len(catalog.entries):,} of {len(catalog.listing.entries):,}")
+
+    def _line(self, row: int, width: int) -> Line:
+        if not self.catalog.rows:
+            return empty_line(self.catalog, self._printing)
+        entry = self.catalog.rows[row]
+        if isinstance(entry, str):
+            return group_line(entry, width, self._printing)
+        columns = columns_of(self.catalog, width)
+        facts = self._row_facts(entry, is_cursor=row == self._list.cursor)
+        return entry_line(entry, facts, columns, self._clock(), width, self._printing)
+
+    def _row_facts(self, entry: Entry, *, is_cursor: bool = False) -> RowFacts:
+        catalog, is_marked = self.catalog, entry.path in self.catalog.marked
+        return RowFacts(catalog.facts(entry), catalog.hit(entry), self._state_of(entry.path), is_cursor, is_marked)
+
+    def _title_lines(self, width: int) -> list[Line]:
+        states = map(self._state_of, (entry.path for entry in self.catalog.listing.entries))
+        live = sum(state is not None and state.state is FollowState.LIVE for state in states)
+        return [title_line(self.catalog, live, width, self._printing)]
+
+    def _preview_lines(self, width: int) -> list[Line]:
+        entry = self._entry
+        facts = self._row_facts(entry) if entry else RowFacts()
+        return preview_lines(entry, facts, self._preview.size.height, width, self._printing)
+
+    def _notify(self, sentence: str, kind: Notice = Notice.NOTE) -> None:
+        self._status.show_notice(sentence, kind)
+
+    @property
+    def _entry(self) -> Entry | None:
+        """The file under the cursor."""
+        rows, cursor = self.catalog.rows, self._list.cursor
+        row = rows[cursor] if 0 <= cursor < len(rows) else None
+        return row if isinstance(row, Entry) else None
+
+    # Keys.
+
+    def on_key(self, event: events.Key) -> None:
+        """Handle prefixes at once, so that the next keys reach their prompt: `/`, `&`, digits."""
+        if self._status.notice:
+            self._status.clear_notice()
+        if self._handle_key(event):
+            event.stop().prevent_default()
+
+    def _handle_key(self, event: events.Key) -> bool:
+        if self._prompt.is_asking:
+            return self._prompt.take_key(event)
+        if event.key.isdigit() and (self._count or event.key != "0"):
+            self._count = str(min(int(self._count + event.key), _MOST_COUNTED))
+            return True
+        prefix = self._prefixes.get(event.key)
+        if prefix:
+            self.action_do(prefix)
+        return prefix is not None
+
+    def action_do(self, id: str) -> None:
+        """Call the target of an action, the only dispatcher."""
+        getattr(self, by_id(id, self.actions).target)()
+        self._count = ""
+
+    async def on_action_chosen(self, event: ActionChosen) -> None:
+        await self.run_action(f"do('{event.action}')")
+
+    def line_down(self) -> None:
+        self._move(int(self._count or 1))
+
+    def line_up(self) -> None:
+        self._move(-int(self._count or 1))
+
+    def half_page_down(self) -> None:
+        self._move(self._page // 2 * int(self._count or 1))
+
+    def half_page_up(self) -> None:
+        self._move(-(self._page // 2) * int(self._count or 1))
+
+    def page_down(self) -> None:
+        self._move(self._page * int(self._count or 1))
+
+    def page_up(self) -> None:
+        self._move(-self._page * int(self._count or 1))
+
+    def top(self) -> None:
+        self._move(-len(self.catalog.rows))
+
+    def bottom(self) -> None:
+        """Go to the last file, or to that of the count."""
+        entries = self.catalog.entries
+        if entries:
+            at = int(self._count) if self._count else len(entries)
+            self._go_to(self.catalog.rows.index(entries[min(at, len(entries)) - 1]))
+
+    @property
+    def _page(self) -> int:
+        return max(2, self._list.size.height - 1)
+
+    def _move(self, rows: int) -> None:
+        """Move to another file; a rule is passed over."""
+        shown = self.catalog.rows
+        step = 1 if rows > 0 else -1
+        target = max(0, min(self._list.cursor + rows, len(shown) - 1))
+        while 0 <= target < len(shown) and isinstance(shown[target], str):
+            target += step
+        if 0 <= target < len(shown):
+            self._go_to(target)
+
+    def _go_to(self, row: int) -> None:
+        self._list.move_to(row)
+        entry = self._entry
+        if entry is not None:
+            self.catalog.put_cursor(entry.path)
+        self._moved()
+
+    def open_row(self) -> None:
+        """Open the file under the cursor."""
+        if self._entry is not None:
+            self._choose(self._entry)
+
+    def follow_newest(self) -> None:
+        """Open the newest file, and follow it."""
+        newest = self.catalog.newest
+        if newest is None:
+            self._notify("There is no transcript yet.")
+        else:
+            self._choose(newest, follows=True)
+
+    def _choose(self, entry: Entry, *, follows: bool = False) -> None:
+        self._opens_newest = False
+        if entry.reason:
+            self._notify(f"{entry.name}: {entry.reason}", Notice.WARNING)
+            return
+        catalog = self.catalog
+        catalog.put_cursor(entry.path)
+        known = tuple(each.path for each in catalog.listing.entries) if catalog.listing.is_listed else None
+        order = catalog.paths()
+        order = order if entry.path in order else (entry.path, *order)
+        self.dismiss(Choice(entry.path, order, known, catalog.search.typed if catalog.search else "", follows))
+
+    def ask_search(self) -> None:
+        """Ask for a text to find in all files."""
+        self._prompt.ask(PromptKind.SEARCH)
+
+    def ask_filter(self) -> None:
+        """Ask for words of titles or names."""
+        self._prompt.ask(PromptKind.ROWS, self.catalog.filter)
+
+    def on_prompt_submitted(self, event: Prompt.Submitted) -> None:
+        """Search or filter."""
+        self.set_focus(self._list)
+        if event.kind is PromptKind.SEARCH:
+            self.catalog.search_for(event.text)
+        else:
+            self.catalog.filter_by(event.text)
+        self._rest_prompt()
+        self._arrange()
+        self.load()
+
+    def on_prompt_cancelled(self) -> None:
+        """Return to the list."""
+        self.set_focus(self._list)
+
+    def _rest_prompt(self) -> None:
+        """Show the search, or else the filter, in the status row."""
+        if self.catalog.search:
+            self._prompt.rest(PromptKind.SEARCH, self.catalog.search.typed)
+        elif self.catalog.filter:
+            self._prompt.rest(PromptKind.ROWS, self.catalog.filter)
+        else:
+            self._prompt.close()
+
+    def clear(self) -> None:
+        """End the search, then the filter, then remove the marks. It never leaves the list."""
+        if self.catalog.search:
+            self.catalog.search_for("")
+        elif self.catalog.filter:
+            self.catalog.filter_by("")
+        elif self.catalog.marked:
+            self.catalog.clear_marks()
+        else:
+            self._notify(f"Press {by_id('leave', self.actions).shown_key} to quit.")
+            return
+        self._rest_prompt()
+        self._arrange()
+        self.load()
+
+    def sort(self) -> None:
+        """Sort by the next column."""
+        self.catalog.next_sort()
+        self._arrange()
+        self.load()
+
+    def compare(self) -> None:
+        """Mark the file under the cursor; the second mark compares both."""
+        entry = self._entry
+        if entry is None or entry.reason:
+            return
+        self.catalog.toggle_mark(entry.path)
+        marked = self.catalog.marked
+        if len(marked) == 2:
+            self.catalog.clear_marks()
+            self._compare(*marked)
+        elif marked:
+            key = by_id("compare_files", self.actions).shown_key
+            self._notify(f"Press {key} on another file to compare it with this one.")
+        self._list.refresh()
+
+    def copy_path(self) -> None:
+        """Copy the path of the file under the cursor."""
+        if self._entry is not None:
+            copy(self.app, sanitize_copy(self._entry.path))
+            self._notify("Copied the path.", Notice.DONE)
+
+    def choose_theme(self) -> None:
+        self.post_message(ThemeWanted())
+
+    def open_palette(self) -> None:
+        """Show the actions of the list, and run the chosen one."""
+        from viewer.tui.dialogs.palette import PaletteScreen
+        from viewer.tui.palette import Entry as PaletteEntry
+        from viewer.tui.palette import action_entries
+
+        def chosen(entry: PaletteEntry | None) -> None:
+            if entry is not None:
+                self.action_do(entry.id)
+
+        entries = [entry for entry in action_entries(self.actions) if entry.id != "palette"]
+        self.app.push_screen(PaletteScreen(self._list.painter, self._printing, entries, ()), chosen)
+
+    def open_help(self) -> None:
+        from viewer.tui.dialogs.help import HelpScreen
+
+        self.app.push_screen(HelpScreen(self._list.painter, self._printing, self.actions, is_short=False))
+
+    def suspend(self) -> None:
+        self.app.action_suspend_process()
+
+    def leave(self) -> None:
+        """Leave the list."""
+        self.dismiss(None)
+
+    def quit_twice(self) -> None:
+        """The second press quits."""
+        if time.monotonic() - self._interrupted_at < TWICE_SECONDS:
+            self.app.exit(130, 130)
+        self._interrupted_at = time.monotonic()
+        self._notify(f"Press {by_id('copy_or_quit', self.actions).shown_key} again to quit.")
+
+    # The mouse.
+
+    @on(LineList.Moved)
+    def _clicked(self, event: LineList.Moved) -> None:
+        event.stop()
+        self._go_to(event.row)
+
+    @on(LineList.Chosen)
+    def _clicked_twice(self, event: LineList.Chosen) -> None:
+        event.stop()
+        self.open_row()

@@ -1,0 +1,315 @@
+"""Replay screen: the end of the conversation at any moment, a bar of all events, and a clock that plays them."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.timer import Timer
+
+from viewer.errors import ViewerError
+from viewer.insight.replay.arrivals import Arrivals
+from viewer.insight.replay.bar import Bar
+from viewer.insight.replay.player import Player, go_to_event
+from viewer.insight.replay.timeline import Timeline
+from viewer.model.visibility import Audience
+from viewer.reading.format import ReadOptions
+from viewer.render.conversation import styled_lines
+from viewer.render.number_format import duration
+from viewer.render.sanitize import sanitize_line
+from viewer.render.style import Line, Part, Style, StyleRole, trusted
+from viewer.render.width import between
+from viewer.tui.insight.work_screen import WorkScreen
+from viewer.tui.panes.head_line import HeadLine
+from viewer.tui.panes.line_list import LineList
+from viewer.tui.terminal.paint import Painter
+
+SPEEDS = (0.5, 1, 2, 4, 8, 10, 16, 32, 64)
+IDLE_LIMIT_MS = 2000
+MS_WITHOUT_TIME = 1000
+"""An event of an input without times takes this long at normal speed."""
+JUMP_MS = 5000
+_FRAME = 0.05
+_LEVELS, _ASCII_LEVELS = " ▁▂▃▄▅▆▇█", " .:-=+*#@"
+_LETTERS = {"user": "U", "assistant": "A", "tool": "T", "system": "S", "developer": "D"}
+_SIDE = 12
+"""Columns on both sides of the bar."""
+
+
+class ReplayScreen(WorkScreen):
+    """Space plays and pauses; `.` and `,` go to the next and previous event, `@` returns."""
+
+    DEFAULT_CSS = """
+    ReplayScreen { layout: vertical; }
+    ReplayScreen > LineList { height: 1fr; scrollbar-size-vertical: 1; }
+    ReplayScreen > #replay-bar { height: 2; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("space", "play", show=False),
+        Binding("full_stop", "event(1)", show=False),
+        Binding("comma", "event(-1)", show=False),
+        Binding("right", "jump(1)", show=False),
+        Binding("left", "jump(-1)", show=False),
+        Binding("greater_than_sign", "speed(1)", show=False),
+        Binding("less_than_sign", "speed(-1)", show=False),
+        Binding("right_square_bracket", "mark(1)", show=False),
+        Binding("left_square_bracket", "mark(-1)", show=False),
+        Binding("i", "toggle_idle_limit", show=False),
+        Binding("enter", "go", show=False),
+        Binding("at", "back", show=False),
+        *(Binding(str(tenth), f"tenth({tenth})", show=False) for tenth in range(10)),
+    ]
+    KEYS: ClassVar[Sequence[tuple[str, str]]] = (
+        ("space", "Play"),
+        (", .", "Event"),
+        ("← →", "5 s"),
+        ("< >", "Speed"),
+        ("[ ]", "Mark"),
+        ("@", "Now"),
+    )
+
+    def __init__(
+        self,
+        painter: Painter,
+        printing: Style,
+        name: str,
+        format: str | None,
+        reading: ReadOptions | None,
+        audience: Audience,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__(painter, printing, name, is_safe=audience.is_safe)
+        self._file, self._format, self._reading, self._audience = name, format, reading, audience
+        self._clock = clock
+        self._timeline: Timeline | None = None
+        self._player: Player | None = None
+        self._bar: Bar | None = None
+        self._event = -1
+        """The newest event on the screen."""
+        self._wanted = -1
+        self._is_seeking = False
+        self._speed = SPEEDS.index(10)
+        self._limits_idle = True
+        self._timer: Timer | None = None
+        self._ticked_at = 0.0
+        self._waited_ms = 0.0
+        """How much of the pause before the next event is over."""
+
+    def compose(self) -> ComposeResult:
+        """A title, the conversation, the bar, and the keys."""
+        yield HeadLine(self._painter, id="work-title")
+        yield LineList(self._painter, id="work-lines")
+        yield HeadLine(self._painter, id="replay-bar")
+        yield HeadLine(self._painter, id="work-bottom")
+
+    def on_mount(self) -> None:
+        """Show the bar; the base class reads the input."""
+        self.query_one("#replay-bar", HeadLine).show(self._bar_lines)
+
+    def compute(self) -> None:
+        document = self.read(self._file, self._format, self._reading)
+        self._timeline = Timeline(Arrivals(document, self._audience, work=self.check_open), self._audience)
+        self._player = Player(document, self._audience)
+        self._event = self._wanted = len(self._timeline) - 1
+        go_to_event(self._player, self._timeline, self._event)
+
+    def lay_out(self) -> None:
+        """Show the end of the conversation as it was at this moment."""
+        if self._player is None or self._timeline is None:
+            return
+        height = max(1, self.listing.size.height)
+        width = max(20, self.listing.size.width - 1)
+        lines = list(styled_lines(self._player.view(), width, self.printing, last=2 * height))
+        self.show_lines(lines, len(lines) - 1)
+        for id in ("work-title", "replay-bar"):
+            self.query_one(f"#{id}", HeadLine).refresh()
+
+    def summary(self) -> str:
+        return ""
+
+    @property
+    def is_working(self) -> bool:
+        """True also while the input is read up to the wanted event."""
+        return super().is_working or self._event != self._wanted
+
+    @property
+    def is_playing(self) -> bool:
+        """True while the clock runs."""
+        return self._timer is not None
+
+    def action_play(self) -> None:
+        """Play or pause; at the end, play from the beginning."""
+        if self._timer is not None:
+            self._stop()
+        elif self._timeline is not None:
+            if self._event >= len(self._timeline) - 1:
+                self._seek(0)
+            self._ticked_at, self._waited_ms = self._clock(), 0.0
+            self._timer = self.set_interval(_FRAME, self._tick)
+        self._refresh_title()
+
+    def _stop(self) -> None:
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer = None
+        self._refresh_title()
+
+    def _tick(self) -> None:
+        """Go to the event that is due; events between two frames are shown together."""
+        assert self._timeline is not None
+        now = self._clock()
+        self._waited_ms += (now - self._ticked_at) * 1000 * SPEEDS[self._speed]
+        self._ticked_at = now
+        event, last = self._wanted, len(self._timeline) - 1
+        while event < last and self._waited_ms >= (pause := self._pause_after(event)):
+            self._waited_ms -= pause
+            event += 1
+        if event != self._wanted:
+            self._seek(event)
+        if event >= last:
+            self._stop()
+
+    def _pause_after(self, event: int) -> float:
+        assert self._timeline is not None
+        if self._timeline.length_ms == 0:
+            return MS_WITHOUT_TIME
+        pause = self._timeline.clock[event + 1] - self._timeline.clock[max(0, event)]
+        return min(pause, IDLE_LIMIT_MS) if self._limits_idle else pause
+
+    def action_event(self, step: int) -> None:
+        """Go to another event."""
+        self._move_to(self._wanted + step)
+
+    def action_jump(self, step: int) -> None:
+        """Go five seconds on or back; without times, ten events."""
+        timeline = self._timeline
+        if timeline is None or not len(timeline):
+            return
+        if timeline.length_ms == 0:
+            self._move_to(self._wanted + 10 * step)
+            return
+        ms = timeline.clock[max(0, self._wanted)] + step * JUMP_MS
+        event = timeline.event_at_ms(max(0, ms))
+        self._move_to(max(event, self._wanted + 1) if step > 0 else min(event, self._wanted - 1))
+
+    def action_tenth(self, tenth: int) -> None:
+        """Go to a tenth of the whole."""
+        timeline = self._timeline
+        if timeline is None or not len(timeline):
+            return
+        by_event = (len(timeline) - 1) * tenth // 10
+        self._move_to(timeline.event_at_ms(timeline.length_ms * tenth // 10) if timeline.length_ms else by_event)
+
+    def action_mark(self, step: int) -> None:
+        """Go to where another message begins."""
+        if self._timeline is None:
+            return
+        event = self._wanted + step
+        while 0 < event < len(self._timeline) and self._timeline.number(event) == self._timeline.number(event - 1):
+            event += step
+        self._move_to(event)
+
+    def action_speed(self, step: int) -> None:
+        """Play faster or slower."""
+        self._speed = max(0, min(self._speed + step, len(SPEEDS) - 1))
+        self._refresh_title()
+
+    def action_toggle_idle_limit(self) -> None:
+        """Shorten long pauses, or play them as they are."""
+        self._limits_idle = not self._limits_idle
+        self._refresh_title()
+
+    def action_go(self) -> None:
+        """Return to the newest message of this moment in the transcript."""
+        has_event = self._timeline is not None and 0 <= self._wanted < len(self._timeline)
+        self.dismiss(self._timeline.number(self._wanted) if self._timeline and has_event else None)
+
+    def _move_to(self, event: int) -> None:
+        """Go to an event and pause there."""
+        if self._timeline is None or not len(self._timeline):
+            return
+        self._waited_ms = 0.0
+        self._seek(max(0, min(event, len(self._timeline) - 1)))
+
+    def _seek(self, event: int) -> None:
+        self._wanted = event
+        if not self._is_seeking:
+            self._is_seeking = True
+            self.run_worker(self._follow_wanted(), exclusive=True)
+
+    async def _follow_wanted(self) -> None:
+        """Read up to the wanted event in the background; a newer wish replaces it."""
+        try:
+            while self._player and self._timeline and self._event != self._wanted and not self._is_closed:
+                event = self._wanted
+                try:
+                    await asyncio.to_thread(go_to_event, self._player, self._timeline, event)
+                except ViewerError as error:
+                    self.report_failure(error)
+                self._event = event
+                if not self._is_closed:
+                    self.draw()
+        finally:
+            self._is_seeking = False
+
+    def _refresh_title(self) -> None:
+        self.query_one("#work-title", HeadLine).refresh()
+
+    def _title_lines(self, width: int) -> list[Line]:
+        (line,) = super()._title_lines(width)
+        badge = line[-1]
+        name = Part(self.printing.spell(sanitize_line(f" {self._file}")), StyleRole.TITLE)
+        moment = Part(self.printing.words(f"{self._moment_words()}  "))
+        return [between((name,), (moment, badge), width, self.printing.signs)]
+
+    def _moment_words(self) -> str:
+        """Where the replay is: `▶ 10× 12.3 s of 41.0 s`; `❚❚` while it is paused."""
+        timeline = self._timeline
+        if timeline is None:
+            return ""
+        sign = (">" if self.is_playing else "||") if self.printing.ascii else ("▶" if self.is_playing else "❚❚")
+        speed = f"{sign} {SPEEDS[self._speed]:g}{'x' if self.printing.ascii else '×'}"
+        if timeline.length_ms == 0:
+            return f"{speed} event {self._event + 1:,} of {len(timeline):,}"
+        here = duration(timeline.clock[max(0, self._event)])
+        return f"{speed} {here} of {duration(timeline.length_ms)}{'' if self._limits_idle else ' all pauses'}"
+
+    def _bar_lines(self, width: int) -> list[Line]:
+        timeline = self._timeline
+        if timeline is None or not len(timeline):
+            return [(), ()]
+        room = max(10, width - 2 * _SIDE)
+        if self._bar is None or len(self._bar.cells) != room:
+            self._bar = Bar(timeline, room, shows_jumps=not self._audience.strict)
+        bar = self._bar
+        here = bar.places[max(0, self._event)]
+        levels = _ASCII_LEVELS if self.printing.ascii else _LEVELS
+        jump, cursor = ("~", "|") if self.printing.ascii else ("┄", "▏")
+        signs = [jump if cell.is_jump else levels[cell.level] for cell in bar.cells]
+        letters = [self._letter(cell.number) for cell in bar.cells]
+        why = "" if timeline.has_times else "no times:"
+        first, last = ("0 s", duration(timeline.length_ms)) if bar.has_clock else (why, f"{len(timeline):,}")
+        return [
+            self._around(first, [*signs[:here], cursor, *signs[here + 1 :]], last, here),
+            self._around("" if bar.has_clock else "by event", letters, "", here),
+        ]
+
+    def _around(self, left: str, cells: Sequence[str], right: str, here: int) -> Line:
+        text = self.printing.words("".join(cells))
+        return (
+            Part(trusted(f"{left:>{_SIDE - 1}} "), StyleRole.QUIET),
+            Part(trusted(text[:here])),
+            Part(trusted(text[here : here + 1]), StyleRole.STRONG),
+            Part(trusted(text[here + 1 :])),
+            Part(self.printing.spell(sanitize_line(f" {right}")), StyleRole.QUIET),
+        )
+
+    def _letter(self, number: int) -> str:
+        """The first letter of the role of a message that begins in a cell."""
+        if not number or self._player is None:
+            return " "
+        return _LETTERS.get(self._player.final.index.role(number), "?")

@@ -1,0 +1,168 @@
+"""State file: marks, positions, and pane sizes that survive a restart. It holds numbers only, never text of a
+transcript and never a path.
+
+`state.json` in the state folder, readable only by its owner. A file is named by a keyed hash of its path. A state file
+that cannot be read or has an unexpected value is ignored; the next one replaces it.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta, Struct, field
+from msgspec.structs import replace
+
+from viewer.atomic_file import AtomicFile
+from viewer.errors import ViewerError
+
+MOST_FILES = 500
+"""Files that are remembered; the one that was closed first is forgotten first."""
+MOST_MARKS = 200
+"""Marks of one file that are remembered."""
+MOST_BYTES = 2 * 1024 * 1024
+"""A larger state file is ignored."""
+_DIGEST = 16
+
+Number = Annotated[int, Meta(ge=1, le=2**53)]
+Key = Annotated[str, Meta(pattern="^[0-9a-f]{32}$")]
+Size = Annotated[int, Meta(ge=3, le=200)]
+PaneName = Literal["outline", "inspector", "problems"]
+
+
+class FileState(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What is remembered of one file."""
+
+    at: Annotated[int, Meta(ge=0, le=2**53)] = 0
+    """The message at which the view was left; 0 for the beginning."""
+    marks: Annotated[tuple[Number, ...], Meta(max_length=MOST_MARKS)] = ()
+
+
+class _Saved(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """The content of the state file."""
+
+    key: Key
+    """The key of the hashes, made at random."""
+    welcome: bool = False
+    """True if the welcome card was shown."""
+    panes: dict[PaneName, Size] = field(default_factory=dict)
+    files: dict[Key, FileState] = field(default_factory=dict)
+    """The files by the hash of their paths, the last one that was closed at the end."""
+
+
+class StateFile:
+    """The state before this start, and the changes of this start. `save` merges them into what is there then."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        """Without a path, nothing is remembered."""
+        self._path = path
+        self._saved = _Saved("")
+        self._is_usable = path is not None
+        self._closed: dict[str, FileState] = {}
+        self._panes: dict[PaneName, int] = {}
+        self._has_welcomed = False
+        if path is not None:
+            self._read(path)
+
+    def _read(self, path: Path) -> None:
+        """Read the file; a missing or broken one counts as empty. A folder that cannot be entered keeps nothing."""
+        try:
+            self._saved = _decode(_content(path)) or self._saved
+        except FileNotFoundError:
+            return
+        except OSError:
+            self._is_usable = False
+
+    @property
+    def wants_welcome(self) -> bool:
+        """True if this is the first start, and the next one can know of it."""
+        return self._is_usable and not self._saved.welcome and not self._has_welcomed
+
+    @property
+    def panes(self) -> Mapping[PaneName, int]:
+        """The sizes that the operator gave to panes."""
+        return {**self._saved.panes, **self._panes}
+
+    def of(self, name: str) -> FileState:
+        """What is remembered of a file."""
+        own = self._closed.get(name)
+        if own is not None:
+            return own
+        return self._saved.files.get(_hashed(name, self._saved.key), FileState()) if self._saved.files else FileState()
+
+    def welcomed(self) -> None:
+        """The welcome card was shown."""
+        self._has_welcomed = True
+
+    def resized(self, pane: PaneName, size: int) -> None:
+        """The operator gave a pane this size."""
+        self._panes[pane] = size
+
+    def closed(self, name: str, left: FileState) -> None:
+        """A file was closed in this state."""
+        self._closed.pop(name, None)
+        self._closed[name] = replace(left, marks=left.marks[:MOST_MARKS])
+
+    def save(self) -> None:
+        """Write the changes. If that is impossible, nothing is remembered, and nothing is reported."""
+        if self._path is None or not self._is_usable:
+            return
+        try:
+            saved = self._merged(self._path)
+            if saved is None:
+                return
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with AtomicFile(self._path, overwrite=True, private=True) as file:
+                file.write(msgspec.json.encode(saved).decode() + "\n")
+        except (OSError, ViewerError):
+            return
+        self._saved, self._closed = saved, {}
+
+    def _merged(self, path: Path) -> _Saved | None:
+        """The file as another program may have left it in the meantime, with the changes; None without a change."""
+        try:
+            before = _decode(_content(path))
+        except FileNotFoundError:
+            before = None
+        now = before or _Saved(os.urandom(_DIGEST).hex())
+        files = dict(now.files)
+        for name, left in self._closed.items():
+            known = files.pop(_hashed(name, now.key), None)
+            if left != FileState() or known is not None:
+                files[_hashed(name, now.key)] = left
+        files = {key: left for key, left in files.items() if left != FileState()}
+        for key in list(files)[: max(0, len(files) - MOST_FILES)]:
+            del files[key]
+        panes: dict[PaneName, int] = {**now.panes, **self._panes}
+        changed = replace(now, welcome=now.welcome or self._has_welcomed, panes=panes, files=files)
+        return None if changed == now else changed
+
+
+def _content(path: Path) -> bytes:
+    """The bytes of the file; too many of them count as none. Another kind of file is an error: a pipe would block."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file")
+        content = file.read(MOST_BYTES + 1)
+    return content if len(content) <= MOST_BYTES else b""
+
+
+def _decode(content: bytes) -> _Saved | None:
+    try:
+        return msgspec.json.decode(content, type=_Saved)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def _hashed(name: str, key: str) -> str:
+    """The name of a file in the state: other files with this path have the same one, and it does not show the path."""
+    from hashlib import blake2b  # 1 ms, and not every start needs it
+
+    real = os.path.realpath(name)  # a name may end with the item of a container
+    return blake2b(os.fsencode(real), key=bytes.fromhex(key), digest_size=_DIGEST).hexdigest()

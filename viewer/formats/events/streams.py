@@ -35,7 +35,7 @@ _MOST_SHOWN = 64
 """How many messages per key a later event can still mark."""
 
 
-class Addition(Struct, frozen=True, gc=False):
+class Addition(Struct, frozen=True):
     """A text that was added to an open message."""
 
     number: int

@@ -62,7 +62,7 @@ def assert_one_cursor(pilot: Pilot[int], after: str) -> None:
     place = main.widgets.status.facts.place
     title = int(place.split()[0]) if place else None
     if pane.cursor.is_set and not pane.shows_cursor:  # another pane shows it, and this one the nearest row
-        assert any(side.shows_cursor for side in main.widgets.sides), after
+        assert main.widgets.behind.shows_cursor, after
     elif rows.kind(row) is RowKind.MESSAGE:
         assert rows.value(row) == number, after
         assert title == rows.label(row), after

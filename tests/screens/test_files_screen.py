@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import time
 from collections.abc import Callable
@@ -22,7 +23,7 @@ from viewer.tui.dialogs.help import HelpScreen
 from viewer.tui.dialogs.palette import PaletteScreen
 from viewer.tui.files import facts
 from viewer.tui.files.catalog import SORTS, Catalog
-from viewer.tui.files.facts import FileFacts, Hit, Reading, facts_of, search_in
+from viewer.tui.files.facts import FileFacts, Hit, Reading, facts_of, head_of, search_in
 from viewer.tui.files.keys import OWN, SHARED, list_actions
 from viewer.tui.files.lines import RowFacts, columns_of, entry_line, heading, preview_lines, title_line
 from viewer.tui.files.listing import Entry, FileListing
@@ -109,6 +110,14 @@ class TestFacts:
         by_name = {entry.name: facts_of(entry, Reading(), nothing) for entry in listed(runs).entries}
         assert by_name["ten.ocml"] == FileFacts("How deep is the sea? Warm, I mean.", is_counted=True)
         assert by_name["two.ocml"].errors == 1
+        path = runs / "one.ocml.gz"
+        path.write_bytes(gzip.compress(LONG.encode()))
+        assert facts_of(Entry(str(path), path.name, 10**9), Reading(), nothing) == FileFacts(is_counted=True)
+        monkeypatch.undo()
+        packed = Entry(str(path), path.name, path.stat().st_size)
+        assert (head_of(packed), facts_of(packed, Reading(), nothing).title) == (
+            FileFacts(), "How deep is the sea? Warm, I mean.",
+        )  # fmt: skip
         gone = facts_of(Entry(str(runs / "gone"), "gone", 5), Reading(), nothing)
         assert not gone.is_transcript
 

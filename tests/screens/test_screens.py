@@ -73,6 +73,8 @@ LOOKS = {
     "debug-120x40": Look(keys=PROBLEM),
     "debug-120x40-search": Look(keys=(*PROBLEM, "slash", *"light", "enter")),
     "debug-120x40-side-panes": Look(keys=("d", "T", "i", "vertical_line")),
+    "debug-160x48-side-panes": Look(size=(160, 48), keys=("d", "vertical_line", "4", "G", "J", "J", "enter")),
+    "debug-100x30-node": Look(size=(100, 30), keys=("d", "7", "G", "enter", "J", "J")),
     "debug-120x40-raw-and-calls": Look(keys=(*PROBLEM, "r", "C")),
     "debug-120x40-ascii": Look(keys=PROBLEM, options=ViewOptions(ascii_only=True)),
     "debug-80x24": Look(size=(80, 24), keys=PROBLEM),

@@ -147,7 +147,7 @@ async def test_a_click_unfolds_and_a_click_on_a_link_goes_to_the_other_end() -> 
         await pilot.click(offset=place_of(pilot, "object, 2 keys"))
         await settled(pilot)
         assert "object, 2 keys ▸" in drawn(pilot)
-        await press(pilot, "h", "h")
+        await press(pilot, "h", "h", "h", "h")
         assert "object, 2 keys" not in drawn(pilot)
 
 

@@ -1,4 +1,4 @@
-"""Reading: everything known of an input since its first byte; a restart begins another one."""
+"""`Reading`: everything known about an input since its first byte. A restart begins a new one."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ MOST_IN_BINARY = 20
 
 
 class BackendChoice:
-    """The backend of a document: the one that the environment names, or NumPy from the moment that it pays."""
+    """The backend of a document: the one that the environment names, or NumPy as soon as it pays off."""
 
     def __init__(self) -> None:
         self.forced = forced_backend()
         self.current: Backend = self.forced or PLAIN
 
     def load(self) -> None:
-        """Load the fastest backend. It stays, also for later readings."""
+        """Load the fastest backend. It stays for later readings."""
         self.current = load_backend()
 
 
@@ -108,7 +108,7 @@ class Reading:
         self._most_per_code = self.analysis.findings.most_per_code = most
 
     def redetect(self, detection: Detection) -> None:
-        """Use what a longer head of the input says of the same format."""
+        """Use what a longer head of the input reveals about the same format."""
         self.detection = detection
         self.analysis.unknown = detection.unknown
 
@@ -119,7 +119,7 @@ class Reading:
 
     @property
     def is_big(self) -> bool:
-        """True if the input is worth NumPy whatever its format."""
+        """True if the input is large enough for NumPy in any format."""
         return self.source.size >= BIG
 
     @property
@@ -223,6 +223,6 @@ class Reading:
 
 
 def _index_source(source: Source, end: int, data: bytes, parsed: Sequence[Span] | None = None) -> None:
-    """Let the source record the bytes read; `parsed` are the parts that the parser read, if not all."""
+    """Let the source record the bytes read. `parsed` are the parts that the parser read, if not all."""
     if isinstance(source, FileSource):
         source.index(end - len(data), data, parsed)

@@ -47,7 +47,7 @@ from viewer.document.visibility_cache import Heads, VisibilityCache
 from viewer.index.calls import CallLink
 from viewer.index.messages import MessageIndex
 from viewer.model.messages import Coding, Header, Kind, Message, Span, Stray, Transcript, Usage
-from viewer.model.visibility import Audience, Pane, Reveal, is_user_safe, message_kind, reason_of
+from viewer.model.visibility import Audience, Pane, Reveal, is_user_safe, message_kind, pane_of, reason_of
 from viewer.reading.header import safe_header, withheld_count, without_unlisted
 
 if TYPE_CHECKING:
@@ -374,6 +374,10 @@ class Projection(Struct, frozen=True):
         return VisibilityCache(
             self._analysis.index, lambda message: not self.audience.is_safe and is_user_safe(message)
         )
+
+    def pane_of(self, number: int) -> Pane:
+        """Return the pane of a message; an end user has one only."""
+        return Pane.CONVERSATION if self.audience.is_safe else pane_of(self._analysis.index[number])
 
     def is_superseded(self, number: int) -> bool:
         """True if a message is on an abandoned branch."""

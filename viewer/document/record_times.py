@@ -1,4 +1,4 @@
-"""Times of records: the time that each line of a stream of events states."""
+"""Record times: the time that each line of an event stream states."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import msgspec
 from viewer.syntax.times import parse_decoded_time, parse_time
 
 TIME_KEYS = ("ts", "timestamp", "created_at", "time", "created")
-"""Finer times first: `created` counts seconds."""
+"""In order of precision. `created` has only whole seconds."""
 LONGEST_LINE = 64 * 1024
 """A longer line is the record of a whole message, whose time the index knows."""
 _AT_ONCE = 256 * 1024

@@ -68,7 +68,7 @@ class Plugins:
 
     @property
     def is_connected(self) -> bool:
-        """True if `connect` was called, so the settings can be asked."""
+        """True after `connect`, when the settings can be looked up."""
         return self._allows is not None
 
     def connect(self, allows: Callable[[], bool]) -> None:

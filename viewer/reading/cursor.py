@@ -46,7 +46,7 @@ class Window:
             self.base = offset
 
     def restart(self, offset: int, before: int) -> None:
-        """Drop everything. The next bytes begin at this offset, after this byte."""
+        """Drop everything. The next bytes begin at this offset, and `before` is the byte that precedes them."""
         self.data.clear()
         self.base, self.before = offset, before
         self._line_end, self._searched_to = -1, offset

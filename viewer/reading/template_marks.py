@@ -199,7 +199,7 @@ _ROLES = _roles()
 
 
 def read_mark(found: re.Match[bytes]) -> Mark:
-    """Return the mark of a match of `MARK`."""
+    """Return the mark that the pattern `MARK` matched."""
     return mark_of(found[0], found.span())
 
 

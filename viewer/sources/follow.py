@@ -111,7 +111,7 @@ class FollowSource:
 
     @property
     def size(self) -> int:
-        """The number of bytes read of the current revision."""
+        """The number of bytes read from the current revision."""
         return self.generation.size
 
     @property

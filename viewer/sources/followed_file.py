@@ -47,7 +47,7 @@ class FollowedFile:
         """Set if a read found the file rewritten. The next turn then restarts."""
 
     has_ended = False
-    """A file can always grow."""
+    """Always false, because a file can grow at any time."""
 
     @property
     def length(self) -> int:

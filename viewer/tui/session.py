@@ -106,10 +106,6 @@ class Session:
             return self.projection.rows(only=self._agent_messages)
         return self.projection.rows(folding=Folding(self.unfolded), again=self._reusable_rows)
 
-    def rows_of_pane(self, pane: Pane) -> Rows:
-        """Return the rows of one of several adjacent panes."""
-        return self.projection.rows(pane, only=self._agent_messages if self.agent else None)
-
     @property
     def hidden_steps(self) -> int:
         """The number of hidden messages with errors or warnings, cached until rows or problems change."""
@@ -219,6 +215,12 @@ class Session:
         if not self.display.debug or self.display.raw or not len(self.rows):
             return number
         return call_of_reply(self.rows, self.calls.of, self.rows.row_of(number)) or number
+
+    def is_unfolded(self, number: int) -> bool:
+        """True if a message is unfolded. Next to the conversation, thoughts are unless they were folded."""
+        number = self.card_of(number)
+        is_thought = self.display.side_panes and self.projection.pane_of(number) is Pane.ANALYSIS
+        return self.folds.get(number, is_thought)
 
     def fold(self, number: int, unfolded: bool) -> Changed:
         """Fold or unfold a message."""

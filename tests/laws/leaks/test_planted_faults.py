@@ -34,7 +34,7 @@ class Fault:
     id: str
     kind: str
     places: tuple[str, ...]
-    """The hidden places that show it."""
+    """The hidden places in which the fault shows."""
     plant: Plant
 
 

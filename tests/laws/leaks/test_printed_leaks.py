@@ -123,7 +123,8 @@ def test_a_planted_leak_is_found(line: list[str], stream: str, tmp_path: Path, m
 
         return write
 
-    monkeypatch.setattr(Output, "write", leaking(Output.write))
+    for way in ("write", "write_parts"):
+        monkeypatch.setattr(Output, way, leaking(getattr(Output, way)))
     for module in ("convert", "export"):
         monkeypatch.setattr(f"viewer.cli.{module}.write_text", leaking(write_text))
     result = printed(planted, file, line)

@@ -225,7 +225,7 @@ def surface_of(widget: Widget) -> str:
     for each in names:
         found = NAMES.get(type(each).__name__)
         if found:
-            return {"pane-analysis": "analysis pane", "pane-commentary": "commentary pane"}.get(each.id or "", found)
+            return {"behind": "side pane"}.get(each.id or "", found)
     return "screen"
 
 

@@ -146,8 +146,7 @@ SURFACES = [
     Surface("calls", _drawn(LineList, "Calls"), [_KEY_P, *_RESIZED]),
     Surface("timeline", _drawn(LineList, "Timeline"), [Act("key", ("H",))]),
     Surface("completion", _drawn(CompletionBox), _RESIZED),
-    Surface("analysis pane", _drawn(Transcript, id="pane-analysis"), _RESIZED),
-    Surface("commentary pane", _drawn(Transcript, id="pane-commentary"), _RESIZED),
+    Surface("side pane", _drawn(Transcript, id="behind"), _RESIZED),
     Surface("footer", _drawn(KeyFooter), _RESIZED),
     Surface(
         "prompt",

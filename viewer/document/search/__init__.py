@@ -1,1 +1,1 @@
-"""Search in bodies: patterns, bytes that a match needs, and whole blocks of the file at once."""
+"""Search in bodies: regular expressions, byte patterns, and literal search over whole blocks of the file."""

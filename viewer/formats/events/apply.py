@@ -523,7 +523,7 @@ class EventApplier:
 
 
 def _hidden_by(header: Header, said: Said) -> Header:
-    """The header of a text that its item hides, although its channel may make it a preamble."""
+    """The header of a text that its item hides. It keeps what its channel implies, unless that would show it."""
     settled = with_said(replace(header, kind=Kind.SAID), said)
     return replace(header, kind=Kind.UNKNOWN) if is_shown(settled) else settled
 

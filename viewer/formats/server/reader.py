@@ -47,7 +47,7 @@ class _Output(Struct):
 
 
 class _Request(Struct):
-    """A prompt that may await its outputs."""
+    """A prompt whose outputs may not all have arrived."""
 
     prompt: Literal | None
     span: Span

@@ -33,8 +33,8 @@ def _read(data: bytes) -> Body:
 
 
 def shown_source(data: bytes, role: str, kinds: frozenset[BlockKind]) -> str | None:
-    """The source of a body, with its escapes and literal blocks, but without blocks of these kinds; None if it has
-    no such blocks."""
+    """The source of a body without blocks of these kinds, with its escapes and literal blocks; None if no source would
+    read back as the same text."""
     body = _read(data)
     left = left_of(body, role, kinds)
     if left.data == body.data:

@@ -166,6 +166,8 @@ class BlockFacts(Struct):
     """True to style Markdown that is shown as source."""
     rendered: bool = True
     """True to render Markdown."""
+    opens_thoughts: bool = False
+    """True if thoughts are unfolded unless they were folded by hand."""
     problems_key: str = "p"
 
     def update_growing(self, numbers: frozenset[int]) -> None:

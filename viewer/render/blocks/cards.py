@@ -15,6 +15,7 @@ from viewer.document.calls import CallView
 from viewer.document.projection import Projection
 from viewer.document.rows import RowKind, Rows
 from viewer.document.values import Headline, ShownCall, ShownDiagnostic, ShownMessage
+from viewer.model.visibility import Pane
 from viewer.render.blocks.block import BlockFacts, BlockLine, styled_row
 from viewer.render.blocks.json_rows import (
     ALL_NODES,
@@ -278,7 +279,7 @@ class CardMaker:
 
     def _aside(self, row: int, headline: Headline, answered: ShownCall | None) -> Entry:
         number, signs = headline.number, self._glyphs
-        is_open = bool(self._facts.folds.get(number))
+        is_open = self._facts.folds.get(number, self._opens(number))
         grows = headline.ending == "open" or number in self._facts.growing
         sign, name, look = speaker_of(headline, signs)
         words = "" if is_open else self._first_words(number)
@@ -297,6 +298,9 @@ class CardMaker:
         right = f"{aside}{shown_number:>{max(_NUMBER_ROOM, len(shown_number) + 2)}} {mark}"
         line = between(left, [Part(trusted(right), StyleRole.QUIET)], self._width + 1, signs)
         return Entry([BlockLine((self._margin, *line), folds=True)], shows_body=is_open)
+
+    def _opens(self, number: int) -> bool:
+        return self._facts.opens_thoughts and self._projection.pane_of(number) is Pane.ANALYSIS
 
     def _first_words(self, number: int) -> SafeText:
         return first_words(self._projection.beginning(number, MOST_READ))

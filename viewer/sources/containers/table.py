@@ -51,7 +51,7 @@ class Container(Struct, frozen=True):
 
 
 def _fits(module: str, name: str) -> Callable[[Place], bool]:
-    """A test that is a function of a module, which is imported only then."""
+    """A test that runs a function of a module, and imports the module only when it runs."""
 
     def fits(place: Place) -> bool:
         return bool(getattr(_module(module), name)(place.path, place.first))

@@ -1,1 +1,1 @@
-"""Inputs that arrive once more, and the times at which they first did."""
+"""Replay of inputs: bytes that arrive once more, and the times at which they first arrived."""

@@ -15,7 +15,7 @@ from viewer.errors import ViewerError
 from viewer.syntax.times import LATEST_MS
 
 LEAST_MS = 10
-"""At most one line is written in this time."""
+"""The shortest time between two lines."""
 LARGEST = 256 * 1024 * 1024
 """A larger sidecar is refused."""
 
@@ -27,7 +27,7 @@ class _Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RecordedTimes:
-    """When each part of an input had arrived, from its last restart on."""
+    """When each part of an input arrived, since the last restart."""
 
     def __init__(self, offsets: array[int], times: array[int]) -> None:
         self.offsets = offsets
@@ -35,11 +35,11 @@ class RecordedTimes:
         self._times = times
 
     def between(self, start: int, end: int) -> array[int]:
-        """The recorded numbers of bytes between two offsets."""
+        """The recorded offsets between two offsets."""
         return self.offsets[bisect_right(self.offsets, start) : bisect_left(self.offsets, end)]
 
     def at(self, offset: int) -> int | None:
-        """When the bytes before this offset had arrived, in milliseconds since 1970; None if that was not recorded."""
+        """When the bytes before this offset had arrived, in milliseconds since 1970; None if not recorded."""
         place = bisect_left(self.offsets, offset)
         return self._times[place] if place < len(self.offsets) else None
 
@@ -86,7 +86,7 @@ class TimeRecorder:
     def __init__(self, path: str, clock: Callable[[], int] = _now_ms) -> None:
         self._clock = clock
         self._waiting: tuple[int, int] | None = None
-        """The newest offset and time that is not written yet."""
+        """The newest offset and time that have not been written yet."""
         self._written_at = -LEAST_MS
         try:
             self._file = open(path, "a", encoding="ascii", opener=_private)  # noqa: SIM115

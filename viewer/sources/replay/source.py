@@ -1,4 +1,4 @@
-"""Replayed source: an input that was read before arrives again, up to any byte, as if it were being written."""
+"""`ReplayedSource`: an input that was read before arrives again, up to any byte, as if it were being written."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from viewer.sources.follow import TURN
 
 
 class ReplayedRevision:
-    """The bytes of an input that have arrived so far; no other can be read."""
+    """The bytes of an input that have arrived so far. No others can be read."""
 
     def __init__(self, source: Source) -> None:
         self.name = source.name
@@ -29,15 +29,15 @@ class ReplayedRevision:
 
     @property
     def fault(self) -> str:
-        """Empty: a fault of the input is at its end."""
+        """Always empty, because a fault of the input is at its end."""
         return ""
 
     def read(self, start: int, end: int) -> bytes:
-        """The bytes between two offsets, of those that have arrived."""
+        """Those bytes between two offsets that have arrived."""
         return self._source.read(start, min(end, self.size))
 
     def read_again(self, start: int, end: int) -> bytes:
-        """The same, ignoring the stamp of the file."""
+        """Like `read`, but without relying on the stamp of the file."""
         return self._source.read_again(start, min(end, self.size))
 
     def add(self, data: bytes, *, ends: bool = False) -> bytes:
@@ -79,12 +79,12 @@ class ReplayedSource:
         return [Grew(self.generation.add(data))] if data else []
 
     def wait(self, timeout: float) -> bool:
-        """Nothing arrives unless it is released."""
+        """Returns at once, because nothing arrives unless it is released."""
         return False
 
     async def wait_async(self, timeout: float) -> bool:
-        """The same in an event loop."""
+        """Like `wait`, in an event loop."""
         return False
 
     def close(self) -> None:
-        """Nothing is open: the input belongs to the caller."""
+        """Does nothing, because the caller owns the input."""

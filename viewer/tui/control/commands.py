@@ -235,6 +235,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("filter", "EXPR", "show only matching messages", lambda own, text: own.filter.filter_for(text)),
     Command("level", "LEVEL", "switch to safe or debug", lambda own, level: own.set_level(level),
             lambda own: ["safe", "debug"]),
+    Command("next", "", "show the next prompt", lambda own, _: own.run("next-prompt")),
     Command("open", "FILE", "open another file", lambda own, file: own.program.open_file(file)),
     Command("quit", "", "end the program", lambda own, _: own.program.quit()),
     Command("set", "CHOICE", "wrap or nowrap lines, markdown or source, a pane", lambda own, word: own.choose(word),

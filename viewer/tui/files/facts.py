@@ -15,7 +15,7 @@ from viewer.errors import ViewerError
 from viewer.model.visibility import END_USER, Audience
 from viewer.reading.format import ReadOptions
 from viewer.render.number_format import one_line
-from viewer.sources.files import open_source
+from viewer.sources.files import COMPRESSED, open_source, why_read_once
 from viewer.sources.sessions import Session
 from viewer.tui.files.listing import Entry
 from viewer.tui.search.engine import Query, Searcher
@@ -91,7 +91,9 @@ NO_TRANSCRIPT = FileFacts(is_counted=True, is_transcript=False)
 
 
 def head_of(entry: Entry) -> FileFacts:
-    """The title, from the head of a file."""
+    """The title, from the head of a file. A compressed file has no head that can be read alone."""
+    if why_read_once(entry.path) == COMPRESSED:
+        return FileFacts()
     head = read_head(Session(entry.agent, entry.path, entry.size, entry.modified, None, entry.format))
     return FileFacts(one_line(head.title)[:LONGEST_TITLE], head.turns)
 

@@ -10,9 +10,10 @@ from textual.css.scalar import Scalar
 from textual.screen import Screen
 from textual.widget import Widget
 
-from viewer.document.rows import Rows
+from viewer.document.rows import RowKind, Rows
 from viewer.model.visibility import Pane
 from viewer.render.blocks.block import BlockFacts, RowProblems
+from viewer.render.blocks.sides import SideMaker
 from viewer.render.layout import LayoutRequest, Layouts, lay_out_body
 from viewer.render.page import BlockMaker
 from viewer.render.style import Style, Styled, StyleRole, trusted
@@ -29,7 +30,6 @@ from viewer.tui.session import Changed, Session
 from viewer.tui.settings.settings import Settings
 from viewer.tui.terminal.paint import forget_widths
 
-_SIDE_PANES = (Pane.ANALYSIS, Pane.COMMENTARY)
 MOST_MARKED = 10_000
 """The maximum number of rows with matches on the minimap."""
 
@@ -84,7 +84,7 @@ class Presenter:
     def forget_revealed(self) -> None:
         """Drop all text of the debug view."""
         widgets = self._widgets
-        for pane in (widgets.transcript, *widgets.sides):
+        for pane in (widgets.transcript, widgets.behind):
             pane.clear()
         bottom = widgets.bottom
         for panel in (widgets.inspector, widgets.outline, bottom.problems, bottom.calls, bottom.timeline):
@@ -104,44 +104,59 @@ class Presenter:
             self._draw_rows()
         elif Changed.GROWN in changed:
             self._facts.update_growing(self._follow.growing)
-            transcript.changed_from(self._session.grown_from)
+            self._change_from(self._session.grown_from)
         if Changed.MATCHES in changed:
             self._draw_minimap()
-            transcript.changed_from(self._search.changed_from)
+            self._change_from(self._search.changed_from)
         if Changed.BLOCKS in changed:
             transcript.redraw()
+            self._widgets.behind.redraw()
         if Changed.MARKS in changed:
-            transcript.show_marks(self._session.marks)
+            for pane in (transcript, self._widgets.behind):
+                pane.show_marks(self._session.marks)
+                pane.refresh()
             self._draw_minimap()
-            transcript.refresh()
         if Changed.NOTES in changed:
             has_rows = len(self._session.rows) > 0
             transcript.show_notes([] if has_rows else empty_notes(self._session, self._follow.title))
             transcript.redraw_changed()
+
+    def _change_from(self, row: int) -> None:
+        for pane in (self._widgets.transcript, self._widgets.behind):
+            pane.changed_from(row)
 
     def _draw_rows(self) -> None:
         """Make all blocks of the conversation and the side panes."""
         session, transcript, display = self._session, self._widgets.transcript, self._session.display
         self._layouts = self._layouts or Layouts(self._request_layout)
         self._facts = self._make_facts(session.rows)
-        has_sides = display.debug and display.side_panes and self._host.is_roomy
-        rows = session.rows_of_pane(Pane.CONVERSATION) if has_sides else session.rows
-        transcript.show_notes([] if rows.shown_count else empty_notes(session, self._follow.title))
+        transcript.show_notes([] if session.rows.shown_count else empty_notes(session, self._follow.title))
         transcript.show_marks(session.marks)
         self._draw_minimap()
-        transcript.show(self._make_blocks(transcript.size.width, rows))
-        for widget, pane in zip(self._widgets.sides, _SIDE_PANES, strict=True):
-            if has_sides:
-                widget.show(self._make_blocks(widget.size.width, session.rows_of_pane(pane)))
-            else:
-                widget.clear()
+        behind = self._widgets.behind
+        here = self._make_blocks(transcript.size.width)
+        if not (display.debug and display.side_panes and self._host.is_roomy):
+            behind.clear()
+            transcript.show(here)
+            return
+        there = self._make_blocks(behind.size.width)
+        transcript.show(SideMaker(here, there, self._is_said))
+        behind.show_marks(session.marks)
+        behind.show(SideMaker(there, here, lambda row: not self._is_said(row)))
 
-    def _make_blocks(self, width: int, rows: Rows) -> BlockMaker:
+    def _is_said(self, row: int) -> bool:
+        """True if the conversation shows a row, although thoughts and calls have a pane of their own."""
+        rows = self._session.rows
+        is_message = rows.kind(row) is RowKind.MESSAGE
+        return not is_message or self._session.projection.pane_of(rows.value(row)) is Pane.CONVERSATION
+
+    def _make_blocks(self, width: int) -> BlockMaker:
         session = self._session
-        facts = self._facts if rows is session.rows else self._make_facts(rows)
         signs, wrap = self._printing.signs, self._settings.wrap
         raw, unwrapped = session.display.raw, not session.wrapped
-        return BlockMaker(session.projection, rows, width, facts, signs, raw=raw, wrap=wrap, unwrapped=unwrapped)
+        return BlockMaker(
+            session.projection, session.rows, width, self._facts, signs, raw=raw, wrap=wrap, unwrapped=unwrapped
+        )
 
     def _make_facts(self, rows: Rows) -> BlockFacts:
         session = self._session
@@ -153,6 +168,7 @@ class Presenter:
             folds=session.folds,
             depths=session.depths,
             turned=session.turned,
+            opens_thoughts=session.display.side_panes,
             layouts=self._layouts or Layouts(),
             live=self._follow.is_live,
             growing=self._follow.growing,
@@ -181,7 +197,7 @@ class Presenter:
         layout = await asyncio.to_thread(lay_out_body, request)
         if layouts is None or layouts is not self._layouts or not layouts.put(number, request, layout):
             return
-        for pane in (self._widgets.transcript, *self._widgets.sides):
+        for pane in (self._widgets.transcript, self._widgets.behind):
             pane.redraw_row(number)
         self._host.redraw(Changed.FOCUS)
 
@@ -291,11 +307,9 @@ class Presenter:
             calls, problems = session.calls, session.diagnostics
             size = session.document.size
             widgets.inspector.show(session.projection, number, calls=calls, problems=problems, size=size)
-        for pane in widgets.sides:
-            if pane.display and here:
-                pane.align(cursor, widgets.transcript.line_of_cursor)
-            if self._follow.is_sticky:
-                pane.stick_to_end()
+        if widgets.side.display:
+            widgets.behind.follow(widgets.transcript.place, widgets.transcript.cursor)
+            widgets.behind.show_partners(session.partners(number))
 
 
 def _set_display(widget: Widget, is_shown: bool) -> None:

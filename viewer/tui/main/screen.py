@@ -252,8 +252,11 @@ class MainScreen(Screen[None]):
         if event.transcript is self.widgets.transcript:
             if self.presenter.drawn_standing != self.navigator.standing:
                 self.redraw(Changed.FOCUS)
-        elif event.transcript.focus_number and not event.transcript.is_carried:
-            self.navigator.focus_message(event.transcript.focus_number)
+        elif event.transcript.place != self.widgets.transcript.place:
+            self.widgets.transcript.go_to_row(*event.transcript.place)
+        elif event.transcript.cursor.is_set:
+            self.widgets.transcript.put_cursor(event.transcript.cursor)
+            self.redraw(Changed.FOCUS)
 
     def on_transcript_clicked(self, event: Transcript.Clicked) -> None:
         if event.folds:

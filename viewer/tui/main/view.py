@@ -191,7 +191,7 @@ class ViewController:
         if self._host.viewport.is_node_open() is not None:
             self.turn_node(number, self._navigator.cursor.node)
         elif number:
-            unfolded = not self._session.folds.get(self._session.card_of(number), False)
+            unfolded = not self._session.is_unfolded(number)
             self._refold(number, self._session.fold(number, unfolded))
         else:
             self._open_folded()

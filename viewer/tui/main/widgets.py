@@ -32,19 +32,17 @@ class Widgets:
         self.title = TitleBar(painter, printing)
         self.outline = Outline(painter, printing, id="outline")
         self.transcript = Transcript(painter, printing.signs, id="transcript")
-        self.analysis = Transcript(painter, printing.signs, id="pane-analysis")
-        self.commentary = Transcript(painter, printing.signs, id="pane-commentary")
+        self.behind = Transcript(painter, printing.signs, id="behind")
+        """The thoughts and calls next to the conversation."""
         self.inspector = Inspector(painter, printing, id="inspector")
         self.bottom = BottomPane(painter, printing, problem_keys="  ".join(keys), id="bottom")
         self.conversation = Frame(Panel.TRANSCRIPT, printing, self.transcript, id="conversation")
-        self.side = Frame(Panel.SIDE, printing, self.analysis, self.commentary, id="side")
+        self.side = Frame(Panel.SIDE, printing, self.behind, id="side")
         filter_keys = f"{by_id('filter', actions).shown_key} edit · {by_id('clear', actions).shown_key} clear"
         self.status = StatusLine(painter, printing, filter_keys=filter_keys)
         self.prompt = Prompt(self.status.show_search, printing)
         self.completion = CompletionBox(painter, printing)
         self.footer = KeyFooter(painter, printing, actions=actions)
-        self.sides = [self.analysis, self.commentary]
-        """The panes for reasoning and commentary."""
         self.frames: dict[Panel, Frame] = {
             Panel.OUTLINE: self.outline,
             Panel.TRANSCRIPT: self.conversation,
@@ -67,4 +65,4 @@ class Widgets:
 
     def target_of(self, panel: Panel) -> Widget:
         """Return the widget that takes the focus of a pane."""
-        return self.list_of(panel) or (self.analysis if panel is Panel.SIDE else self.transcript)
+        return self.list_of(panel) or (self.behind if panel is Panel.SIDE else self.transcript)

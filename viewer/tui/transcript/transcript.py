@@ -14,8 +14,9 @@ from textual.strip import Strip
 
 from viewer.document.rows import FOLDED_KINDS, RowKind
 from viewer.render.blocks.block import Block, BlockLine
+from viewer.render.blocks.sides import Maker
 from viewer.render.layout import MARGIN
-from viewer.render.page import BlockMaker, centered_notes
+from viewer.render.page import centered_notes
 from viewer.render.sanitize import SafeText, sanitize_copy
 from viewer.render.style import UNICODE, Glyphs, Line, Part, StyleRole, trusted
 from viewer.render.width import cells
@@ -36,7 +37,7 @@ WHEEL = 3
 
 
 class Transcript(PlainLines, can_focus=True):
-    """Shows the blocks of a `BlockMaker` and scrolls through them. Blocks are made when they become visible."""
+    """Shows the blocks of a maker and scrolls through them. Blocks are made when they become visible."""
 
     class Moved(Message):
         """The scroll position or the cursor changed."""
@@ -66,7 +67,7 @@ class Transcript(PlainLines, can_focus=True):
         self.marks: frozenset[int] = frozenset()
         self.notes: list[SafeText] = []
         """The sentences of an empty view."""
-        self._maker: BlockMaker | None = None
+        self._maker: Maker | None = None
         self._blocks: OrderedDict[int, Block] = OrderedDict()
         self._had_one_transcript = True
         self._frame: list[tuple[int, int, Block]] = []
@@ -84,7 +85,7 @@ class Transcript(PlainLines, can_focus=True):
 
     # What to show.
 
-    def show(self, maker: BlockMaker | None) -> None:
+    def show(self, maker: Maker | None) -> None:
         """Show other rows, or the same rows made differently. The scroll position stays."""
         self._maker = maker
         self._blocks.clear()
@@ -251,13 +252,12 @@ class Transcript(PlainLines, can_focus=True):
             self._left = max(0, column - self.text_width // 2)
             self._report_move()
 
-    def align(self, cursor: Cursor, above: int | None) -> None:
-        """Show the row that matches the cursor of another pane, on the same screen line, without posting a message."""
+    def follow(self, place: ScreenPlace, cursor: Cursor) -> None:
+        """Show the same lines and the same cursor as the pane next to this one, without posting a message."""
         self.put_cursor(cursor)
-        row = self.cursor_row
-        if row is not None:
-            self.scroller.place(row, self.block(row).first, above or 0, self.view_height)
-            self.refresh()
+        if place != self.place:
+            self.scroller.place(*place, 0, self.view_height)
+        self.redraw_changed()
 
     def _report_move(self) -> None:
         self.refresh()

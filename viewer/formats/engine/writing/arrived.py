@@ -26,7 +26,7 @@ class Arrived:
         self._tail = b""
         self._looked = 0
         self.is_marked = False
-        """True if the text so far is split at marks, or may be."""
+        """True if the text so far has marks at which it is, or may be, split."""
 
     def add(self, pieces: list[Piece], read: Callable[[int, int], bytes]) -> None:
         """Add pieces while their bytes are available."""

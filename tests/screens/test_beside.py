@@ -1,0 +1,54 @@
+"""Thoughts and calls next to the conversation: each at the place where it was written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from textual.pilot import Pilot
+
+from tests.support.running import ROOMY, drawn, press, running, view
+from viewer.model.visibility import Pane
+
+TOUR = Path(__file__).parents[2] / "samples" / "tour.ocml"
+
+
+def check_alignment(pilot: Pilot[int]) -> None:
+    """Both panes show the same lines, and each message in one of them only."""
+    main = view(pilot)
+    here, there = main.widgets.transcript, main.widgets.behind
+    assert here.place == there.place
+    lines = [(row, line) for row, line, _ in here._visible_lines()]
+    assert lines == [(row, line) for row, line, _ in there._visible_lines()]
+    for row, line in lines:
+        left, right = ("".join(part.text for part in pane.block(row).lines[line].parts) for pane in (here, there))
+        assert not (left.strip() and right.strip()), (row, line)
+        number = main.session.rows.value(row)
+        is_said = main.session.projection.pane_of(number) is Pane.CONVERSATION
+        assert not (right if is_said else left).strip(), (row, line)
+
+
+async def test_both_panes_scroll_together_and_show_each_message_in_its_place() -> None:
+    async with running(TOUR, size=ROOMY, keys=("d", "g", "vertical_line")) as pilot:
+        main = view(pilot)
+        for key in ("J", "J", "J", "space", "l", "J", "J", "enter", "G", "K", "b", "z", "z", "s", "m"):
+            await press(pilot, key)
+            check_alignment(pilot)
+            cursor = main.navigator.cursor
+            assert (main.widgets.behind.cursor == cursor) or not main.widgets.transcript.cursor.is_set, key
+        await press(pilot, "g")
+        main.widgets.behind.move(7)
+        await pilot.pause()
+        check_alignment(pilot)
+        await press(pilot, "d")
+        assert main.widgets.behind._maker is None
+        assert "∴" not in drawn(pilot)
+
+
+async def test_thoughts_are_open_until_they_are_folded() -> None:
+    async with running(TOUR, size=ROOMY, keys=("d", "g", "vertical_line")) as pilot:
+        await press(pilot, "4", "G")
+        assert "depend on each other" in drawn(pilot)
+        await press(pilot, "enter")
+        assert "depend on each other" not in drawn(pilot)
+        await press(pilot, "enter", "vertical_line")
+        assert "depend on each other" in drawn(pilot)

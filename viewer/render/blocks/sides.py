@@ -1,0 +1,63 @@
+"""Two panes that show the same rows next to each other: each row is drawn in one, and leaves its space in the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from msgspec.structs import replace
+
+from viewer.document.rows import Rows
+from viewer.render.blocks.block import Block, BlockLine
+from viewer.render.style import Part
+
+
+class Maker(Protocol):
+    """Makes the block of any row of a view."""
+
+    @property
+    def rows(self) -> Rows:
+        """The rows of the view."""
+        ...
+
+    @property
+    def margin(self) -> Part:
+        """The cells before the text of each line."""
+        ...
+
+    def make(self, row: int) -> Block:
+        """Return the block of a row."""
+        ...
+
+    def drawn_row(self, row: int) -> int:
+        """Return the row whose block shows this row."""
+        ...
+
+
+class SideMaker:
+    """Makes the blocks of one of the panes."""
+
+    def __init__(self, own: Maker, other: Maker, is_own: Callable[[int], bool]) -> None:
+        """`is_own` is true for the rows that this pane shows."""
+        self.rows = own.rows
+        self._own = own
+        self._other = other
+        self._is_own = is_own
+        self.margin = own.margin
+
+    def make(self, row: int) -> Block:
+        """Return the block of a row, or as many empty lines as the other pane has."""
+        shown = self.drawn_row(row)
+        if self._is_own(shown):
+            return self._own.make(row)
+        block = self._other.make(row)
+        lines = [self._empty(line) for line in block.lines]
+        return replace(block, lines=lines, text="", source=None)
+
+    def _empty(self, line: BlockLine) -> BlockLine:
+        """The same place without text. A line with text keeps the cells of the cursor."""
+        return replace(line, parts=(self.margin,) if line.parts else (), row=None, folds=False, link=0)
+
+    def drawn_row(self, row: int) -> int:
+        """Return the row whose block shows this row."""
+        return self._own.drawn_row(row)

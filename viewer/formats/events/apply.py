@@ -13,6 +13,7 @@ from viewer.formats.events.conversation import ConversationItems, item_of
 from viewer.formats.events.delta_keys import ANONYMOUS, Delta, DeltaKey, Opening
 from viewer.formats.events.headers import ANSWER, CallNames, identity_of, is_shown, opening_of, with_said
 from viewer.formats.events.items import Items, ItemText, output_of, part_text, response_of, texts_of
+from viewer.formats.events.notes import ResponseNotes
 from viewer.formats.events.objects import (
     EventObject,
     Said,
@@ -32,11 +33,10 @@ from viewer.formats.json.fields import piece_if_any
 from viewer.formats.tables.model import Act, EventKind, EventTable, Family
 from viewer.formats.tables.usage import EVENT_TOKENS
 from viewer.model.diagnostic import Problem, Rule
-from viewer.model.messages import Channel, Coding, Ending, Header, Kind, Piece
+from viewer.model.messages import Channel, Coding, Header, Kind, Piece
 from viewer.reading.recorder import Recorder
 from viewer.rules.errors import E_PARSE_HEADER, E_STREAM_TRUNCATED
 from viewer.rules.notes import I_RECORD_UNKNOWN, I_STREAM_FINAL_ONLY
-from viewer.rules.run import W_RUN_ERROR, W_RUN_INCOMPLETE
 from viewer.rules.structure import W_PART_UNKNOWN, W_RECORD_UNKNOWN
 from viewer.syntax.json_text import JsonKind, JsonNode
 from viewer.syntax.times import parse_time
@@ -56,7 +56,6 @@ class EventApplier:
         self._table = table
         self._is_api = table.is_api
         self._preambles = preambles
-        self._instructions: set[str] = set()
         self._has_begun = False
         """True while a response has begun but not ended."""
         self.streams = Streams(record)
@@ -65,6 +64,7 @@ class EventApplier:
         self._items = Items(table.items)
         self._items.is_strict = table.is_api
         self._conversation = ConversationItems(record)
+        self._notes = ResponseNotes(record, table)
         self._known: set[str] = set()
         """The unlisted events without text that have been reported."""
         self._time_ms: int | None = None
@@ -342,44 +342,12 @@ class EventApplier:
             self.streams.settle_all()
 
     def _note_response(self, event: EventObject) -> None:
-        """Write the instructions of a response once, and report its errors."""
-        response = response_of(event)
-        if response is None or not self._is_api:
-            return
-        self._note_instructions(event, response)
-        error = member_object(response, "error")
-        if error is not None:
-            self._report_error(event, error)
-        details = member_object(response, "incomplete_details")
-        reason = details.get("reason") if details else None
-        if reason is not None and reason.kind is JsonKind.STRING:
-            rule, why = self._table.incomplete.get(reason.text, (W_RUN_INCOMPLETE, "stopped"))
-            self._record.report(rule, why, reason.start, reason.end)
-
-    def _note_instructions(self, event: EventObject, holder: JsonNode) -> None:
-        """Write instructions once."""
-        given = holder.get("instructions")
-        if given is not None and piece_if_any(given) and given.text not in self._instructions:
-            self._instructions.add(given.text)
-            self._write_aside(Header("system", channel=Channel.FINAL, kind=Kind.INSTRUCTION), event, given)
-
-    def _report_error(self, event: EventObject, error: JsonNode) -> None:
-        """Report an error. Its text becomes a hidden message."""
-        code = text_of(error.get("code")) or text_of(error.get("type")) or ""
-        self._record.start_if_none(event.span[0])
-        self._record.report(W_RUN_ERROR, self._table.errors.get(code, "unknown"), error.start, error.end)
-        text = error.get("message") or error
-        header = Header("system", channel=Channel.COMMENTARY, channel_given="commentary", kind=Kind.NOTICE)
-        self._write_aside(header, event, text)
-
-    def _write_aside(self, header: Header, event: EventObject, text: JsonNode) -> None:
-        piece = piece_if_any(text)
-        if piece is not None:
-            self._record.add(header, Ending.END, event.span, [piece], time_ms=event.time_ms)
+        if self._is_api:
+            self._notes.response(event)
 
     def _error(self, event: EventObject, kind: EventKind) -> bool:
         layers = (member_object(layer, "error") for layer in event.layers)
-        self._report_error(event, next((error for error in layers if error is not None), event.layers[0]))
+        self._notes.error(event, next((error for error in layers if error is not None), event.layers[0]))
         return True
 
     def _take_response(self, event: EventObject) -> None:
@@ -439,7 +407,7 @@ class EventApplier:
         """Hide what a request adds to the conversation, because it is only for the model."""
         response = response_of(event)
         if response is not None:
-            self._note_instructions(event, response)
+            self._notes.instructions(event, response)
             given = response.get("input")
             if given is not None and given.kind is not JsonKind.NULL:
                 self._conversation.inject(event, given)
@@ -455,7 +423,7 @@ class EventApplier:
             model = text_of(session.get("model"))
             if model and not self._record.transcript:
                 self._record.start(event.span[0], model=model)
-            self._note_instructions(event, session)
+            self._notes.instructions(event, session)
         return True
 
     # Items of a response.

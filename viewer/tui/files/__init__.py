@@ -1,1 +1,1 @@
-"""The list of files: of a folder, of named files, or of the sessions of agents."""
+"""The file list: of a folder, of named files, or of agent sessions."""

@@ -1,4 +1,4 @@
-"""Catalog: the entries of a list with their facts, in an order, filtered, and searched. It knows no widgets."""
+"""Catalog of the file list: entries with their facts, ordered, filtered, and searched. It mentions no widgets."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Sort(Struct, frozen=True):
     key: Key | None = None
     """None for the order of the listing."""
     needs_facts: bool = False
-    """True if the order is right only when every file has been read."""
+    """True if the order is final only once every file has been read."""
     in_safe: bool = True
     in_debug: bool = True
 
@@ -44,7 +44,7 @@ SORTS = (
     ),
     Sort("by title", lambda entry, facts: ((facts.title if facts else "") or entry.name).casefold(), True),
 )
-"""The orders besides that of the listing."""
+"""The orders in addition to that of the listing."""
 
 
 class Search(Struct, frozen=True):
@@ -55,10 +55,10 @@ class Search(Struct, frozen=True):
 
 
 class Catalog:
-    """Owns the facts, the order, the filter, the search, and the place of the cursor."""
+    """Owns the facts, order, filter, search, and cursor."""
 
     def __init__(self, listing: Listing, where: str, reading: Reading, words: str, *, newest_first: bool) -> None:
-        """`words` name the order of the listing."""
+        """`words` names the order of the listing."""
         self.listing = listing
         self.where = where
         self.reading = reading
@@ -75,13 +75,13 @@ class Catalog:
         self.cursor: str = ""
         """The path of the file under the cursor."""
         self.rows: list[Entry | str] = []
-        """Entries, and the words of the rules before each group."""
+        """The entries, and the labels of the rules before each group."""
         self._facts: dict[Entry, FileFacts] = {}
         self._earlier: dict[str, FileFacts] = {}
         """Earlier facts by path, while a changed file is read again."""
         self._hits: dict[Entry, Hit] = {}
         self._backlog: list[Entry] = []
-        """Files that were not read yet when the list was arranged, the last one first; some may be known by now."""
+        """The files that were unread when the list was arranged, last one first. Some may be known by now."""
         self._to_search: list[Entry] = []
 
     # What the list shows.
@@ -101,12 +101,12 @@ class Catalog:
         return self._facts.get(entry) or self._earlier.get(entry.path)
 
     def hit(self, entry: Entry) -> Hit | None:
-        """What the search found in a file; None if there is no search, or the file was not searched yet."""
+        """Return what the search found in a file; None if there is no search, or the file has not been searched yet."""
         return self._hits.get(entry) if self.search else None
 
     @property
     def searched(self) -> tuple[int, int, int]:
-        """The number of matches, of the files with matches, and of the files still to search."""
+        """Return the numbers of matches, of files with matches, and of files still to search."""
         hits = [self._hits[entry] for entry in self.listing.entries if entry in self._hits]
         return sum(hit.count for hit in hits), sum(bool(hit.count) for hit in hits), len(self._to_search)
 
@@ -122,18 +122,18 @@ class Catalog:
 
     @property
     def newest(self) -> Entry | None:
-        """The file with the latest modification."""
+        """Return the most recently modified file."""
         readable = (entry for entry in self.listing.entries if not entry.reason and entry.is_transcript)
         return max(readable, key=lambda entry: entry.modified, default=None)
 
     @property
     def row(self) -> int:
-        """The row of the cursor: that of the same file, or the first one."""
+        """Return the row of the cursor's file, or the first row."""
         places = {row.path: place for place, row in enumerate(self.rows) if isinstance(row, Entry)}
         return places.get(self.cursor, min(places.values(), default=-1))
 
     def paths(self) -> tuple[str, ...]:
-        """All files that can be opened, in the order of the list."""
+        """Return all files that can be opened, in list order."""
         return tuple(entry.path for entry in self.entries if not entry.reason)
 
     # Changes.
@@ -149,7 +149,7 @@ class Catalog:
         self.arrange()
 
     def search_for(self, typed: str) -> None:
-        """Show only files with matches in the text that the audience is shown; an empty text ends the search."""
+        """Show only files with matches in text that the audience sees. An empty text ends the search."""
         query = Query.parse(typed)
         self.search = Search(typed, query) if query.text else None
         self._hits.clear()
@@ -203,7 +203,7 @@ class Catalog:
         return all(word in text for word in words)
 
     def _grouped(self, entries: Iterable[Entry]) -> Iterator[Entry | str]:
-        """A rule before each group, if there are several or it is that of the current directory."""
+        """Insert a rule before each group, if there are several groups or the only one is the current directory."""
         group = None
         rows = list(entries)
         has_rules = any(entry.group != rows[-1].group for entry in rows) or (rows and rows[0].group != "other")
@@ -216,8 +216,10 @@ class Catalog:
     # What is still to read.
 
     def wanted(self, visible: Sequence[Entry]) -> tuple[Entry, bool] | None:
-        """The next file to read, and whether all of it: titles of visible files first, then their facts; then others
-        if the order, the filter, or a small list needs them."""
+        """Return the next file to read, and True to read all of it.
+
+        Titles of visible files come first, then their facts, then other files if the order, the filter, or a small list
+        needs them."""
         known = self._facts
         for entry in visible:
             if entry not in known and _can_be_read(entry):

@@ -1,4 +1,4 @@
-"""Facts of a file for a list: title, turns, problems, last messages. Read through a projection, in any thread."""
+"""File facts for the list: title, turns, problems, and last messages, read through a projection in any thread."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from viewer.tui.files.listing import Entry
 from viewer.tui.search.engine import Query, Searcher
 
 MOST_COUNTED = 16 * 1024 * 1024
-"""The number of bytes of a file that is read whole for its counts."""
+"""The maximum size in bytes of a file that is read completely for its counts."""
 MOST_SEARCHED = 64 * 1024 * 1024
-"""The number of bytes of a file that a search in all files reads."""
+"""The maximum size in bytes of a file that a search in all files reads."""
 MOST_SAID = 6
-"""Messages of a preview."""
+"""The number of messages in a preview."""
 LONGEST_TITLE, LONGEST_SAID = 60, 300
 AROUND = 40
-"""Characters before a match in a preview."""
+"""How many characters before a match a preview shows."""
 _STEP = 256 * 1024
 _SEARCH_SECONDS = 0.01
 
 Check = Callable[[], None]
-"""Raises an error if the facts are not wanted any more."""
+"""Raises an error if the facts are no longer wanted."""
 
 
 class Reading(Struct, frozen=True):
-    """How files are read, and the audience of the counts."""
+    """How to read files, and for which audience to count."""
 
     audience: Audience = END_USER
     format: str | None = None
@@ -50,16 +50,16 @@ class Reading(Struct, frozen=True):
 
 
 class Said(Struct, frozen=True, gc=False):
-    """One line of a preview. Not yet safe for a terminal."""
+    """One line of a preview. Not sanitized."""
 
     role: str
     text: str
     match: tuple[int, int] = (0, 0)
-    """Where the text matches a search."""
+    """The span of a search match in the text."""
 
 
 class FileFacts(Struct, frozen=True):
-    """The facts of one file. Texts are not yet safe for a terminal."""
+    """The facts of one file. Texts are not sanitized."""
 
     title: str = ""
     """The first message of the user, as the safe view shows it; one line."""
@@ -84,7 +84,7 @@ class Hit(Struct, frozen=True):
     said: tuple[Said, ...] = ()
     """The first matches with the text around them."""
     fault: str = ""
-    """Why the pattern cannot be searched for, as a sentence."""
+    """The reason why the pattern cannot be searched for, as a sentence."""
 
 
 NO_TRANSCRIPT = FileFacts(is_counted=True, is_transcript=False)
@@ -99,7 +99,7 @@ def head_of(entry: Entry) -> FileFacts:
 
 
 def facts_of(entry: Entry, reading: Reading, check: Check) -> FileFacts:
-    """All facts of a file of at most `MOST_COUNTED` bytes; the title of a larger one."""
+    """Read all facts of a file of at most `MOST_COUNTED` bytes, and only the title of a larger one."""
     if entry.size > MOST_COUNTED:
         return FileFacts(head_of(entry).title, is_counted=True)
     try:
@@ -110,7 +110,7 @@ def facts_of(entry: Entry, reading: Reading, check: Check) -> FileFacts:
 
 
 def search_in(entry: Entry, reading: Reading, query: Query, check: Check) -> Hit:
-    """Search the text of a file that the audience is shown."""
+    """Search the text of a file that the audience sees."""
     try:
         document = _read(entry, reading, check)
         projection = document.project(reading.audience)

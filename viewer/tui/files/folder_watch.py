@@ -1,4 +1,4 @@
-"""Folder watch: detects new transcripts while one of them is on the screen."""
+"""Folder watch: detects new transcripts while one is on the screen."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ BUDGET_SECONDS = 0.005
 
 
 class FolderWatch:
-    """Lists the folder repeatedly in small slices."""
+    """Lists the folder repeatedly in small time slices."""
 
     def __init__(self, listing: FileListing, known: Iterable[str] | None) -> None:
-        """`known` are the files that are not new. None uses the first complete listing."""
+        """`known` are the files that do not count as new. If None, the first complete listing decides."""
         self._listing = listing
         self._known = None if known is None else set(known)
 
     def step(self) -> list[Found]:
-        """Work for one slice. Returns new files, the newest last."""
+        """Work for one time slice, and return new files, newest last."""
         if self._listing.list_some(BUDGET_SECONDS):
             return []
         known = self._known if self._known is not None else {file.path for file in self.files}
@@ -30,7 +30,7 @@ class FolderWatch:
 
     @property
     def is_listed(self) -> bool:
-        """True if the folder was listed completely once."""
+        """True if the folder has been listed completely at least once."""
         return self._listing.is_listed
 
     @property

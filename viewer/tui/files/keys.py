@@ -1,4 +1,4 @@
-"""Table of the actions in a list of files: the source of its bindings, footer, help, palette, and documentation."""
+"""Actions of the file list and their keys: the source of its bindings, footer, help, palette, and documentation."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ SHARED: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
     ("suspend", (), "Suspend; fg returns.", "suspend"),
     ("copy_or_quit", (), "Press twice to quit.", "quit_twice"),
 )
-"""Actions of the main screen that a list has too: the id, ids of actions whose keys do the same, the help, and the
-method of the list."""
+"""Actions that the list shares with the main screen: the id, ids of actions whose keys do the same, the help, and
+the method of the list."""
 
 OWN: tuple[Action, ...] = (
     Action("sort_files", ("s",), "Sort", "Sort by the next column.", _F, "sort"),
@@ -39,11 +39,11 @@ OWN: tuple[Action, ...] = (
     Action("follow_newest", ("F",), "Follow newest", "Open the newest file and follow it.", _F, "follow_newest"),
     Action("copy_path", ("y",), "Copy path", "Copy the path of the file.", _F, "copy_path"),
 )
-"""Actions that only a list has."""
+"""Actions that only the list has."""
 
 
 def list_actions(actions: Sequence[Action] = ACTIONS) -> tuple[Action, ...]:
-    """The actions of a list, with the keys of the settings. Keys of the main screen win over those of its own."""
+    """Return the actions of the list with the configured keys. Keys of the main screen win over the list's own."""
     shared = [_shared(row, actions) for row in SHARED]
     taken = {key for action in shared for key in action.keys}
     own = [replace(action, keys=tuple(key for key in action.keys if key not in taken)) for action in OWN]

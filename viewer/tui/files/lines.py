@@ -1,4 +1,4 @@
-"""Lines of the list of files: title, columns, rows, and the preview of the file under the cursor."""
+"""Rows of the file list: title, columns, entries, and the preview of the file under the cursor."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from viewer.tui.main.follow import FollowTitle
 from viewer.tui.panes.columns import fitted, padded
 
 PREVIEW = 100
-"""From this width on there is a preview."""
+"""The width from which there is a preview."""
 _LEFT = 5
-"""Cells before the title: the cursor bar, the sign, and the mark."""
+"""The width before the title: cursor bar, sign, and mark."""
 _ROLE = 11
 _LEAST_TITLE = 12
 _LOOKS = {"user": StyleRole.USER, "assistant": StyleRole.ASSISTANT, "tool": StyleRole.TOOL}
@@ -33,7 +33,7 @@ class Column(Struct, frozen=True):
     cells: int
     """With the gap before it."""
     least: int
-    """The narrowest list that has it; one with agents needs the width of their column more."""
+    """The minimum width of a list that shows it; one with agents needs the width of their column more."""
     right: bool = True
 
 
@@ -113,7 +113,7 @@ def columns_of(catalog: Catalog, width: int) -> list[Column]:
 
 
 def entry_line(entry: Entry, row: RowFacts, columns: Sequence[Column], now: float, width: int, style: Style) -> Line:
-    """One file; an ellipsis replaces what is not known yet."""
+    """Return the line of one file. Ellipses replace what is not known yet."""
     facts, signs = row.facts, style.signs
     sign, word = _state(entry, row, now, style)
     bar = Part(trusted(signs.gutter if row.is_cursor else " "), StyleRole.FOCUS)
@@ -163,7 +163,7 @@ def empty_line(catalog: Catalog, style: Style) -> Line:
 
 
 def preview_lines(entry: Entry | None, row: RowFacts, height: int, width: int, style: Style) -> list[Line]:
-    """A rule with the name of the file, then its last shown messages, or the matches in it."""
+    """Return a rule with the name of the file, then its last shown messages or the matches in it."""
     stroke = style.signs.rule
     words = "Matches" if row.hit is not None else "Preview"
     name = fitted(style.name(entry.name), min(cells(style.name(entry.name)), width // 2), style) if entry else ""
@@ -222,7 +222,7 @@ def _problems(facts: FileFacts | None, waits: SafeText, style: Style) -> Part:
 def _row(
     left: SafeText | Line, title: Part, values: dict[str, Part], columns: Sequence[Column], width: int, style: Style
 ) -> Line:
-    """The columns that fit; the title takes the rest."""
+    """Return the columns that fit. The title takes the remaining width."""
     before = (Part(left),) if isinstance(left, str) else left
     shown = list(columns)
     while shown and width - _LEFT - sum(column.cells for column in shown) < _LEAST_TITLE:

@@ -1,4 +1,4 @@
-"""Listings: where the entries of a list come from. A folder, named files, or the sessions of agents."""
+"""Listings: the sources of list entries, which are a folder, named files, or agent sessions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from viewer.sources.sessions import LIVE_SECONDS, Session, Surroundings, find_se
 
 
 class Entry(Struct, frozen=True, gc=False):
-    """A row of a list: a file as it was when it was listed. A changed file is another entry."""
+    """A file as it was when it was listed. A changed file is another entry."""
 
     path: str
     name: str
@@ -27,12 +27,12 @@ class Entry(Struct, frozen=True, gc=False):
     """Seconds since 1970; 0 if it is not known."""
     is_transcript: bool = True
     reason: str = ""
-    """Why it cannot be read."""
+    """The reason why the file cannot be read."""
     waits: bool = False
     """True for a followed file that does not exist yet."""
     agent: str = ""
     group: str = ""
-    """The words of the rule before its group."""
+    """The label of the rule before its group."""
     format: str | None = None
     """The format in which it is read; None to detect it."""
 
@@ -46,7 +46,7 @@ class Listing(Protocol):
 
     entries: list[Entry]
     is_listed: bool
-    """True if the listing was complete once."""
+    """True if the listing has been complete at least once."""
     repeats: bool
     """True if new entries may appear."""
     has_groups: bool
@@ -59,12 +59,12 @@ class Listing(Protocol):
 
 
 class FileListing:
-    """The transcripts of a folder, listed repeatedly, or the named files."""
+    """The transcripts of a folder that is listed repeatedly, or the named files."""
 
     has_groups = False
 
     def __init__(self, folder: str | None, paths: Sequence[str] = (), *, awaits: bool = False) -> None:
-        """With `awaits`, a named file may be missing: it is followed as soon as it exists."""
+        """With `awaits`, a named file may be missing; it is followed as soon as it exists."""
         self.folder = folder
         self.files: list[Found] = []
         self.entries: list[Entry] = []
@@ -95,7 +95,7 @@ class FileListing:
         return (found_file(path, Path(path).name) for path in self._paths)
 
     def _list_one(self) -> bool:
-        """Add one file. The first listing appears gradually, later ones at once."""
+        """Add one file. The first listing appears gradually, later ones all at once."""
         if self._looking is None:
             return False
         try:
@@ -131,7 +131,7 @@ class FileListing:
 
 
 class SessionListing:
-    """The sessions of agents on this machine: those of the current directory first."""
+    """The agent sessions of this machine, those of the current directory first."""
 
     repeats = False
     has_groups = True
@@ -150,7 +150,7 @@ class SessionListing:
         return False
 
     def list_again(self) -> None:
-        """Do nothing: sessions are found once."""
+        """Do nothing, because sessions are listed only once."""
 
     def _entry(self, session: Session) -> Entry:
         is_here = group_of(session, self._around) == 0

@@ -1,4 +1,4 @@
-"""Lists of files: the catalog for what was named on the command line."""
+"""Choose the catalog for what the command line names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from viewer.tui.files.listing import FileListing, SessionListing
 
 
 def catalog_of(paths: Sequence[str], reading: Reading, around: Surroundings, *, follows: bool) -> Catalog:
-    """The sessions of agents, the transcripts of a folder, or several files."""
+    """Return a catalog of agent sessions, of the transcripts of a folder, or of several files."""
     if not paths:
         return Catalog(SessionListing(around), "sessions on this machine", reading, "newest first", newest_first=False)
     if is_directory(paths[0]):

@@ -1,4 +1,4 @@
-"""The list of files as a screen: keys, prompts, and a background task that reads the visible files first."""
+"""File list screen: keys, prompts, and a background task that reads the visible files first."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ SECONDS_OF_LISTING = 0.02
 SECONDS_BETWEEN_LISTINGS = 2.0
 SECONDS_OF_TITLES = 0.05
 MOST_PREVIEWED = 7
-"""Lines of the preview, with its rule."""
+"""The maximum number of lines of the preview, with its rule."""
 _MOST_COUNTED = 9999
 _PROMPTS = ("search", "filter")
 
 
 class Choice(Struct, frozen=True):
-    """The file to open, and all files in list order, for the keys to the next and previous file."""
+    """The file to open, and all files in list order for the keys of the next and previous file."""
 
     path: str
     order: tuple[str, ...]
@@ -73,11 +73,11 @@ class Choice(Struct, frozen=True):
 
 
 class NotWantedError(Exception):
-    """The facts of a file are not wanted any more, or not yet."""
+    """The facts of a file are no longer wanted, or not yet."""
 
 
 class FilesScreen(DismissOnce[Choice | None]):
-    """Ends with a choice, or with None."""
+    """The file list; returns a choice, or None."""
 
     AUTO_FOCUS = "#files-list"
     DEFAULT_CSS = """
@@ -111,15 +111,15 @@ class FilesScreen(DismissOnce[Choice | None]):
         self._opens_newest = opens_newest
         self._first_notice = notice
         self._lists = True
-        """True if the listing is to be continued."""
+        """True if the listing must continue."""
         self._is_loading = self._is_closed = False
         self._is_stale = False
-        """True if the rows are to be arranged again."""
+        """True if the rows must be arranged again."""
         self._is_changed = False
-        """True if facts are to be drawn."""
+        """True if new facts must be drawn."""
         self._visible: tuple[Entry, ...] = ()
         self._is_urgent = False
-        """True if a visible file waits to be read."""
+        """True if a visible file has not been read yet."""
         self._count = ""
         self._interrupted_at = 0.0
         self._title = HeadLine(painter, id="title")
@@ -176,7 +176,7 @@ class FilesScreen(DismissOnce[Choice | None]):
         return self._is_loading
 
     def load(self) -> None:
-        """List, read and search what is wanted, unless that is being done."""
+        """List, read, and search what is wanted, unless that is already being done."""
         self._note_visible()
         if not self._is_loading and not self._is_closed:
             self._is_loading = True
@@ -233,7 +233,7 @@ class FilesScreen(DismissOnce[Choice | None]):
         return known
 
     def _check(self, entry: Entry) -> None:
-        """Called in the thread that reads: stop if the file is not needed now."""
+        """Stop if the file is not needed now. The reading thread calls this."""
         if self._is_closed or (self._is_urgent and entry not in self._visible):
             raise NotWantedError
 
@@ -359,7 +359,7 @@ class FilesScreen(DismissOnce[Choice | None]):
     # Keys.
 
     def on_key(self, event: events.Key) -> None:
-        """Handle prefixes at once, so that the next keys reach their prompt: `/`, `&`, digits."""
+        """Handle prefix keys (`/`, `&`, digits) at once, so that the next keys reach their prompt."""
         if self._status.notice:
             self._status.clear_notice()
         if self._handle_key(event):
@@ -417,7 +417,7 @@ class FilesScreen(DismissOnce[Choice | None]):
         return max(2, self._list.size.height - 1)
 
     def _move(self, rows: int) -> None:
-        """Move to another file; a rule is passed over."""
+        """Move to another file, skipping rules."""
         shown = self.catalog.rows
         step = 1 if rows > 0 else -1
         target = max(0, min(self._list.cursor + rows, len(shown) - 1))
@@ -512,7 +512,7 @@ class FilesScreen(DismissOnce[Choice | None]):
         self.load()
 
     def compare(self) -> None:
-        """Mark the file under the cursor; the second mark compares both."""
+        """Mark the file under the cursor. The second mark compares both."""
         entry = self._entry
         if entry is None or entry.reason:
             return
@@ -561,7 +561,7 @@ class FilesScreen(DismissOnce[Choice | None]):
         self.dismiss(None)
 
     def quit_twice(self) -> None:
-        """The second press quits."""
+        """Quit at the second press."""
         if time.monotonic() - self._interrupted_at < TWICE_SECONDS:
             self.app.exit(130, 130)
         self._interrupted_at = time.monotonic()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property, lru_cache
+from itertools import takewhile
 
 from msgspec import Struct
 
@@ -16,6 +17,8 @@ from viewer.syntax.json_string import string_body
 from viewer.syntax.json_text import JsonKind, JsonNode
 
 MOST_PATTERNS = 64
+LONGEST = 64 * 1024 * 1024
+"""A longer event is read with care."""
 MOST_MISSES = 32
 """After this many patterns that matched no further event, no more are made."""
 _PLAIN = rb'[^"\\\x00-\x1f]*+'
@@ -72,33 +75,52 @@ class DeltaRuns:
         was_delta, self._was_delta = self._was_delta, True
         if not was_delta or self._misses >= MOST_MISSES or not isinstance(node, LazyNode):
             return None
-        template = self._template(data, start, at, base, node, piece)
-        if template is None or not data.startswith(template[0], at) or not _pattern(template).match(data, at):
+        key = key_of(data, start, base, piece)
+        template = template_of(data, start, at, base, node, piece, self._is_unread) if key is not None else None
+        if template is None or key in self._decided or not begins(template, data, at):
             self._misses += 1
             return None
         self._misses = 0
-        return _run(_pattern(template), data, at, base, node.end - base - at)
+        return read_texts(template, data, at, base, node.end - base - at)
 
-    def _template(
-        self, data: bytes, start: int, at: int, base: int, node: LazyNode, piece: Piece
-    ) -> tuple[bytes, ...] | None:
-        """The bytes of an event, alternating with markers for its text and for values that no rule reads."""
-        quote = piece.coding is Coding.JSON_STRING
-        body = piece.start - base + quote, piece.end - base - quote
-        key = _KEY.search(data, max(start, body[0] - 64), body[0])
-        if key is None or key[1].decode() in self._decided:
-            return None
-        holes = [(*body, True)]
-        for member in node.members:
-            value = member.value
-            is_scalar = value.kind not in (JsonKind.OBJECT, JsonKind.ARRAY)
-            if is_scalar and member.key not in self._names:
-                holes.append((value.start - base, value.end - base, False))
-        parts: list[bytes] = []
-        for first, last, is_body in sorted(holes):
-            parts += [data[start:first], b"text" if is_body else b"other"]
-            start = last
-        return *parts, data[start:at]
+    def _is_unread(self, name: str) -> bool:
+        return name not in self._names
+
+
+def key_of(data: bytes, start: int, base: int, piece: Piece) -> str | None:
+    """The name of the member with a text; `start` is the index of its event, and `base` the offset of the data."""
+    first = _body(base, piece)[0]
+    key = _KEY.search(data, max(start, first - 64), first)
+    return key[1].decode() if key is not None else None
+
+
+def template_of(
+    data: bytes, start: int, at: int, base: int, node: LazyNode, piece: Piece, is_unread: Callable[[str], bool]
+) -> tuple[bytes, ...]:
+    """The bytes of an event, alternating with markers for its text and for values that nothing reads.
+
+    `start` is the index of the event in the data, `at` the index after it, and `base` the offset of the data."""
+    holes = [(*_body(base, piece), True)]
+    for member in node.members:
+        value = member.value
+        if value.kind not in (JsonKind.OBJECT, JsonKind.ARRAY) and is_unread(member.key):
+            holes.append((value.start - base, value.end - base, False))
+    parts: list[bytes] = []
+    for first, last, is_body in sorted(holes):
+        parts += [data[start:first], b"text" if is_body else b"other"]
+        start = last
+    return *parts, data[start:at]
+
+
+def _body(base: int, piece: Piece) -> tuple[int, int]:
+    """The indexes of a text, without its quotes."""
+    quote = piece.coding is Coding.JSON_STRING
+    return piece.start - base + quote, piece.end - base - quote
+
+
+def begins(template: tuple[bytes, ...], data: bytes, at: int) -> bool:
+    """True if an event of this template begins at an index."""
+    return data.startswith(template[0], at) and _pattern(template).match(data, at) is not None
 
 
 @lru_cache(MOST_PATTERNS)
@@ -108,14 +130,22 @@ def _pattern(template: tuple[bytes, ...]) -> re.Pattern[bytes]:
     return re.compile(b"".join(parts))
 
 
-def _run(pattern: re.Pattern[bytes], data: bytes, at: int, base: int, tail: int) -> DeltaRun | None:
-    """The events from an index on. `tail` is the negative length of what follows the object of an event."""
+def read_texts(
+    template: tuple[bytes, ...], data: bytes, at: int, base: int, tail: int, *, keep: int = 0, longest: int = LONGEST
+) -> DeltaRun | None:
+    """The events from an index on, up to one that is longer than `longest`, without the last `keep`. None if no event
+    is left, or if the bytes are not UTF-8.
+
+    `tail` is the negative length of what follows the object of an event."""
     first, start = at, at
-    bounds: list[tuple[int, int, int, int]] = []
-    while found := pattern.match(data, at):
-        start, end = found.span()
-        bounds.append((*found.span(1), start, end))
-        at = end
+    found = [*iter(_pattern(template).scanner(data, at).match, None)]  # type: ignore[attr-defined]
+    if max((each.end() - each.start() for each in found), default=0) > longest:
+        found = [*takewhile(lambda each: each.end() - each.start() <= longest, found)]
+    found = found[: len(found) - keep]
+    if not found:
+        return None
+    bounds = [(*each.span(1), *each.span()) for each in found]
+    start, at = found[-1].span()
     if not data[first:at].isascii() and not _is_utf8(data[first:at]):
         return None
     pieces: list[Piece] = []

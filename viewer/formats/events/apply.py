@@ -27,7 +27,7 @@ from viewer.formats.events.objects import (
     said_by,
     text_of,
 )
-from viewer.formats.events.streams import Streams
+from viewer.formats.events.streams import Addition, Streams
 from viewer.formats.hiding import is_flagged
 from viewer.formats.json.fields import piece_if_any
 from viewer.formats.tables.model import Act, EventKind, EventTable, Family
@@ -54,7 +54,8 @@ class EventApplier:
         """With `preambles`, commentary without a recipient was shown to the user."""
         self._record = record
         self._table = table
-        self._is_api = table.is_api
+        self.is_api = table.is_api
+        """True if the events are those of the interface."""
         self._preambles = preambles
         self._has_begun = False
         """True while a response has begun but not ended."""
@@ -69,6 +70,8 @@ class EventApplier:
         """The unlisted events without text that have been reported."""
         self._time_ms: int | None = None
         """The time when the response began."""
+        self.grown: Addition | None = None
+        """What the last event added to a message, if it did nothing else."""
         self._newest: tuple[JsonNode, str | None, EventObject, list[EventKind]] | None = None
         """The object that was last read."""
 
@@ -93,12 +96,14 @@ class EventApplier:
         """What the types of an event do. The first one counts."""
         names = names_of_event(event, name)
         kinds = [kind for each in names if (kind := self._table.kind_of(each))]
-        if not kinds and self._is_api:
+        if not kinds and self.is_api:
             kinds = [self._table.api[each] for each in names if each in self._table.api]
         return kinds
 
     def apply(self, node: JsonNode, name: str | None = None) -> bool:
         """Apply an event. True if the object was one and was accepted. `name` is the type from an `event:` line."""
+        self.grown = None
+        self.streams.additions.clear()
         if node.kind is JsonKind.STRING and name:
             return self._apply_string(node, self._table.kind_of(name))
         if node.kind is not JsonKind.OBJECT:
@@ -111,11 +116,11 @@ class EventApplier:
             return self._reject(*(contradiction or event.span))
         self._note_model(event)
         self._usage.take(node, [])
-        if not self._is_api and kinds and event.text("sequence_number"):
-            self._is_api = True
+        if not self.is_api and kinds and event.text("sequence_number"):
+            self.is_api = True
             self._items.is_strict = True
         if not kinds:
-            return self._chunks.apply(event)
+            return self._note_addition(self._chunks.apply(event), is_only=self._chunks.is_addition)
         if kinds[0].act is Act.UNKNOWN:
             return self._unknown(event, names_of_event(event, name)[0])
         return _ACTS[kinds[0].act](self, event, kinds[0])
@@ -150,14 +155,21 @@ class EventApplier:
             return self._reject(value.start, value.end)
         text = ItemText(kind.family, "", value, kind.is_refusal)
         lane = self._items.lane_of(event, Act.DELTA, kind.family)
-        if not lane.identified and self._is_api and self._announces:
+        if not lane.identified and self.is_api and self._announces:
             lane = _UNNAMED
-        return self._write(event, lane, text)
+        return self._note_addition(self._write(event, lane, text), is_only=True)
+
+    def _note_addition(self, taken: bool, *, is_only: bool) -> bool:
+        """Note what an event added, if that is all it did; returns if the event was accepted."""
+        additions = self.streams.additions
+        if taken and is_only and len(additions) == 1 and not self._usage.has_stated:
+            self.grown = additions[0]
+        return taken
 
     @property
     def _announces(self) -> bool:
         """True if text of an unannounced item may be anything, because this stream announces items."""
-        return self._items.announces_messages or (self._is_api and self._items.announces)
+        return self._items.announces_messages or (self.is_api and self._items.announces)
 
     def _write(
         self, event: EventObject, lane: DeltaKey, text: ItemText, rule: Rule | None = None, *, is_copy: bool = False
@@ -259,7 +271,7 @@ class EventApplier:
     def _compare(self, event: EventObject, lane: DeltaKey, family: Family, whole: JsonNode) -> None:
         """Compare the whole text of an API message with its deltas."""
         piece = piece_if_any(whole)
-        if self._is_api and piece is not None and whole.kind is JsonKind.STRING:
+        if self.is_api and piece is not None and whole.kind is JsonKind.STRING:
             self.streams.compare(lane, family, whole.text, piece, event.span)
 
     def _declare(self, event: EventObject, lane: DeltaKey, family: Family | None) -> None:
@@ -338,11 +350,11 @@ class EventApplier:
 
     def _settle_unannounced(self) -> None:
         """Turn texts into messages at the end of a stream that announced no items."""
-        if self._is_api and not self._items.announces:
+        if self.is_api and not self._items.announces:
             self.streams.settle_all()
 
     def _note_response(self, event: EventObject) -> None:
-        if self._is_api:
+        if self.is_api:
             self._notes.response(event)
 
     def _error(self, event: EventObject, kind: EventKind) -> bool:
@@ -375,7 +387,7 @@ class EventApplier:
         response = response_of(event)
         time_ms = parse_time(response.get("created_at") if response else None)
         self._time_ms = event.time_ms if time_ms is None else time_ms
-        self._has_begun = self._is_api
+        self._has_begun = self.is_api
         self._note_response(event)
         return True
 

@@ -50,11 +50,14 @@ class ChatChunks:
         self._table = table
         self._reject = reject
         self._said: dict[str, Said] = {}
+        self.is_addition = False
+        """True if the last chunk only added a text to each of its messages."""
 
     def apply(self, event: EventObject) -> bool:
         """Apply a chunk. True if no part of it was rejected."""
         taken = True
         choices = event.get("choices")
+        self.is_addition = choices is not None and len(choices.items) == 1
         for choice in choices.items if choices else []:
             known = choice.kind is JsonKind.OBJECT or self._reject(choice.start, choice.end)
             taken = known and self._choice(event, choice) and taken
@@ -82,8 +85,10 @@ class ChatChunks:
         for call in _calls(delta):
             taken = self._call(place, call) and taken
         if not texts:
+            self.is_addition = self.is_addition and own is NOTHING_SAID
             self._streams.declare(lane, None, own)
         if text_of(choice.get("finish_reason")):
+            self.is_addition = False
             self._streams.done(lane, None, event.span)
             self._said.pop(lane.name, None)
         return taken

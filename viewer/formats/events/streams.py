@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from hashlib import blake2b
 
+from msgspec import Struct
 from msgspec.structs import replace
 
+from viewer.formats.engine.deltas import DeltaRun
 from viewer.formats.events.delta_keys import ANONYMOUS, Delta, DeltaKey, Identity, Opening, OpenStreams, Stream
 from viewer.formats.events.headers import hiding_statement, is_shown
 from viewer.formats.events.objects import Said
@@ -33,6 +35,13 @@ _MOST_SHOWN = 64
 """How many messages per key a later event can still mark."""
 
 
+class Addition(Struct, frozen=True):
+    """A text that was added to an open message."""
+
+    number: int
+    piece: Piece
+
+
 class Streams:
     """All open messages. The cost of each step is independent of their number."""
 
@@ -54,6 +63,8 @@ class Streams:
         """The digests of the texts of closed messages."""
         self._withdrawn: set[tuple[str, str]] = set()
         """Keys, and parts of keys, whose remaining text was declared hidden by a later event."""
+        self.additions: list[Addition | None] = []
+        """The texts of the last event; None for one that began a message, or is empty."""
 
     def delta(self, delta: Delta, describe: Callable[[], Opening]) -> int:
         """Add a delta to its message, or open a message for it. Returns the number of the message."""
@@ -63,7 +74,9 @@ class Streams:
         identity = delta.identity.filled(_DEFAULT_CHANNEL[delta.family])
         stream = self._open.find(delta, identity)
         if stream is None:
+            self.additions.append(None)
             return self._begin(delta, identity, describe())
+        self.additions.append(Addition(stream.number, delta.piece) if delta.piece else None)
         stream.texts.append(delta.text)
         stream.is_mixed |= _HALF in delta.text
         if delta.piece and stream.pieces and delta.is_refusal is not stream.is_refusal:
@@ -72,6 +85,16 @@ class Streams:
         stream.is_refusal = delta.is_refusal
         self._write(stream, delta.piece, delta.event)
         return stream.number
+
+    def add_run(self, number: int, run: DeltaRun) -> None:
+        """Add the texts of events like the last one, which added to this message."""
+        stream = self._open.get(number)
+        assert stream is not None
+        stream.texts += run.texts
+        stream.is_mixed |= any(_HALF in text for text in run.texts)
+        stream.pieces += run.pieces
+        stream.end = max(stream.end, run.end)
+        self._changed[number] = stream
 
     def _is_late(self, delta: Delta) -> bool:
         name, part, family = delta.lane.name, delta.lane.part, delta.family

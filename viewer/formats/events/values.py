@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from viewer.formats.events.apply import EventApplier
+from viewer.formats.events.runs import EventRuns
 from viewer.formats.json.fields import Source
 from viewer.formats.tables.events import EVENT_TABLE
 from viewer.formats.tables.model import EventTable
@@ -23,6 +24,7 @@ class EventLines:
     def __init__(self, record: Recorder, table: EventTable = EVENT_TABLE, *, preambles: bool = False) -> None:
         self._record = record
         self._applier = EventApplier(record, table, preambles=preambles)
+        self._runs = EventRuns()
 
     def try_line(self, line: bytes, offset: int, first: Callable[[], None] = lambda: None) -> bool:
         """Apply the line if it is an event of a known type, and return True. `first` is called before that."""
@@ -57,8 +59,17 @@ class EventLines:
         return False
 
     def read_run(self, data: bytes, start: int, at: int, base: int, node: JsonNode) -> int:
-        """Read nothing ahead."""
-        return at
+        """Read the events after a regular one that differ only in the text they add to the same message."""
+        applier = self._applier
+        grown = applier.grown
+        if grown is None:
+            self._runs.note_other()
+            return at
+        run = self._runs.after(data, start, at, base, node, grown.piece, is_api=applier.is_api)
+        if run is None:
+            return at
+        applier.streams.add_run(grown.number, run)
+        return run.next
 
     def end_response(self) -> None:
         """Close all open messages."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -20,6 +20,9 @@ from viewer.sources.files import CHUNK
 
 if TYPE_CHECKING:
     from viewer.document.filter.tree import Filter
+
+_LATER = 2
+"""Parts after an event that may be needed before it shows."""
 
 
 class Player:
@@ -171,17 +174,18 @@ def _reach(player: Player, timeline: Timeline, event: int) -> None:
     index, row = player.final.index, timeline.rows[event]
     end, number = timeline.arrivals.ends[row], timeline.number(event)
     is_run = index.regular_kinds[index.header_key(number)] or timeline.arrivals.is_whole(row)
-    for offset in _places_after(player.final, end, index.span(number)[1]):
+    later = timeline.arrivals.ends[row + 1 : row + 1 + _LATER]
+    for offset in _places_after(player.final, [end, max(end, index.span(number)[1]), *later]):
         player.seek(offset)
         if player.shows(number, 0 if is_run else end):
             return
 
 
-def _places_after(document: Document, end: int, message_end: int) -> list[int]:
-    """Offsets at which a part that ends here may show: the record of a message is read when its line is complete, or
-    when the list around it goes on."""
-    found = {end, document.size}
-    for place in (end, max(end, message_end)):
+def _places_after(document: Document, places: Iterable[int]) -> list[int]:
+    """Offsets at which a part that ends at the first of these may show: the record of a message is read when its line
+    is complete, or when the list around it goes on; a text without an end mark, when the next one begins."""
+    found = {document.size}
+    for place in places:
         line = document.next_line(place)
         found |= {place, min(place + 1, document.size), line, document.next_line(line)}
     return sorted(found)

@@ -380,7 +380,7 @@ class Rows:
         return row if kind is not RowKind.STRAY and number >= self.first_number(row) else None
 
     def first_number(self, row: int) -> int:
-        """The first message of a row that stands for hidden or folded messages, or for a call."""
+        """The first message of a row of hidden or folded messages, or of a call."""
         is_call = self._kinds[row] == RowKind.CALL.value
         return self._values[row] if is_call else self._numbers[row] - self._values[row] + 1
 

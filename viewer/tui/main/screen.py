@@ -39,7 +39,7 @@ from viewer.tui.main.read_worker import CHECK_SECONDS, ReadWorker
 from viewer.tui.main.screen_host import ScreenHost
 from viewer.tui.main.search import SearchController
 from viewer.tui.main.stick_to_end import StickToEnd
-from viewer.tui.main.view import ViewController
+from viewer.tui.main.view import ARROWS, ViewController
 from viewer.tui.main.widgets import Widgets
 from viewer.tui.panes.frame import Frame
 from viewer.tui.panes.inspector import Inspector
@@ -197,7 +197,7 @@ class MainScreen(Screen[None]):
             if chosen:
                 self.action_do(chosen)
             return True
-        if self.view.take_arrow(event.key):
+        if event.key in ARROWS and self.view.take_arrow(event.key):
             return True
         if event.key.isdigit() and self.navigator.type_digit(event.key):
             return True

@@ -23,8 +23,8 @@ from viewer.tui.panes.panel import Panel
 from viewer.tui.session import Changed, Session
 from viewer.tui.settings.settings import Settings
 
-SIDEWAYS = 8
-"""Columns of a step to the side."""
+ARROWS = {"left": -8, "right": 8}
+"""The keys that scroll lines that are not wrapped, with the columns of a step."""
 STRICT = "This view is strict: restart without --strict-safe."
 """The answer to a key that would reveal something."""
 
@@ -125,9 +125,9 @@ class ViewController:
 
     def take_arrow(self, key: str) -> bool:
         """Scroll sideways by an arrow key while lines are not wrapped; True if the key was used."""
-        if self._session.wrapped or key not in ("left", "right") or self._panes.focused is not Panel.TRANSCRIPT:
+        if self._session.wrapped or self._panes.focused is not Panel.TRANSCRIPT:
             return False
-        self._host.viewport.scroll_sideways(SIDEWAYS if key == "right" else -SIDEWAYS)
+        self._host.viewport.scroll_sideways(ARROWS[key])
         return True
 
     def _lay_out_again(self, change: Callable[[], Changed]) -> None:

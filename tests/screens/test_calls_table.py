@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from tests.support.panes import DEBUG, PAINTER, PLAIN, SAFE, STYLE, OnePane, look_of_text, screen, text_of, texts, tour
-from tests.support.shown import call
-from tests.support.views import call_view, problems_of
+from tests.support.shown import call, problem
+from tests.support.views import call_view, diagnostic_view, problems_of
+from viewer.render.blocks.call_words import call_state
 from viewer.render.style import StyleRole
 from viewer.render.width import cells
 from viewer.tui.bottom.call_lines import CallLines, SortKey
 from viewer.tui.bottom.calls import Calls
+from viewer.tui.panes.signs import state_sign
 
 
 def test_the_tour() -> None:
     projection = tour().project(DEBUG)
-    lines = CallLines(projection.calls(), STYLE, projection, faulty=problems_of(projection).faulty)
+    lines = CallLines(projection.calls(), STYLE, projection, problems=problems_of(projection))
     assert texts([*lines.head(118), *(lines.line(row, 118, is_cursor=row == 2) for row in range(4))]) == [
         "   call    tool                 state       time   limit    sent   reply  tokens  turn  id          arguments",
         "   #6→9    get_weather          ✓ ok           –       –    39 B   161 B       –     1  wx1         "
@@ -22,11 +24,22 @@ def test_the_tour() -> None:
         "location=Tokyo da…",
         " ▌ #12→13  get_weather          ✖ failed       –       –    38 B    74 B       –     2  wx2         "
         "location=Osaka fo…",
-        "   #14→15  get_weather          ✖ problem      –       –    39 B    53 B       –     2  wx3         "
+        "   #14→15  get_weather          ✖ bad JSON     –       –    39 B    53 B       –     2  wx3         "
         "location=Osaka fo…",
     ]
     assert texts([lines.line(7, 58)]) == ["   #29┄30  book_table           ✓ by order     –       –"]
     assert lines.counts == "8 calls · 2 failed"
+
+
+def test_the_state_has_the_word_of_the_card() -> None:
+    calls = [call(1, 2), call(3, 4), call(5, 6), call(7, 8), call(9, 10, state="failed")]
+    found = [problem(2), problem(3, code="E-CALL-SCHEMA", reason=None)]
+    found += [problem(6, code="W-TOKENS-STRIPPED", reason=None, severity="warning"), problem(10)]
+    problems = diagnostic_view(found)
+    words = ["✖ bad JSON", "✖ problem", "✓ ok", "✓ ok", "✖ failed"]
+    assert [state_sign(each, STYLE, problems=problems, words=True).text for each in calls] == words
+    notes = [[one for one in found if one.message in (each.call, each.reply)] for each in calls]
+    assert [call_state(*each, STYLE.signs)[0] for each in zip(calls, notes, strict=True)] == words
 
 
 def test_the_key_sorts_by_the_next_column() -> None:

@@ -22,6 +22,7 @@ from tests.support.panes import (
     texts,
     tour,
 )
+from tests.support.views import problems_of
 from viewer.document.projection import Projection
 from viewer.render.style import StyleRole
 from viewer.render.width import cells
@@ -31,8 +32,8 @@ from viewer.tui.panes.raw_lines import LONGEST_RAW, raw_lines, token_lines
 
 
 def inspected(projection: Projection, number: int) -> Inspected:
-    problems = projection.diagnostics_of(number)
-    return Inspected(projection, number, projection.message(number), projection.calls(), problems)
+    message, problems = projection.message(number), projection.diagnostics_of(number)
+    return Inspected(projection, number, message, projection.calls(), problems, problems_of(projection))
 
 
 def tab_of(number: int, tab: Tab, width: int = 34, *, sheet: bool = False) -> list[str]:
@@ -71,7 +72,7 @@ def test_header_in_a_pane() -> None:
         " to         assistant",
         " type       constrain json",
         " call       wx3  → call #14",
-        " state      ✓ ok",
+        " state      ✖ bad JSON",
         " visible    Hidden: the role is not",
         "            shown to users",
         " size       53 B",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable
 from enum import Enum
 from functools import cached_property
 
@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from viewer.document.calls import CallView
+from viewer.document.diagnostics import DiagnosticView
 from viewer.document.projection import Projection
 from viewer.document.values import ShownCall
 from viewer.render.number_format import byte_size, counted, duration
@@ -65,14 +66,14 @@ class CallLines:
         style: Style,
         projection: Projection | None = None,
         *,
-        faulty: Container[int] = frozenset(),
+        problems: DiagnosticView | None = None,
         sort: SortKey = SortKey.ORDER,
     ) -> None:
         self.calls = calls
         self.sort = sort
         self.style = style
         self.projection = projection
-        self.faulty = faulty
+        self.problems = problems
         digits = len(str(calls.largest)) if len(calls) else 1
         self._ends = max(4, 2 * digits + 2)
         self._order: list[int] | None = None if sort is SortKey.ORDER else self._sorted(sort)
@@ -159,7 +160,7 @@ class CallLines:
             case SortKey.TOOL:
                 return 0, call.tool
             case SortKey.STATE:
-                return not is_failed(call, self.faulty), call.state
+                return not is_failed(call, self.problems.faulty if self.problems is not None else ()), call.state
             case SortKey.TIME:
                 return -(_latency(call) or 0), ""
             case SortKey.SENT:
@@ -198,7 +199,7 @@ def _tool(lines: CallLines, call: ShownCall) -> Part:
 
 
 def _state(lines: CallLines, call: ShownCall) -> Part:
-    return state_sign(call, lines.style, faulty=lines.faulty, words=True)
+    return state_sign(call, lines.style, problems=lines.problems, words=True)
 
 
 def _quiet(lines: CallLines, words: str) -> Part:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
-
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
 
 from viewer.document.calls import CallView
+from viewer.document.diagnostics import DiagnosticView
 from viewer.document.projection import Projection
 from viewer.render.sanitize import SafeText
 from viewer.render.style import Line, Style, trusted
@@ -54,10 +53,10 @@ class Calls(Vertical):
         focus: int = 0,
         projection: Projection | None = None,
         *,
-        faulty: Container[int] = frozenset(),
+        problems: DiagnosticView | None = None,
     ) -> None:
         """Show calls, with the cursor on the call of a message."""
-        lines = self._lines = CallLines(calls, self.drawn_style, projection, faulty=faulty, sort=self.sort)
+        lines = self._lines = CallLines(calls, self.drawn_style, projection, problems=problems, sort=self.sort)
         self.head.show(lambda width: lines.head(self.list.size.width or width))
         row = self._lines.row_of(focus) if self._follows or self.list.cursor < 0 else self.list.cursor
         self.list.show(len(calls), self._line, row)
@@ -111,7 +110,9 @@ class Calls(Vertical):
             return
         number = lines.number(self.list.cursor) if 0 <= self.list.cursor < len(lines) else None
         self.sort = self.sort.next
-        again = self._lines = CallLines(lines.calls, lines.style, lines.projection, faulty=lines.faulty, sort=self.sort)
+        again = self._lines = CallLines(
+            lines.calls, lines.style, lines.projection, problems=lines.problems, sort=self.sort
+        )
         self.head.show(lambda width: again.head(self.list.size.width or width))
         self.list.show(len(again), self._line, again.row_of(number or 0))
 

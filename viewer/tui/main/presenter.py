@@ -252,7 +252,7 @@ class Presenter:
         if Changed.SELECTION in changed and self._problems.selected is not None:
             bottom.problems.select(self._problems.selected)
         if Changed.CALLS in changed:
-            bottom.calls.show(session.calls, focus, session.projection, faulty=session.diagnostics.faulty)
+            bottom.calls.show(session.calls, focus, session.projection, problems=session.diagnostics)
         if changed & (Changed.LISTS | Changed.CALLS):
             if bottom.display and bottom.tab is BottomTab.TIMELINE:
                 bottom.timeline.show(session.projection, session.rows, session.calls, focus)

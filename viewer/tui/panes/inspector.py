@@ -74,7 +74,7 @@ class Inspector(Frame):
             problems = projection.problems(projection.rows()).extend(projection.message_count)
         same = self._inspected is not None and self._inspected.number == number
         message = projection.message(number)
-        self._inspected = Inspected(projection, number, message, calls, problems.of(number), problems.faulty, size)
+        self._inspected = Inspected(projection, number, message, calls, problems.of(number), problems, size)
         self._draw(keep_place=same)
 
     @property

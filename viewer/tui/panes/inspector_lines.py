@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from enum import Enum
 
 from msgspec import Struct
 
 from viewer.document.calls import CallView
+from viewer.document.diagnostics import DiagnosticView
 from viewer.document.projection import Projection
 from viewer.document.values import ShownCall, ShownDiagnostic, ShownMessage
 from viewer.render.diagnostic import described, full_code
@@ -49,8 +50,8 @@ class Inspected(Struct, frozen=True):
     calls: CallView
     problems: Sequence[ShownDiagnostic]
     """Its problems."""
-    faulty: Container[int] = frozenset()
-    """The numbers of all messages with an error."""
+    all_problems: DiagnosticView | None = None
+    """The problems of all messages."""
     size: int = 0
     """The size of the input in bytes, if known."""
 
@@ -73,7 +74,7 @@ def entries(inspected: Inspected, tab: Tab, width: int, style: Style, *, sheet: 
     if tab is Tab.HEADER:
         return list(_header_entries(inspected, message, width, style, sheet))
     if tab is Tab.LINKS:
-        around = inspected.calls, inspected.faulty
+        around = inspected.calls, inspected.all_problems.faulty if inspected.all_problems is not None else ()
         return list(link_entries(inspected.projection, inspected.number, *around, width, style))
     return list(_raw_entries(inspected, message, width, style))
 
@@ -176,7 +177,7 @@ def _fields(inspected: Inspected, message: ShownMessage, style: Style) -> Iterat
         yield "type", style.name(how + message.content_type), StyleRole.PLAIN, None
     yield from _id_field(message, link, style)
     if link is not None:
-        state = state_sign(link, style, words=True)
+        state = state_sign(link, style, problems=inspected.all_problems, words=True)
         yield "state", SafeText(", ".join(filter(None, (state.text, latency_words(link))))), state.look, None
     why = style.words(inspected.projection.why(message.number))
     yield "visible", why, StyleRole.OK if message.visible else StyleRole.WARNING, None

@@ -175,7 +175,7 @@ class OutlineLines:
             return (Part(trusted("hidden"), StyleRole.QUIET),)
         link = self._link(headline.number)
         if link is not None and (headline.role == "tool" or is_call(headline)):
-            state = state_sign(link, self._style, faulty=self._problems.faulty)
+            state = state_sign(link, self._style, problems=self._problems)
             time = latency_words(link)
             return (state, Part(trusted(f" {time}" if time else ""), StyleRole.QUIET))
         if self._live and headline.ending == "open":

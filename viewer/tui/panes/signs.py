@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Container
 from enum import Enum
 
+from viewer.document.diagnostics import DiagnosticView
 from viewer.document.values import Headline, ShownCall
+from viewer.render.blocks.call_words import problem_words
 from viewer.render.head import is_call
 from viewer.render.style import Part, Style, StyleRole, trusted
 
@@ -66,13 +68,21 @@ def state_glyph(state: str, style: Style) -> Part:
     return Part(trusted(plain if style.ascii else glyph), look)
 
 
-def state_sign(call: ShownCall, style: Style, *, faulty: Container[int] = frozenset(), words: bool = False) -> Part:
-    """Return the glyph of a call's state; with `words`, also the word. A problem in one of its messages replaces
-    `ok`."""
+def state_sign(call: ShownCall, style: Style, *, problems: DiagnosticView | None = None, words: bool = False) -> Part:
+    """Return the glyph of a call's state; with `words`, also the word. An error in one of its messages replaces `ok`,
+    with the word of the call's card."""
     glyph, plain, word, look = _STATES.get(call.state, _STATES["orphan"])
-    if call.state == "ok" and (call.call in faulty or call.reply in faulty):
-        glyph, plain, word, look = style.signs.error, "X", "problem", StyleRole.ERROR
+    problem = _problem_of(call, problems) if call.state == "ok" and problems is not None else ""
+    if problem:
+        glyph, plain, word, look = style.signs.error, "X", problem, StyleRole.ERROR
     elif call.state == "ok" and call.inferred and words:
         word = "by order"
     shown = plain if style.ascii else glyph
     return Part(trusted(f"{shown} {word}" if words and shown != word else shown), look)
+
+
+def _problem_of(call: ShownCall, problems: DiagnosticView) -> str:
+    """Return the word for the errors of both messages; empty if there are none."""
+    faulty = problems.faulty
+    found = [number for number in {call.call, call.reply} if number is not None and number in faulty]
+    return problem_words(one for number in found for one in problems.of(number))

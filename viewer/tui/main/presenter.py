@@ -46,7 +46,6 @@ class Presenter:
         host: Host,
         settings: Settings,
         printing: Style,
-        *,
         navigator: Navigator,
         problems: ProblemController,
         search: SearchController,

@@ -110,11 +110,7 @@ class MainScreen(Screen[None]):
         )
         self.presenter = Presenter(
             *(session, self.widgets, self, host, settings, self.printing),
-            navigator=self.navigator,
-            problems=self.problems,
-            search=self.search,
-            follow=self.follow,
-            panes=self.panes,
+            *(self.navigator, self.problems, self.search, self.follow, self.panes),
         )
         self.lists = ListController(host, self.navigator, self.panes, self.program)
         self.commands = CommandController(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
@@ -148,6 +149,38 @@ def test_no_moment_depends_on_hidden_text_or_on_when_it_arrived(tmp_path: Path, 
         assert one.code == 0, line
         assert "Plums" not in one.out
         assert "It is open until" in one.out or line[0] != "replay"
+
+
+def chunks(thoughts: Sequence[tuple[int, str]]) -> str:
+    """A stream of an answer, with these thoughts at these seconds between its parts."""
+    parts = [(second, {"content": text}) for second, text in ((0, "It is "), (2, "open "), (9, "until nine."))]
+    parts += [(second, {"reasoning_content": text}) for second, text in thoughts]
+    lines = []
+    for second, delta in sorted(parts, key=lambda part: part[0]):
+        choice = {"index": 0, "delta": delta, "finish_reason": None}
+        fields = {"id": "c", "object": "chat.completion.chunk", "created": 1_700_000_000 + second, "model": "m"}
+        lines.append(f"data: {json.dumps({**fields, 'choices': [choice]})}\n\n")
+    return "".join(lines) + "data: [DONE]\n\n"
+
+
+def test_a_hidden_part_inside_a_message_leaves_no_trace_on_the_strict_clock(tmp_path: Path) -> None:
+    results = []
+    for thoughts in ((), ((1, "Plums"),), ((3, "Plums"), (4, ""), (8, "More of them"))):
+        (tmp_path / "run").write_text(chunks(thoughts), "utf-8")
+        results.append([run(*line, "--strict-safe", str(tmp_path / "run")).out for line in MOMENTS])
+    assert results[0] == results[1] == results[2]
+    assert '"length_ms":9000' in results[0][-2]
+
+
+def test_the_clock_does_not_depend_on_the_length_of_a_hidden_part_in_the_same_line(tmp_path: Path) -> None:
+    results = []
+    for length in (5, 400_000):
+        text = chunks(()).replace('"content": "open "', f'"reasoning_content": "{"p" * length}", "content": "open "')
+        text = text.replace('"until nine."', f'"until nine.", "reasoning_content": "{"p" * length}"')
+        (tmp_path / "run").write_text(text + chunks(()), "utf-8")
+        results.append([run(*line, str(tmp_path / "run")).out for line in MOMENTS])
+    assert results[0] == results[1]
+    assert '"ms":7000' in results[0][-2]
 
 
 def test_the_debug_clock_is_that_of_the_input_and_bytes_are_those_of_the_file(tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ class TestFooter:
 
     def test_the_mock_ups(self) -> None:
         assert self.line(FooterView.SAFE, 80) == (
-            " / Find  n Next  e Problem  d Debug  y Copy             ctrl+p Commands  ? Help "
+            " / Find  n Next  e Problem  D Brief  d Debug  y Copy    ctrl+p Commands  ? Help "
         )
         assert self.line(FooterView.DEBUG, 80) == (
             " d Safe  a c t s Show  e Problem  enter Open  i Inspect ctrl+p Commands  ? Help "

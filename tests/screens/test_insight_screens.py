@@ -17,6 +17,7 @@ from viewer.tui.app import ViewOptions
 from viewer.tui.insight.diff import DiffScreen
 from viewer.tui.insight.leaks import LeaksScreen
 from viewer.tui.insight.work_screen import WorkScreen
+from viewer.tui.main.screen import MainScreen
 
 DEBUG = ViewOptions(revealed=frozenset({Reveal.ALL}))
 OTHER = (
@@ -191,3 +192,15 @@ async def test_closing_the_screen_stops_its_work(files: tuple[Path, Path]) -> No
         await press(pilot, "escape")
         await until(lambda: screen._is_closed)
         assert view(pilot).host.is_current
+
+
+@pytest.mark.slow
+async def test_a_task_that_ends_after_its_screen_was_closed_does_no_harm() -> None:
+    async with running(keys=["at"]) as pilot:
+        screen = pilot.app.screen
+        assert isinstance(screen, WorkScreen)
+        await until(lambda: not screen.is_working)
+        await press(pilot, "escape")
+        await until(lambda: not screen.children)
+        screen.draw()
+        assert isinstance(pilot.app.screen, MainScreen)

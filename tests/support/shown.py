@@ -9,9 +9,11 @@ from typing import Any, cast
 from msgspec.structs import replace
 
 from tests.support.views import call_view
-from viewer.document.calls import CallView
+from viewer.document.calls import CallLines, CallView
 from viewer.document.projection import Projection
 from viewer.document.values import Boundary, Item, ShownCall, ShownDiagnostic, ShownMessage, ShownTranscript
+from viewer.index.calls import CallLedger
+from viewer.index.messages import MessageIndex
 from viewer.model.visibility import END_USER, Audience
 
 _MESSAGE = ShownMessage(
@@ -65,6 +67,11 @@ class HandMadeRows:
 
     def last_number(self, row: int) -> int:
         return row
+
+    @property
+    def call_lines(self) -> CallLines:
+        index = MessageIndex()
+        return CallLines(CallLedger(lambda *_: None, index), index)
 
 
 @dataclass

@@ -61,7 +61,7 @@ LABELS: list[tuple[object, str]] = [
 
 
 @pytest.mark.share(quick=3)
-@pytest.mark.parametrize(("part", "label"), LABELS)
+@each("part,label", LABELS)
 def test_attachments_show_as_a_label_on_their_own_line(part: object, label: str) -> None:
     for role in ("user", "assistant"):
         assert shown([part], role) == [label]
@@ -99,7 +99,7 @@ SHOWN: list[tuple[object, list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("content", "expected"), SHOWN)
+@each("content,expected", SHOWN)
 def test_each_listed_part_in_every_role(content: object, expected: list[str]) -> None:
     assert shown(content, "user") == expected
     assert shown(content, "assistant") == expected
@@ -233,7 +233,7 @@ WRAPPED = [
 
 
 @pytest.mark.share(quick=9)
-@pytest.mark.parametrize(("text", "expected", "found"), WRAPPED)
+@each("text,expected,found", WRAPPED)
 def test_no_message_loses_its_content_silently(text: str, expected: list[str], found: list[str]) -> None:
     events = read_in_every_cutting(JSON, text)
     assert [body(message, text) for message in messages(events) if is_user_safe(message)] == expected

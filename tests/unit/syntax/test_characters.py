@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.cases import each
 from viewer.render.sanitize import sanitize, sanitize_copy
 from viewer.syntax.characters import (
     BIDI,
@@ -127,18 +128,18 @@ def test_mixed_text_hides_what_the_definition_says() -> None:
         assert list(find_hidden_characters(text.encode())) == defined(text), ascii(text)
 
 
-@pytest.mark.parametrize("text", SHOWN)
+@each("text", SHOWN, ids=ascii)
 def test_plain_text_has_no_hidden_characters(text: str) -> None:
     assert list(find_hidden_characters(text.encode(), 7)) == []
 
 
-@pytest.mark.parametrize(("text", "found"), FOUND)
+@each("text,found", FOUND, ids=ascii)
 def test_hidden_characters_are_found(text: str, found: list[tuple[str, int, int]]) -> None:
     assert list(find_hidden_characters(text.encode())) == found
     assert list(find_hidden_characters(text.encode(), 50)) == [(kind, a + 50, b + 50) for kind, a, b in found]
 
 
-@pytest.mark.parametrize(("text", "found"), FOUND)
+@each("text,found", FOUND, ids=ascii)
 def test_invalid_utf8_does_not_shift_positions(text: str, found: list[tuple[str, int, int]]) -> None:
     data = b"\xff\xe2\x80 " + text.encode() + b" \x9f\xe2"
     assert list(find_hidden_characters(data)) == [(kind, start + 4, end + 4) for kind, start, end in found]

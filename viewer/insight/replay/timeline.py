@@ -23,7 +23,8 @@ class Timeline:
     Safety. For an audience that does not see everything, bytes and events count only what it sees, and the clock runs
     only from one part of a message to the next, or to a message that follows without a hidden one between. The times
     of hidden messages, and the pauses in which they arrived, are not in it. For a strict audience it runs inside
-    messages only, because otherwise a pause of no length would say that something is hidden there."""
+    messages only, and there also while parts of a hidden one arrive, because otherwise a pause of no length would say
+    that something is hidden there."""
 
     def __init__(self, arrivals: Arrivals, audience: Audience) -> None:
         self.is_raw = audience.reveals(Reveal.ALL)
@@ -74,9 +75,9 @@ class Timeline:
         if self.is_raw:
             return True
         arrivals = self.arrivals
-        if row != before + 1 or arrivals.is_whole(row) or arrivals.is_whole(before):
+        if arrivals.is_whole(row) or arrivals.is_whole(before):
             return False
-        return not self._is_strict or arrivals.numbers[row] == arrivals.numbers[before]
+        return arrivals.numbers[row] == arrivals.numbers[before] if self._is_strict else row == before + 1
 
     @property
     def length_ms(self) -> int:

@@ -25,7 +25,6 @@ from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.render.width import between
 from viewer.tui.insight.work_screen import WorkScreen
 from viewer.tui.panes.head_line import HeadLine
-from viewer.tui.panes.line_list import LineList
 from viewer.tui.terminal.paint import Painter
 
 SPEEDS = (0.5, 1, 2, 4, 8, 10, 16, 32, 64)
@@ -88,6 +87,7 @@ class ReplayScreen(WorkScreen):
         self._clock = clock
         self._timeline: Timeline | None = None
         self._player: Player | None = None
+        self.bar_line = HeadLine(painter, id="replay-bar")
         self._bar: Bar | None = None
         self._event = -1
         """The newest event on the screen."""
@@ -102,14 +102,11 @@ class ReplayScreen(WorkScreen):
 
     def compose(self) -> ComposeResult:
         """A title, the conversation, the bar, and the keys."""
-        yield HeadLine(self._painter, id="work-title")
-        yield LineList(self._painter, id="work-lines")
-        yield HeadLine(self._painter, id="replay-bar")
-        yield HeadLine(self._painter, id="work-bottom")
+        yield from (self.heading, self.listing, self.bar_line, self.bottom)
 
     def on_mount(self) -> None:
         """Show the bar; the base class reads the input."""
-        self.query_one("#replay-bar", HeadLine).show(self._bar_lines)
+        self.bar_line.show(self._bar_lines)
 
     def compute(self) -> None:
         document = self.read(self._file, self._format, self._reading)
@@ -126,8 +123,8 @@ class ReplayScreen(WorkScreen):
         width = max(20, self.listing.size.width - 1)
         lines = list(styled_lines(self._player.view(), width, self.printing, last=2 * height))
         self.show_lines(lines, len(lines) - 1)
-        for id in ("work-title", "replay-bar"):
-            self.query_one(f"#{id}", HeadLine).refresh()
+        self.heading.refresh()
+        self.bar_line.refresh()
 
     def summary(self) -> str:
         return ""
@@ -258,7 +255,7 @@ class ReplayScreen(WorkScreen):
             self._is_seeking = False
 
     def _refresh_title(self) -> None:
-        self.query_one("#work-title", HeadLine).refresh()
+        self.heading.refresh()
 
     def _title_lines(self, width: int) -> list[Line]:
         (line,) = super()._title_lines(width)

@@ -60,19 +60,21 @@ class WorkScreen(DismissOnce[int | None]):
         self._caption = title
         self._level = level
         self._is_closed = False
+        self.heading = HeadLine(painter, id="work-title")
+        self.listing = LineList(painter, id="work-lines")
+        """The list of lines. A task that ends after the screen was closed may still draw it, without effect."""
+        self.bottom = HeadLine(painter, id="work-bottom")
         self.lines: list[Line] = []
         self.status = "working…"
         """The status in the last line: a count, or why there is nothing."""
 
     def compose(self) -> ComposeResult:
         """A title, the lines, and the keys."""
-        yield HeadLine(self._painter, id="work-title")
-        yield LineList(self._painter, id="work-lines")
-        yield HeadLine(self._painter, id="work-bottom")
+        yield from (self.heading, self.listing, self.bottom)
 
     def on_mount(self) -> None:
-        self.query_one("#work-title", HeadLine).show(self._title_lines)
-        self.query_one("#work-bottom", HeadLine).show(self._bottom_lines)
+        self.heading.show(self._title_lines)
+        self.bottom.show(self._bottom_lines)
         self.run_worker(self._work(), exclusive=True)
 
     def on_unmount(self) -> None:
@@ -137,7 +139,7 @@ class WorkScreen(DismissOnce[int | None]):
         """Show lines, and scroll to this one."""
         self.lines = lines
         self.listing.show(len(lines), lambda row, width: lines[row], at if lines else -1)
-        self.query_one("#work-bottom", HeadLine).refresh()
+        self.bottom.refresh()
 
     def action_move(self, rows: int) -> None:
         """Move by lines."""
@@ -151,11 +153,6 @@ class WorkScreen(DismissOnce[int | None]):
     def action_back(self) -> None:
         """Return to the transcript."""
         self.dismiss(None)
-
-    @property
-    def listing(self) -> LineList:
-        """Return the list of lines."""
-        return self.query_one("#work-lines", LineList)
 
     @property
     def room(self) -> int:

@@ -172,6 +172,17 @@ def test_a_hidden_part_inside_a_message_leaves_no_trace_on_the_strict_clock(tmp_
     assert '"length_ms":9000' in results[0][-2]
 
 
+def test_the_clock_does_not_depend_on_the_length_of_a_hidden_part_in_the_same_line(tmp_path: Path) -> None:
+    results = []
+    for length in (5, 400_000):
+        text = chunks(()).replace('"content": "open "', f'"reasoning_content": "{"p" * length}", "content": "open "')
+        text = text.replace('"until nine."', f'"until nine.", "reasoning_content": "{"p" * length}"')
+        (tmp_path / "run").write_text(text + chunks(()), "utf-8")
+        results.append([run(*line, str(tmp_path / "run")).out for line in MOMENTS])
+    assert results[0] == results[1]
+    assert '"ms":7000' in results[0][-2]
+
+
 def test_the_debug_clock_is_that_of_the_input_and_bytes_are_those_of_the_file(tmp_path: Path) -> None:
     text, times = stream("Plums", (400, 9000, 700))
     (tmp_path / "run").write_text(text, "utf-8")

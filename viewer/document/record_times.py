@@ -10,14 +10,15 @@ from viewer.syntax.times import parse_decoded_time, parse_time
 
 TIME_KEYS = ("ts", "timestamp", "created_at", "time", "created")
 """In order of precision. `created` has only whole seconds."""
-LONGEST_LINE = 64 * 1024
-"""A longer line is the record of a whole message, whose time the index knows."""
-_AT_ONCE = 256 * 1024
+_BEFORE, _AT_ONCE = 64 * 1024, 256 * 1024
 _DATA = b"data:"
 
 
 def times_of_lines(read: Callable[[int, int], bytes], offsets: Sequence[int], size: int) -> Iterator[int | None]:
-    """The times of the lines with these ascending offsets, in milliseconds since 1970."""
+    """The times of the lines with these ascending offsets, in milliseconds since 1970.
+
+    Safety. A line of any length is read: with a limit, the times of a shown part would depend on the length of a hidden
+    one in the same line."""
     decode = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
     data, first = b"", 0
     line_end, known = -1, None
@@ -25,15 +26,38 @@ def times_of_lines(read: Callable[[int, int], bytes], offsets: Sequence[int], si
         if offset < line_end:
             yield known
             continue
-        if offset + LONGEST_LINE > first + len(data) < size or offset - LONGEST_LINE < first:
-            first = max(0, offset - LONGEST_LINE)
+        if not first <= offset < first + len(data):
+            first = max(0, offset - _BEFORE)
             data = read(first, min(size, offset + _AT_ONCE))
-        start = data.rfind(b"\n", 0, offset - first) + 1
+        first, data = _from_line_start(read, offset, first, data)
+        data = _to_line_end(read, offset - first, size, first, data)
         end = data.find(b"\n", offset - first)
         end = len(data) if end < 0 else end
         line_end = first + end
-        known = _time_of(data[start:end], decode)
+        known = _time_of(data[:end], decode)
         yield known
+
+
+def _from_line_start(read: Callable[[int, int], bytes], offset: int, first: int, data: bytes) -> tuple[int, bytes]:
+    """The bytes from the beginning of the line at this offset, and where they begin. Each read is twice as long."""
+    step = _BEFORE
+    while (start := data.rfind(b"\n", 0, offset - first) + 1) == 0 and first:
+        step *= 2
+        before = max(0, first - step)
+        first, data = before, read(before, first) + data
+    return first + start, data[start:]
+
+
+def _to_line_end(read: Callable[[int, int], bytes], place: int, size: int, first: int, data: bytes) -> bytes:
+    """The bytes at least up to the end of the line at this place in them. Each read is twice as long."""
+    step = _AT_ONCE
+    while first + len(data) < size and data.find(b"\n", place) < 0:
+        more = read(first + len(data), min(size, first + len(data) + step))
+        if not more:
+            break
+        step *= 2
+        data += more
+    return data
 
 
 def _time_of(line: bytes, decode: Callable[[bytes], dict[str, msgspec.Raw]]) -> int | None:

@@ -16,7 +16,7 @@ from viewer.reading.document_header import read_document_header
 from viewer.render.sanitize import sanitize_line
 from viewer.syntax.json_text import check_json
 from viewer.tui.search.engine import LONGEST_QUERY, Query
-from viewer.tui.transcript.transcript import KEPT_BLOCKS
+from viewer.tui.transcript.blocks import KEPT_BLOCKS
 
 TESTS = Path(__file__).parent.parent
 KB, MB, GB = 1024, 1024**2, 1024**3
@@ -62,7 +62,7 @@ CAPS = {
     "hits": ("viewer.tui.search.engine", "MOST_MATCHES", 1_000_000),
     "query": ("viewer.tui.search.engine", "LONGEST_QUERY", 1000),
     "copy": ("viewer.tui.terminal.clipboard", "MOST_BYTES", 8 * MB),
-    "blocks at hand": ("viewer.tui.transcript.transcript", "KEPT_BLOCKS", 300),
+    "blocks at hand": ("viewer.tui.transcript.blocks", "KEPT_BLOCKS", 300),
     "raw bytes of a message": ("viewer.tui.panes.raw_lines", "LONGEST_RAW", 64 * KB),
     "name or id": ("viewer.render.sanitize", "LONGEST_LINE", 200),
     "file name in a label": ("viewer.syntax.attachments", "LONGEST_FILE_NAME", 60),

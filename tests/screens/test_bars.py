@@ -300,6 +300,26 @@ class TestPrompt:
             await pilot.press("2", "enter")
             assert bars(pilot).heard == [("Changed", ":", "L12"), ("Submitted", ":", "L12")]
 
+    @pytest.mark.parametrize("width", [80, 40])
+    async def test_a_fault_in_a_pattern_is_shown_while_typing_and_keeps_it_open(self, width: int) -> None:
+        async with BarsApp().run_test(size=(width, 6)) as pilot:
+            prompt = bars(pilot).query_one(Prompt)
+            await pilot.press("ctrl+f", "slash", "left_parenthesis", "a", "plus")
+            await pilot.pause()
+            shown = rows(pilot)[prompt.region.y]
+            assert shown.startswith(" //(a+ ") and shown.rstrip().endswith("column 2: missing )"), shown
+            await pilot.press("enter")
+            await pilot.pause()
+            assert prompt.is_asking and rows(pilot)[prompt.region.y] == shown
+            assert not any(heard[0] == "Submitted" for heard in bars(pilot).heard)
+            await pilot.press("right_parenthesis")
+            await pilot.pause()
+            assert "column" not in rows(pilot)[prompt.region.y]
+            await pilot.press("enter")
+            assert bars(pilot).heard[-1] == ("Submitted", "/", "/(a+)")
+            await pilot.press("ctrl+f", "left_parenthesis", "enter")
+            assert bars(pilot).heard[-1] == ("Submitted", "/", "(")
+
     async def test_it_keeps_the_search_in_view(self) -> None:
         async with BarsApp().run_test() as pilot:
             prompt = bars(pilot).query_one(Prompt)

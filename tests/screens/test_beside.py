@@ -17,8 +17,8 @@ def check_alignment(pilot: Pilot[int]) -> None:
     main = view(pilot)
     here, there = main.widgets.transcript, main.widgets.behind
     assert here.place == there.place
-    lines = [(row, line) for row, line, _ in here._visible_lines()]
-    assert lines == [(row, line) for row, line, _ in there._visible_lines()]
+    lines = [(row, line) for row, line, _ in here.visible_lines()]
+    assert lines == [(row, line) for row, line, _ in there.visible_lines()]
     for row, line in lines:
         left, right = ("".join(part.text for part in pane.block(row).lines[line].parts) for pane in (here, there))
         assert not (left.strip() and right.strip()), (row, line)
@@ -40,7 +40,7 @@ async def test_both_panes_scroll_together_and_show_each_message_in_its_place() -
         await pilot.pause()
         check_alignment(pilot)
         await press(pilot, "d")
-        assert main.widgets.behind._maker is None
+        assert main.widgets.behind.blocks.maker is None
         assert "∴" not in drawn(pilot)
 
 

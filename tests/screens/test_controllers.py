@@ -14,7 +14,8 @@ from viewer.tui.keys import ACTIONS, COUNTED, by_id
 
 WITHOUT_TEXTUAL = (
     "session", "keys", "main.follow", "main.stick_to_end", "main.navigator", "main.view", "main.search", "main.filter",
-    "main.copy", "main.export", "main.read_worker", "main.follow_worker", "control.panes", "control.lists", "jump_list",
+    "main.copy", "main.export", "main.read_worker", "main.follow_worker", "control.panes", "control.lists",
+    "control.problems", "jump_list",
 )  # fmt: skip
 ENTRIES = {"MainScreen.on_key", "MainScreen.action_do", "MainScreen.on_transcript_moved"}
 DRAWS = "Presenter.draw"
@@ -41,7 +42,7 @@ async def test_an_action_of_the_debug_view_calls_no_target_in_the_safe_view(monk
 
 def test_counted_actions_are_targets_that_take_a_count() -> None:
     owners = {by_id(id).target.split(".")[0] for id in COUNTED}
-    assert owners == {"navigator", "search", "panes"}
+    assert owners == {"navigator", "problems", "search", "panes"}
 
 
 @pytest.mark.slow

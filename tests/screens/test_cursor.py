@@ -51,13 +51,13 @@ def tea(tmp_path: Path) -> Path:
 def assert_one_cursor(pilot: Pilot[int], after: str) -> None:
     main = view(pilot)
     pane, number = main.widgets.transcript, main.navigator.focused_number
-    assert pane._maker is not None
-    rows = pane._maker.rows
+    assert pane.blocks.maker is not None
+    rows = pane.blocks.maker.rows
     row = (
         pane.cursor_row if pane.cursor.is_set else main.navigator.cursor.row(rows)
     )  # untouched: the first message in sight
     assert row is not None, after
-    seen = {row for row, line, block in pane._visible_lines() if line >= block.first and block.lines[line].parts}
+    seen = {row for row, line, block in pane.visible_lines() if line >= block.first and block.lines[line].parts}
     assert row in seen, (after, number, row, seen)
     place = main.widgets.status.facts.place
     title = int(place.split()[0]) if place else None

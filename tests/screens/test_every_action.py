@@ -239,7 +239,7 @@ async def test_calls() -> None:
             await press(pilot, key)
             focus.append(view(pilot).navigator.focused_number)
         assert focus == [9, 6, 9, 6]
-        assert view(pilot).widgets.transcript.partners == {9}
+        assert view(pilot).widgets.transcript.lines.partners == {9}
         await press(pilot, "O")
         assert said(pilot) == "This call has no other message."
         await press(pilot, "C")

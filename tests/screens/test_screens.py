@@ -70,6 +70,7 @@ LOOKS = {
     "safe-120x40-outline-and-problems": Look(keys=("T", "p")),
     "safe-120x40-ascii": Look(options=ViewOptions(ascii_only=True)),
     "safe-80x24": Look(size=(80, 24)),
+    "safe-80x24-search-fault": Look(size=(80, 24), keys=("slash", "slash", "left_parenthesis", "a", "plus", "enter")),
     "safe-80x24-search": Look(size=(80, 24), keys=("slash", *"umbrella", "enter")),
     "safe-40x12": Look(size=(40, 12)),
     "debug-120x40": Look(keys=PROBLEM),

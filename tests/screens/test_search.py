@@ -14,6 +14,7 @@ from viewer.document.rows import RowKind
 from viewer.model.visibility import Audience
 from viewer.sources.files import open_source
 from viewer.tui.search.engine import Query, Searcher
+from viewer.tui.search.faults import fault_of
 from viewer.tui.search.matchers import WINDOW
 
 HEAD = "version: 2.2\n\n"
@@ -260,6 +261,30 @@ class TestPatterns:
         assert searcher.fault is not None
         assert searcher.fault.startswith("Invalid regular expression at character ")
         assert not searcher.matches
+
+    def test_a_fault_names_its_column_and_reason_without_the_text(self) -> None:
+        faults = {
+            "(": "", "/": "", "re:": "", "/wa+rm": "", r"\/(": "",
+            "/(a+": "column 2: missing )",
+            "re:a[": "column 5: missing ]",
+            "/a)": "column 3: missing ( before )",
+            "/*a": "column 2: nothing to repeat",
+            "/a**": "column 4: repeated twice",
+            "/a{3,2}": "column 4: the least is more than the most",
+            "/a\\": "column 3: unfinished escape",
+            r"/\qsecret": "column 2: unknown escape",
+            r"/\x1": "column 2: unfinished escape",
+            "/[z-a]": "column 3: the range ends before it begins",
+            "/(?": "column 4: unfinished group",
+            "/(?<s": "column 3: unknown kind of group",
+            "/(?secret": "column 5: unknown flag",
+            "/(?P<": "column 6: missing name of the group",
+            "/(?P<se(cret>a)": "column 6: invalid here",
+            "/" + "(" * 900: "column 2: invalid here",
+            "/(?=a)": "Look-around and backreferences are not supported.",
+            "/a{1001}": "The pattern is too large. Simplify it.",
+        }  # fmt: skip
+        assert {typed: fault_of(typed) for typed in faults} == faults
 
     @pytest.mark.parametrize("typed", ["/secret(?=x)", r"/(secret)\1"])
     def test_look_around_and_backreferences_are_refused(self, tmp_path: Path, typed: str) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from tests.support.running import ROOMY, SMALL, drawn, press, running, said, view
 from viewer.tui.app import ViewOptions
+from viewer.tui.dialogs.help import HelpScreen
 from viewer.tui.dialogs.transcripts import TranscriptsScreen
 
 
@@ -51,7 +52,15 @@ async def test_a_file_with_many_transcripts_opens_as_a_list_and_enter_opens_one(
         await press(pilot, "X")
         assert isinstance(pilot.app.screen, TranscriptsScreen)
         assert pilot.app.screen._list.cursor == 28
-        await press(pilot, "g", "j", "q")
+        keys = " ".join(drawn(pilot).splitlines()[-1].split())
+        assert keys == "enter Open j k Move q Back ctrl+p Commands ? Help"
+        await press(pilot, "question_mark")
+        assert isinstance(pilot.app.screen, HelpScreen)
+        assert "Go to the last transcript." in drawn(pilot)
+        await press(pilot, "escape", "ctrl+p", *"top", "enter")
+        assert isinstance(pilot.app.screen, TranscriptsScreen)
+        assert pilot.app.screen._list.cursor == 0
+        await press(pilot, "ctrl+p", "ctrl+p", "G", "g", "j", "q")
         assert view(pilot).host.is_current
         assert "Answer 29." in drawn(pilot)
 

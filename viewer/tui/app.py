@@ -363,13 +363,15 @@ class ViewerApp(App[int], inherit_bindings=False):
     # Palette and themes.
 
     def action_command_palette(self) -> None:
-        """Show the palette of the main screen or of the list of files, or close it; other screens have none."""
+        """Show the palette of the main screen or of a list of files or transcripts, or close it; other screens have
+        none."""
         from viewer.tui.dialogs.palette import PaletteScreen
+        from viewer.tui.dialogs.transcripts import TranscriptsScreen
         from viewer.tui.files.screen import FilesScreen
 
         if isinstance(self.screen, MainScreen):
             self.screen.commands.open_palette()
-        elif isinstance(self.screen, FilesScreen):
+        elif isinstance(self.screen, FilesScreen | TranscriptsScreen):
             self.screen.open_palette()
         elif isinstance(self.screen, PaletteScreen):
             self.screen.dismiss(None)

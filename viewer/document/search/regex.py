@@ -33,9 +33,13 @@ _CONTINUATIONS = bytes(range(0x80, 0xC0))
 class RegexError(Exception):
     """A pattern that cannot be searched. The sentence says why, without quoting the pattern."""
 
-    def __init__(self, sentence: str) -> None:
+    def __init__(self, sentence: str, place: int | None = None, reason: str = "") -> None:
         super().__init__(sentence)
         self.sentence = sentence
+        self.place = place
+        """The index of the character at fault, if one is."""
+        self.reason = reason
+        """What is wrong at that place: one of `_REASONS`."""
 
 
 class Regex:
@@ -78,15 +82,36 @@ def _check_syntax(pattern: str) -> None:
             warnings.simplefilter("ignore")
             re.compile(pattern)
     except re.error as error:
-        raise _no_pattern(error.pos or 0) from None
+        raise _no_pattern(error.pos or 0, error.msg) from None
     except (RecursionError, OverflowError):
         raise _no_pattern(0) from None
     finally:
         re.purge()  # a cache would keep a pattern that quotes hidden text
 
 
-def _no_pattern(place: int) -> RegexError:
-    return RegexError(f"Invalid regular expression at character {place + 1}.")
+def _no_pattern(place: int, message: str = "") -> RegexError:
+    reason = next((words for start, words in _REASONS.items() if message.startswith(start)), "invalid here")
+    return RegexError(f"Invalid regular expression at character {place + 1}.", place, reason)
+
+
+_REASONS = {
+    "missing ), unterminated subpattern": "missing )",
+    "unterminated character set": "missing ]",
+    "unbalanced parenthesis": "missing ( before )",
+    "nothing to repeat": "nothing to repeat",
+    "multiple repeat": "repeated twice",
+    "min repeat greater than max repeat": "the least is more than the most",
+    "bad escape (end of pattern)": "unfinished escape",
+    "bad escape": "unknown escape",
+    "incomplete escape": "unfinished escape",
+    "bad character range": "the range ends before it begins",
+    "unexpected end of pattern": "unfinished group",
+    "missing -, : or )": "unfinished group",
+    "unknown flag": "unknown flag",
+    "unknown extension": "unknown kind of group",
+    "missing group name": "missing name of the group",
+}
+"""Our words for the errors of Python, by their beginning: the rest may quote the pattern."""
 
 
 def _translated(pattern: str) -> str:

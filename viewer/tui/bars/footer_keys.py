@@ -41,6 +41,7 @@ class FooterView(Enum):
     CALLS = "calls"
     TIMELINE = "timeline"
     FILES = "files"
+    TRANSCRIPTS = "transcripts"
 
 
 _SAFE = (
@@ -91,6 +92,11 @@ _FILES = (
     FooterKey(("compare_files",), "Diff"),
     FooterKey(("follow_newest",), "Follow newest"),
 )
+_TRANSCRIPTS = (
+    FooterKey(("open",), "Open"),
+    FooterKey(("line_down", "line_up"), "Move"),
+    FooterKey(("leave",), "Back"),
+)
 _ALWAYS = (FooterKey(("palette",), "Commands"), FooterKey(("help",), "Help"))
 
 FOOTERS = {
@@ -101,6 +107,7 @@ FOOTERS = {
     FooterView.CALLS: _CALLS,
     FooterView.TIMELINE: _TIMELINE,
     FooterView.FILES: _FILES,
+    FooterView.TRANSCRIPTS: _TRANSCRIPTS,
 }
 
 

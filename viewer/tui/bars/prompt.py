@@ -65,7 +65,7 @@ class Prompt(Horizontal):
     Prompt.-closed { display: none; }
     Prompt > #prompt-sign { width: auto; padding: 0 0 0 1; text-style: bold; }
     Prompt > #prompt-note { width: auto; padding: 0 1 0 2; }
-    Prompt > SafeInput { width: 1fr; height: 1; border: none; padding: 0; background: transparent; }
+    Prompt > SafeInput { width: 1fr; min-width: 12; height: 1; border: none; padding: 0; background: transparent; }
     Prompt > SafeInput:focus { border: none; background-tint: transparent 0%; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -142,6 +142,7 @@ class Prompt(Horizontal):
             self._remembered[kind] = list(reversed(offers))
         self._begun = text
         self._place = len(self._remembered[kind])
+        self.remove_class("-fault")
         with self.prevent(Input.Changed):
             self._put(text)
         self.hint(HINTS[kind])
@@ -176,10 +177,22 @@ class Prompt(Horizontal):
         self._show("#prompt-note", self._printing.words(words))
 
     def _make_room(self) -> None:
-        """Hide the hint while the text needs its space."""
+        """Hide the hint while the text needs its space. A fault keeps its space."""
         hint = self.query_one("#prompt-note", Static)
         used = len(self.kind.value) + len(self._input.value) + len(str(hint.visual)) + 5
-        hint.display = used <= self.app.size.width
+        hint.display = self.has_class("-fault") or used <= self.app.size.width
+
+    def _show_fault(self, text: str) -> bool:
+        """Show what is wrong with a typed search in place of the hint; return True if something is."""
+        fault = ""
+        if self.kind is PromptKind.SEARCH:
+            from viewer.tui.search.faults import fault_of  # the first page does without searches
+
+            fault = fault_of(text)
+        if fault or self.has_class("-fault"):
+            self.hint(fault or HINTS[self.kind])
+        self.set_class(bool(fault), "-fault")
+        return bool(fault)
 
     def close(self) -> None:
         """Hide the prompt and forget its text."""
@@ -233,12 +246,16 @@ class Prompt(Horizontal):
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
         if self.is_asking:
+            self._show_fault(event.value)
             self._make_room()
             self.post_message(self.Changed(self.kind, event.value))
 
     @on(Input.Submitted)
     def _entered(self, event: Input.Submitted) -> None:
         event.stop()
+        if self._show_fault(event.value):
+            self._make_room()
+            return
         text, earlier = event.value, self._remembered[self.kind]
         if text:
             earlier[:] = [*(other for other in earlier if other != text), text][-MOST_REMEMBERED:]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Sequence
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingsMap
 
 from viewer.document.projection import Projection
 from viewer.document.rows import RowKind, Rows
@@ -15,19 +15,21 @@ from viewer.render.number_format import counted
 from viewer.render.sanitize import SafeText
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.render.title import badge_part
+from viewer.tui.bars.bar import ActionChosen
+from viewer.tui.bars.footer import KeyFooter
+from viewer.tui.bars.footer_keys import FooterView
 from viewer.tui.dialogs.dismiss_once import DismissOnce
+from viewer.tui.files.keys import transcript_actions
+from viewer.tui.keys import Action, bindings, by_id
 from viewer.tui.panes.columns import fitted, padded, spread
 from viewer.tui.panes.head_line import HeadLine
-from viewer.tui.panes.key_line import key_line
 from viewer.tui.panes.line_list import LineList
-from viewer.tui.panes.list_keys import LIST_KEYS
 from viewer.tui.terminal.paint import Painter
 
 MANY = 8
 """A file with more transcripts than this opens as a list."""
 _NUMBER, _MESSAGES, _PROBLEMS = 8, 10, 12
 _WITH_ALL = 60
-_KEYS = (("enter", "Open"), ("j k", "Move"), ("q", "Back"))
 _MOST_COUNTED = 1000
 """The maximum number of problems to count per transcript."""
 
@@ -39,17 +41,22 @@ class TranscriptsScreen(DismissOnce[int | None]):
     TranscriptsScreen { layout: vertical; }
     TranscriptsScreen > LineList { height: 1fr; scrollbar-size-vertical: 1; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *LIST_KEYS,
-        Binding("enter,l", "choose", show=False),
-        Binding("escape,q", "back", show=False),
-    ]
 
     def __init__(
-        self, painter: Painter, printing: Style, name: str, projection: Projection, problems: RowProblems, here: int
+        self,
+        painter: Painter,
+        printing: Style,
+        name: str,
+        projection: Projection,
+        problems: RowProblems,
+        here: int,
+        *,
+        actions: Sequence[Action],
     ) -> None:
-        """`here` is the number of the transcript under the cursor."""
+        """`here` is the number of the transcript under the cursor, `actions` those of the main screen."""
         super().__init__()
+        self.actions = transcript_actions(actions)
+        self._bindings.key_to_bindings.update(BindingsMap(bindings(self.actions)).key_to_bindings)
         self._painter = painter
         self._printing = printing
         self._file = name
@@ -66,30 +73,79 @@ class TranscriptsScreen(DismissOnce[int | None]):
         yield HeadLine(self._painter, id="transcripts-title")
         yield HeadLine(self._painter, id="transcripts-heads")
         yield LineList(self._painter, id="transcripts-list")
-        yield HeadLine(self._painter, id="transcripts-bottom")
+        yield KeyFooter(self._painter, self._printing, actions=self.actions)
 
     def on_mount(self) -> None:
         self.query_one("#transcripts-title", HeadLine).show(self._title)
         self.query_one("#transcripts-heads", HeadLine).show(lambda width: [self._heads(width)])
-        self.query_one("#transcripts-bottom", HeadLine).show(lambda width: [key_line(_KEYS)])
+        self.query_one(KeyFooter).show(FooterView.TRANSCRIPTS)
         self._list.show(len(self._rows.shown_transcripts), self._line, self._here - 1)
 
-    def action_move(self, rows: int) -> None:
-        """Move to another transcript."""
-        last = len(self._rows.shown_transcripts) - 1
-        self._list.move_to(max(0, min(self._list.cursor + rows, last)))
+    def action_do(self, id: str) -> None:
+        """Call the target of an action."""
+        getattr(self, by_id(id, self.actions).target)()
 
-    def action_page(self, pages: int) -> None:
-        """Move by a page."""
-        self.action_move(pages * max(1, self._list.size.height - 1))
+    async def on_action_chosen(self, event: ActionChosen) -> None:
+        event.stop()
+        await self.run_action(f"do('{event.action}')")
 
-    def action_choose(self) -> None:
+    def line_down(self) -> None:
+        self._move(1)
+
+    def line_up(self) -> None:
+        self._move(-1)
+
+    def half_page_down(self) -> None:
+        self._move(self._page // 2)
+
+    def half_page_up(self) -> None:
+        self._move(-(self._page // 2))
+
+    def page_down(self) -> None:
+        self._move(self._page)
+
+    def page_up(self) -> None:
+        self._move(-self._page)
+
+    def top(self) -> None:
+        self._move(-len(self._rows.shown_transcripts))
+
+    def bottom(self) -> None:
+        self._move(len(self._rows.shown_transcripts))
+
+    def open_row(self) -> None:
         """Open the transcript under the cursor."""
         self.dismiss(self._list.cursor + 1)
 
-    def action_back(self) -> None:
+    def open_palette(self) -> None:
+        """Show the actions of the list, and run the chosen one."""
+        from viewer.tui.dialogs.palette import PaletteScreen
+        from viewer.tui.palette import Entry, action_entries
+
+        def chosen(entry: Entry | None) -> None:
+            if entry is not None:
+                self.action_do(entry.id)
+
+        entries = [entry for entry in action_entries(self.actions) if entry.id != "palette"]
+        self.app.push_screen(PaletteScreen(self._painter, self._printing, entries, ()), chosen)
+
+    def open_help(self) -> None:
+        from viewer.tui.dialogs.help import HelpScreen
+
+        self.app.push_screen(HelpScreen(self._painter, self._printing, self.actions, is_short=False))
+
+    def leave(self) -> None:
         """Return without a choice."""
         self.dismiss(None)
+
+    @property
+    def _page(self) -> int:
+        return max(2, self._list.size.height - 1)
+
+    def _move(self, rows: int) -> None:
+        """Move to another transcript."""
+        last = len(self._rows.shown_transcripts) - 1
+        self._list.move_to(max(0, min(self._list.cursor + rows, last)))
 
     @on(LineList.Chosen)
     def _clicked(self, event: LineList.Chosen) -> None:

@@ -1,4 +1,5 @@
-"""Actions of the file list and their keys: the source of its bindings, footer, help, palette, and documentation."""
+"""Actions of the lists of files and of transcripts: the source of their bindings, footer, help, palette, and
+documentation."""
 
 from __future__ import annotations
 
@@ -33,6 +34,17 @@ SHARED: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
 """Actions that the list shares with the main screen: the id, ids of actions whose keys do the same, the help, and
 the method of the list."""
 
+OF_TRANSCRIPTS: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
+    *SHARED[:6],
+    ("top", (), "Go to the first transcript.", "top"),
+    ("bottom", (), "Go to the last transcript.", "bottom"),
+    ("open", ("unfold",), "Go to the transcript.", "open_row"),
+    ("palette", (), "Show all commands.", "open_palette"),
+    ("help", (), "Show all keys.", "open_help"),
+    ("leave", ("clear",), "Return without a choice.", "leave"),
+)
+"""Actions that the list of the transcripts of one file shares with the main screen."""
+
 OWN: tuple[Action, ...] = (
     Action("sort_files", ("s",), "Sort", "Sort by the next column.", _F, "sort"),
     Action("compare_files", ("D",), "Compare", "Mark the file; the second mark compares both.", _F, "compare"),
@@ -48,6 +60,12 @@ def list_actions(actions: Sequence[Action] = ACTIONS) -> tuple[Action, ...]:
     taken = {key for action in shared for key in action.keys}
     own = [replace(action, keys=tuple(key for key in action.keys if key not in taken)) for action in OWN]
     return (*shared, *own)
+
+
+def transcript_actions(actions: Sequence[Action] = ACTIONS) -> tuple[Action, ...]:
+    """Return the actions of the list of transcripts with the configured keys."""
+    found = (_shared(row, actions) for row in OF_TRANSCRIPTS)
+    return tuple(replace(action, label="Back") if action.id == "leave" else action for action in found)
 
 
 def _shared(row: tuple[str, tuple[str, ...], str, str], actions: Sequence[Action]) -> Action:

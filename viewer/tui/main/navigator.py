@@ -1,10 +1,8 @@
-"""Navigator: moves the cursor by line, page, message, turn, call, problem, and mark, and to typed places."""
+"""Navigator: moves the cursor by line, page, message, turn, call, and mark, and to typed places."""
 
 from __future__ import annotations
 
 from viewer.document.rows import RowKind
-from viewer.document.values import ShownDiagnostic
-from viewer.render.blocks.block import RowProblems
 from viewer.tui.cursor import NOWHERE, Cursor, cursor_at
 from viewer.tui.go_to import Place, Target, parse, resolve, row_of_transcript
 from viewer.tui.host import Host, ScreenPlace
@@ -23,13 +21,11 @@ _NOT_AT_END: Standing = (Cursor(-1), (0, 0))
 
 
 class Navigator:
-    """Owns the count and the selected problem. The viewport owns the cursor and the scroll position."""
+    """Owns the count and the jump list. The viewport owns the cursor and the scroll position."""
 
     def __init__(self, session: Session, host: Host, stick: StickToEnd) -> None:
         self.count = ""
         """Digits typed before a key: `5j`, `12G`."""
-        self.selected_problem: ShownDiagnostic | None = None
-        """The problem of the last jump, which the open key explains."""
         self._session = session
         self._host = host
         self._stick = stick
@@ -130,36 +126,14 @@ class Navigator:
         self.focus_row(row, number)
         self._host.redraw(Changed.FOCUS)
 
-    def show_problem(self, number: int | None, problem: ShownDiagnostic | None) -> None:
-        """Go to the message of a problem chosen in the list; without a problem, to the open message."""
-        if number:
-            self.leave_place()
-            self._show_holder(number)
-        self.selected_problem = problem
-        self._host.redraw(Changed.TITLE)
-
     def follow_list(self, number: int) -> None:
         """Show the message under the cursor of a list, or the row that hides it. This is not a jump."""
-        self._show_holder(number)
-
-    def follow_problem(self, number: int | None, problem: ShownDiagnostic | None) -> None:
-        """Show the problem under the cursor of a list, also in the status row."""
-        self.selected_problem = problem
-        if number:
-            self._show_holder(number)
-        self._host.redraw(Changed.TITLE)
-
-    def _show_holder(self, number: int) -> None:
         row = self._session.rows.row_holding(number)
         if row is None:
             self.focus_message(self._session.nearest_shown(number))
             self._host.redraw(Changed.FOCUS)
         else:
             self.show_row(row, number)
-
-    def select_problem(self, problem: ShownDiagnostic | None) -> None:
-        """Remember a problem for the open key, or forget it."""
-        self.selected_problem = problem
 
     def cursor_in_view(self, cursor: Cursor) -> Cursor:
         """Return the cursor on the same content in the current rows, or on the nearest shown message."""
@@ -419,45 +393,6 @@ class Navigator:
         """The message at which to resume: none while the beginning is on the screen."""
         return self.cursor.number if self._host.viewport.place != (0, 0) else 0
 
-    # Problems.
-
-    def next_error(self) -> None:
-        self._problem("error", 1)
-
-    def previous_error(self) -> None:
-        self._problem("error", -1)
-
-    def next_warning(self) -> None:
-        self._problem("warning", 1)
-
-    def previous_warning(self) -> None:
-        self._problem("warning", -1)
-
-    def _problem(self, severity: str, step: int) -> None:
-        """Go to the next row with such a problem, wrapping around at the end."""
-        rows, here, is_wrapped = self._session.rows, self.cursor_row, False
-        problems = RowProblems(rows, self._session.diagnostics)
-        row = -1 if here is None else here
-        for _ in range(min(self.take_count(), max(1, len(rows)))):
-            found = problems.next(severity, row, step)
-            if found is None:
-                self._host.notify(f"No {severity}s.")
-                return
-            is_wrapped = is_wrapped or (found - row) * step <= 0
-            row = found
-        self.leave_place()
-        problem = self.selected_problem = next(one for one in problems.of(row) if one.severity == severity)
-        is_message = rows.kind(row) is RowKind.MESSAGE
-        revealed = self._session.reveal(rows.value(row)) if is_message else Changed.NOTHING
-        self._host.redraw(Changed.SELECTION | revealed)
-        self.show_row(row, problem.message or 0)
-        if is_wrapped:
-            self.notify_wrapped(step)
-
-    def notify_wrapped(self, step: int) -> None:
-        """Report that a jump wrapped around."""
-        self._host.notify("Continued from the top." if step > 0 else "Continued from the bottom.")
-
     # Calls.
 
     def partner(self) -> None:
@@ -512,3 +447,7 @@ class Navigator:
         self._host.redraw(Changed.FOCUS)
         if is_wrapped:
             self.notify_wrapped(step)
+
+    def notify_wrapped(self, step: int) -> None:
+        """Report that a jump wrapped around."""
+        self._host.notify("Continued from the top." if step > 0 else "Continued from the bottom.")

@@ -19,6 +19,7 @@ from viewer.render.page import BlockMaker
 from viewer.render.style import Style, Styled, StyleRole, trusted
 from viewer.tui.bars.status_lines import StatusFacts
 from viewer.tui.control.panes import PaneController
+from viewer.tui.control.problems import ProblemController
 from viewer.tui.host import Host
 from viewer.tui.main.captions import empty_notes, footer_view, status_facts, title_facts
 from viewer.tui.main.follow_worker import FollowWorker
@@ -45,8 +46,8 @@ class Presenter:
         host: Host,
         settings: Settings,
         printing: Style,
-        *,
         navigator: Navigator,
+        problems: ProblemController,
         search: SearchController,
         follow: FollowWorker,
         panes: PaneController,
@@ -60,6 +61,7 @@ class Presenter:
         self._settings = settings
         self._printing = printing
         self._navigator = navigator
+        self._problems = problems
         self._search = search
         self._follow = follow
         self._panes = panes
@@ -246,8 +248,8 @@ class Presenter:
             )
         if Changed.PENDING in changed:
             bottom.problems.show_pending(follow.pending_message)
-        if Changed.SELECTION in changed and self._navigator.selected_problem is not None:
-            bottom.problems.select(self._navigator.selected_problem)
+        if Changed.SELECTION in changed and self._problems.selected is not None:
+            bottom.problems.select(self._problems.selected)
         if Changed.CALLS in changed:
             bottom.calls.show(session.calls, focus, session.projection, problems=session.diagnostics)
         if changed & (Changed.LISTS | Changed.CALLS):
@@ -284,7 +286,7 @@ class Presenter:
         where = f"turn {facts.turn[0]} of {facts.turn[1]}" if facts.turn is not None else ""
         has_side = session.display.side_panes
         widgets.conversation.caption(trusted("Conversation" if has_side else "Transcript"), trusted(where))
-        chosen = self._navigator.selected_problem
+        chosen = self._problems.selected
         keys = self._host.key_of("next_error"), self._host.key_of("open")
         widgets.status.show(status_facts(session, cursor, chosen, keys))
 

@@ -89,7 +89,8 @@ class ProgramController:
         here = session.rows.transcript_label(session.rows.transcript(row)) if row is not None else 1
         problems = RowProblems(rows, session.diagnostics)
         shown = TranscriptsScreen(
-            self._painter, self._printing, session.document.name, session.projection, problems, here
+            *(self._painter, self._printing, session.document.name, session.projection, problems, here),
+            actions=self._actions,
         )
         self._screen.app.push_screen(shown, self._go_to_transcript)
 

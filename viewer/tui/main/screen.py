@@ -21,6 +21,7 @@ from viewer.tui.bottom.timeline import Timeline
 from viewer.tui.control.commands import CommandController
 from viewer.tui.control.lists import ListController
 from viewer.tui.control.panes import PaneController
+from viewer.tui.control.problems import ProblemController
 from viewer.tui.control.sizes import PaneSizes
 from viewer.tui.control.state_keeper import StateKeeper
 from viewer.tui.display_state import DisplayState
@@ -38,7 +39,7 @@ from viewer.tui.main.read_worker import CHECK_SECONDS, ReadWorker
 from viewer.tui.main.screen_host import ScreenHost
 from viewer.tui.main.search import SearchController
 from viewer.tui.main.stick_to_end import StickToEnd
-from viewer.tui.main.view import ViewController
+from viewer.tui.main.view import ARROWS, ViewController
 from viewer.tui.main.widgets import Widgets
 from viewer.tui.panes.frame import Frame
 from viewer.tui.panes.inspector import Inspector
@@ -86,13 +87,15 @@ class MainScreen(Screen[None]):
         machine = FollowMachine()
         self.stick = StickToEnd(session, host, machine)
         self.navigator = Navigator(session, host, self.stick)
+        self.problems = ProblemController(session, host, self.navigator)
         self.search = SearchController(session, host, self.navigator)
         self.filter = FilterController(session, host, self.search)
         self.copy = CopyController(session, host, self.navigator)
         self.export = ExportController(session, host)
         self.panes = PaneController(session, host, settings, self.navigator, self.stick)
         self.view = ViewController(
-            session, host, settings, self.navigator, self.panes, self.search, self.filter, self.export, self.stick
+            *(session, host, settings, self.navigator, self.problems, self.panes),
+            *(self.search, self.filter, self.export, self.stick),
         )
         resume_at = 0 if options.follow else before.at
         self.reader = ReadWorker(session, host, self.navigator, self.search, self.filter, machine, start_at, resume_at)
@@ -107,10 +110,7 @@ class MainScreen(Screen[None]):
         )
         self.presenter = Presenter(
             *(session, self.widgets, self, host, settings, self.printing),
-            navigator=self.navigator,
-            search=self.search,
-            follow=self.follow,
-            panes=self.panes,
+            *(self.navigator, self.problems, self.search, self.follow, self.panes),
         )
         self.lists = ListController(host, self.navigator, self.panes, self.program)
         self.commands = CommandController(
@@ -193,14 +193,14 @@ class MainScreen(Screen[None]):
             if chosen:
                 self.action_do(chosen)
             return True
-        if self.view.take_arrow(event.key):
+        if event.key in ARROWS and self.view.take_arrow(event.key):
             return True
         if event.key.isdigit() and self.navigator.type_digit(event.key):
             return True
         if not any(event.key in by_id(id, self.actions).keys for id in COUNTED):
             self.navigator.forget_count()
-        if event.key not in by_id("open", self.actions).keys:
-            self.navigator.select_problem(None)
+        if self.problems.selected is not None and event.key not in by_id("open", self.actions).keys:
+            self.problems.select(None)
         prefix = self._prefixes.get(event.key)
         if prefix:
             self.action_do(prefix)
@@ -284,11 +284,11 @@ class MainScreen(Screen[None]):
     on_calls_chosen = on_timeline_chosen = on_inspector_followed = on_outline_chosen
 
     def on_problems_followed(self, event: Problems.Followed) -> None:
-        self.navigator.follow_problem(event.number, event.diagnostic)
+        self.problems.follow_list(event.number, event.diagnostic)
 
     def on_problems_chosen(self, event: Problems.Chosen) -> None:
         self.panes.focus(Panel.TRANSCRIPT)
-        self.navigator.show_problem(event.number, event.diagnostic)
+        self.problems.show(event.number, event.diagnostic)
 
     def _go_to(self, number: int) -> None:
         self.panes.focus(Panel.TRANSCRIPT)

@@ -10,6 +10,7 @@ from viewer.document.rows import RowKind
 from viewer.model.visibility import Level, Reveal
 from viewer.render.blocks.json_rows import ALL_NODES
 from viewer.tui.control.panes import PaneController
+from viewer.tui.control.problems import ProblemController
 from viewer.tui.cursor import Cursor
 from viewer.tui.display_state import DisplayState
 from viewer.tui.host import Host
@@ -22,8 +23,8 @@ from viewer.tui.panes.panel import Panel
 from viewer.tui.session import Changed, Session
 from viewer.tui.settings.settings import Settings
 
-SIDEWAYS = 8
-"""Columns of a step to the side."""
+ARROWS = {"left": -8, "right": 8}
+"""The keys that scroll lines that are not wrapped, with the columns of a step."""
 STRICT = "This view is strict: restart without --strict-safe."
 """The answer to a key that would reveal something."""
 
@@ -37,6 +38,7 @@ class ViewController:
         host: Host,
         settings: Settings,
         navigator: Navigator,
+        problems: ProblemController,
         panes: PaneController,
         search: SearchController,
         filter: FilterController,
@@ -48,6 +50,7 @@ class ViewController:
         self._settings = settings
         self._panes = panes
         self._navigator = navigator
+        self._problems = problems
         self._search = search
         self._filter = filter
         self._export = export
@@ -122,9 +125,9 @@ class ViewController:
 
     def take_arrow(self, key: str) -> bool:
         """Scroll sideways by an arrow key while lines are not wrapped; True if the key was used."""
-        if self._session.wrapped or key not in ("left", "right") or self._panes.focused is not Panel.TRANSCRIPT:
+        if self._session.wrapped or self._panes.focused is not Panel.TRANSCRIPT:
             return False
-        self._host.viewport.scroll_sideways(SIDEWAYS if key == "right" else -SIDEWAYS)
+        self._host.viewport.scroll_sideways(ARROWS[key])
         return True
 
     def _lay_out_again(self, change: Callable[[], Changed]) -> None:
@@ -160,7 +163,7 @@ class ViewController:
         above, cursor = viewport.line_of_cursor, self._navigator.cursor
         if display.reveals_less(self._session.display):
             self._search.end()
-            self._navigator.select_problem(None)
+            self._problems.select(None)
             self._navigator.forget_places(self._session.display.level)
             self._host.forget_revealed()
         changed = self._session.apply(display)
@@ -200,9 +203,9 @@ class ViewController:
 
     def open(self) -> None:
         """Explain the problem of the last jump, or fold or unfold the focused message."""
-        problem = self._navigator.selected_problem
+        problem = self._problems.selected
         if problem is not None:
-            self._navigator.select_problem(None)
+            self._problems.select(None)
             self._panes.explain(problem)
             return
         number = self._navigator.focused_number

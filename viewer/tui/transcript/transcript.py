@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
@@ -15,21 +13,20 @@ from textual.strip import Strip
 from viewer.document.rows import FOLDED_KINDS, RowKind
 from viewer.render.blocks.block import Block, BlockLine
 from viewer.render.blocks.sides import Maker
-from viewer.render.layout import MARGIN
-from viewer.render.page import centered_notes
 from viewer.render.sanitize import SafeText, sanitize_copy
-from viewer.render.style import UNICODE, Glyphs, Line, Part, StyleRole, trusted
+from viewer.render.style import UNICODE, Glyphs, Line
 from viewer.render.width import cells
 from viewer.tui.cursor import NOWHERE, Cursor, cursor_at
 from viewer.tui.host import ScreenPlace
 from viewer.tui.panes.plain_lines import PlainLines
 from viewer.tui.terminal.paint import Painter
+from viewer.tui.transcript.blocks import Blocks, VisibleLine
 from viewer.tui.transcript.minimap import Minimap
 from viewer.tui.transcript.nodes import line_of_node, next_node
+from viewer.tui.transcript.screen_lines import Content, ScreenLines
 from viewer.tui.transcript.scroller import Scroller
 from viewer.tui.transcript.selecting import selected_text, with_selection
 
-KEPT_BLOCKS = 300
 LINES_A_ROW = 1 << 20
 """A selection identifies a line by this times its row, plus the line in the row."""
 WHEEL = 3
@@ -59,84 +56,59 @@ class Transcript(PlainLines, can_focus=True):
         super().__init__(id=id)
         self.painter = painter
         self.minimap = Minimap(signs)
-        self.scroller = Scroller(self._count, self._height)
+        self.blocks = Blocks()
+        self.scroller = Scroller(lambda: self.blocks.count, lambda row: self.blocks.at(row).height)
+        self.lines = ScreenLines(self.blocks, self.scroller, self.minimap, signs)
         self.cursor = NOWHERE
         self.is_carried = False
         """True if the last scroll moved the cursor to keep it on the screen."""
-        self.partners: frozenset[int] = frozenset()
-        self.marks: frozenset[int] = frozenset()
-        self.notes: list[SafeText] = []
-        """The sentences of an empty view."""
-        self._maker: Maker | None = None
-        self._blocks: OrderedDict[int, Block] = OrderedDict()
-        self._had_one_transcript = True
-        self._frame: list[tuple[int, int, Block]] = []
-        """The visible lines: row, line in the row, block."""
         self._left = 0
         """Columns of bodies that are scrolled out at the left."""
-        self._share = 1.0
-        """The visible fraction of the rows."""
         self._base = Style()
-        self._signs = signs
-        self._cursor_row: int | None = None
-        """The row of the cursor when the visible lines were found."""
-        self._drawn: list[tuple[Line, Part]] = []
+        self._drawn: list[Content] = []
         """The source of each drawn line."""
 
     # What to show.
 
     def show(self, maker: Maker | None) -> None:
         """Show other rows, or the same rows made differently. The scroll position stays."""
-        self._maker = maker
-        self._blocks.clear()
+        self.blocks.show(maker)
         self.scroller.settle(self.view_height)
         self.redraw_changed()
 
     def show_notes(self, notes: list[SafeText]) -> None:
         """Set the sentences of an empty view; the next redraw shows them."""
-        self.notes = notes
+        self.lines.show_notes(notes)
 
     def show_marks(self, marks: frozenset[int]) -> None:
         """Set the marked messages; the next redraw shows them."""
-        self.marks = marks
+        self.lines.show_marks(marks)
 
     def show_partners(self, partners: frozenset[int]) -> None:
         """Highlight the other messages of a call."""
-        if partners != self.partners:
-            self.partners = partners
+        if partners != self.lines.partners:
+            self.lines.show_partners(partners)
             self.refresh()
 
     def clear(self) -> None:
         """Remove all text."""
-        self._frame, self._drawn, self._left = [], [], 0
+        self._drawn, self._left = [], 0
         self.show(None)
         self.scroller.reset()
 
     def changed_from(self, row: int) -> None:
         """Make the blocks again from this row on: these rows are new or different."""
-        stale = [known for known, block in self._blocks.items() if known >= row or block.begins_transcript]
-        if len(stale) < len(self._blocks) and self._had_one_transcript and self._has_several:
-            stale = [*self._blocks]  # now the first transcript has a boundary
-        self._had_one_transcript = not self._has_several
-        for known in stale:
-            del self._blocks[known]
+        self.blocks.forget_from(row)
         self.redraw_changed()
-
-    @property
-    def _has_several(self) -> bool:
-        return self._maker is not None and len(self._maker.rows.shown_transcripts) > 1
 
     def redraw(self) -> None:
         """Make all blocks again: matches, folds or links changed."""
-        self._blocks.clear()
+        self.blocks.forget()
         self.refresh()
 
     def redraw_row(self, number: int) -> None:
         """Make the block of a message again."""
-        row = self.row_showing(number)
-        if row is not None and self._maker is not None:
-            for each in (row, self._maker.drawn_row(row)):
-                self._blocks.pop(each, None)
+        if self.blocks.forget_message(number):
             self.scroller.settle(self.view_height)
             self.redraw_changed()
 
@@ -170,7 +142,7 @@ class Transcript(PlainLines, can_focus=True):
 
     def scroll_sideways(self, step: int | None) -> None:
         """Scroll lines that are not wrapped, as far as the longest visible one; None returns to their beginning."""
-        shown = (block.lines[line].row for _, line, block in self._visible_lines())
+        shown = (block.lines[line].row for _, line, block in self.visible_lines())
         longest = max((cells(row.text) for row in shown if row is not None), default=0)
         left = max(0, min(self._left + step, longest - self.text_width // 2)) if step is not None else 0
         if left != self._left:
@@ -273,14 +245,16 @@ class Transcript(PlainLines, can_focus=True):
     @property
     def cursor_row(self) -> int | None:
         """The row that shows the cursor; None without a cursor."""
-        row = self.cursor.row(self._maker.rows) if self._maker else None
-        return row if row is None or self._maker is None else self._maker.drawn_row(row)
+        maker = self.blocks.maker
+        row = self.cursor.row(maker.rows) if maker else None
+        return row if row is None or maker is None else maker.drawn_row(row)
 
     @property
     def shows_cursor(self) -> bool:
         """True if this pane shows the row of the cursor itself, not only one near it."""
-        row = self.cursor.row(self._maker.rows) if self._maker else None
-        return row is not None and self._maker is not None and self.cursor.is_at(self._maker.rows, row)
+        maker = self.blocks.maker
+        row = self.cursor.row(maker.rows) if maker else None
+        return row is not None and maker is not None and self.cursor.is_at(maker.rows, row)
 
     @property
     def line_of_cursor(self) -> int | None:
@@ -294,35 +268,36 @@ class Transcript(PlainLines, can_focus=True):
 
     def keep_cursor_on_screen(self) -> None:
         """Move the cursor to a visible row if its own scrolled off the screen."""
-        row = self.cursor_row
-        if row is None or self._maker is None:
+        row, maker = self.cursor_row, self.blocks.maker
+        if row is None or maker is None:
             return
         visible = self.rows_on_screen
         if not visible or row in visible:
             return
-        rows = self._maker.rows
+        rows = maker.rows
         messages = [each for each in visible if rows.kind(each) is RowKind.MESSAGE] or visible
         self.cursor = cursor_at(rows, messages[0] if row < visible[0] else messages[-1])
         self.is_carried = True
 
     def first_visible(self) -> Cursor:
         """Return the cursor on the first visible message, or on the first visible row."""
-        if self._maker is None:
+        maker = self.blocks.maker
+        if maker is None:
             return NOWHERE
-        rows, visible = self._maker.rows, self.rows_on_screen
+        rows, visible = maker.rows, self.rows_on_screen
         messages = [row for row in visible if rows.kind(row) is RowKind.MESSAGE] or visible
         return cursor_at(rows, messages[0]) if messages else NOWHERE
 
     def neighbor(self, step: int) -> Cursor:
         """Return the message or folded row after the cursor (1) or before it (-1); the cursor is unset if there is
         none."""
-        row = self.cursor_row
-        if row is None or self._maker is None:
+        row, maker = self.cursor_row, self.blocks.maker
+        if row is None or maker is None:
             return self.first_visible()
-        rows, row = self._maker.rows, row + step
+        rows, row = maker.rows, row + step
         while 0 <= row < len(rows):
             is_place = rows.kind(row) is RowKind.MESSAGE or rows.kind(row) in FOLDED_KINDS
-            if is_place and self._maker.drawn_row(row) == row:
+            if is_place and maker.drawn_row(row) == row:
                 return cursor_at(rows, row)
             row += step
         return NOWHERE
@@ -344,42 +319,16 @@ class Transcript(PlainLines, can_focus=True):
     @property
     def rows_on_screen(self) -> list[int]:
         """Return the rows with at least one line of text on the screen, not counting rules above them."""
-        seen = (row for row, line, block in self._visible_lines() if line >= block.first and block.lines[line].parts)
+        seen = (row for row, line, block in self.visible_lines() if line >= block.first and block.lines[line].parts)
         return list(dict.fromkeys(seen))
-
-    def row_showing(self, number: int) -> int | None:
-        """Return the row of a message; None if this pane does not show it."""
-        if self._maker is None or not self._count():
-            return None
-        rows = self._maker.rows
-        row = rows.row_of(number)
-        return row if rows.kind(row) is RowKind.MESSAGE and rows.value(row) == number else None
 
     def block(self, row: int) -> Block:
         """Return the block of a row, from the cache if possible."""
-        known = self._blocks.get(row)
-        if known is None:
-            assert self._maker is not None
-            known = self._blocks[row] = self._maker.make(row)
-            if len(self._blocks) > KEPT_BLOCKS:
-                self._blocks.popitem(last=False)
-        return known
+        return self.blocks.at(row)
 
-    def _count(self) -> int:
-        return len(self._maker.rows) if self._maker else 0
-
-    def _height(self, row: int) -> int:
-        return self.block(row).height
-
-    def _visible_lines(self) -> list[tuple[int, int, Block]]:
-        lines: list[tuple[int, int, Block]] = []
-        row, first = self.scroller.row, self.scroller.line
-        while len(lines) < self.view_height and row < self._count():
-            block = self.block(row)
-            end = min(block.height, first + self.view_height - len(lines))
-            lines += [(row, line, block) for line in range(first, end)]
-            row, first = row + 1, 0
-        return lines[: self.view_height]
+    def visible_lines(self) -> list[VisibleLine]:
+        """Return the lines at the scroll position, which may be those of the next frame."""
+        return self.blocks.lines_from(*self.place, self.view_height)
 
     # Drawing.
 
@@ -402,56 +351,18 @@ class Transcript(PlainLines, can_focus=True):
             self.refresh(*(Region(0, y, self.size.width, 1) for y in changed))
 
     def _find_frame(self) -> None:
-        self._frame = self._visible_lines()
-        self._cursor_row = self.cursor_row if self.shows_cursor else None
-        self._share = len({row for row, _, _ in self._frame}) / max(1, self._count())
+        self.lines.find(self.size.height, self.cursor_row if self.shows_cursor else None, self.cursor.node)
 
-    def _content(self, y: int) -> tuple[Line, Part]:
-        """Return the source of a screen line and its piece of the minimap."""
-        rows = self._maker.rows if self._maker else None
-        piece = self.minimap.piece(y, self.view_height, self.scroller.row, self._count(), self._share, rows)
-        if y >= len(self._frame):
-            return self._note_line(y - len(self._frame)), piece
-        row, line, block = self._frame[y]
-        return self._with_cursor(block.lines[line], block, row, line), piece
-
-    def _note_line(self, y: int) -> tuple[Part, ...]:
-        """Return a line of the notes, which are in the middle of the lines below the rows."""
-        if not self.notes:
-            return ()
-        lines = centered_notes(self.notes, self.text_width, self.size.height - len(self._frame))
-        return lines[y] if y < len(lines) else ()
-
-    def _with_cursor(self, content: BlockLine, block: Block, row: int, line: int) -> tuple[Part, ...]:
-        """Return the line of a block, with the cursor or a mark in the margin."""
-        if not content.parts or line < block.first:
-            return content.parts
-        is_here = row == self._cursor_row
-        margin, *rest = content.parts
-        if block.number in self.marks and line == block.first:
-            sign, look = "◆", StyleRole.BOOKMARK
-        elif is_here:
-            is_apart = self.is_node_open() is not None and content.node != self.cursor.node
-            sign, look = self._signs.open_gutter if is_apart else self._signs.gutter, StyleRole.FOCUS
-        elif block.number and block.number in self.partners:
-            sign, look = self._signs.open_gutter, StyleRole.PARTNER
-        else:
-            return content.parts
-        left, right = margin.text[:-MARGIN], margin.text[1 - MARGIN :]
-        return (
-            Part(trusted(left)),
-            Part(trusted(sign), StyleRole.FOCUS if is_here else look),
-            Part(trusted(right)),
-            *rest,
-        )
+    def _content(self, y: int) -> Content:
+        return self.lines.content(y, self.text_width)
 
     def segments(self, y: int) -> list[Segment]:
         """Return one screen line: the line of a block and its piece of the minimap."""
         content, thumb = self._drawn[y] if y < len(self._drawn) else self._content(y)
         width = max(1, self.line_width - 1)
         segments = self._segments(content, width, self._left_of(y))
-        if y < len(self._frame) and self.text_selection:
-            row, line, _ = self._frame[y]
+        if y < len(self.lines.visible) and self.text_selection:
+            row, line, _ = self.lines.visible[y]
             span = self.text_selection.get_span(row * LINES_A_ROW + line)
             style = Style.from_color() + self.screen.get_component_rich_style("screen--selection")
             left = self._left_of(y)
@@ -464,24 +375,22 @@ class Transcript(PlainLines, can_focus=True):
 
     def _left_of(self, y: int) -> int:
         """The columns of a screen line that are scrolled out: those of bodies only."""
-        if not self._left or y >= len(self._frame):
-            return 0
-        _, line, block = self._frame[y]
-        return self._left if block.lines[line].row is not None else 0
+        return self._left if self._left and self.lines.is_body(y) else 0
 
     def _segments(self, content: Line, width: int, left: int) -> list[Segment]:
         """The segments of a line without the columns that are scrolled out; the margin stays."""
-        if not left or self._maker is None:
+        maker = self.blocks.maker
+        if not left or maker is None:
             return self.painter.segments(content, width, self._base)
-        strip, margin = Strip(self.painter.segments(content, width + left, self._base)), len(self._maker.margin.text)
+        strip, margin = Strip(self.painter.segments(content, width + left, self._base)), len(maker.margin.text)
         return [*strip.crop(0, margin), *strip.crop(margin + left, width + left)]
 
     def render_line(self, y: int) -> Strip:
         """Draw a line with the offsets for a selection: Textual asks for the line under the mouse."""
         strip = super().render_line(y)
-        if y >= len(self._frame):
+        if y >= len(self.lines.visible):
             return strip
-        row, line, _ = self._frame[y]
+        row, line, _ = self.lines.visible[y]
         left = self._left_of(y)
         places = strip.crop(0, self.text_width).apply_offsets(left, row * LINES_A_ROW + line)
         return Strip.join([places, strip.crop(self.text_width)])
@@ -490,9 +399,9 @@ class Transcript(PlainLines, can_focus=True):
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         """Return the selected text for a copy: bodies without gutters and line wraps."""
-        if self._maker is None:
+        if self.blocks.maker is None:
             return None
-        return sanitize_copy(selected_text(selection, self.block, self._count(), LINES_A_ROW)), "\n"
+        return sanitize_copy(selected_text(selection, self.block, self.blocks.count, LINES_A_ROW)), "\n"
 
     def selection_updated(self, selection: Selection | None) -> None:
         self.refresh()
@@ -507,18 +416,19 @@ class Transcript(PlainLines, can_focus=True):
 
     def on_click(self, event: events.Click) -> None:
         """Set the cursor, follow a link, unfold, or jump in the minimap."""
+        maker = self.blocks.maker
         if event.x >= self.text_width:
-            if self._maker is not None and self._count():
-                row = self.minimap.row_at(event.y, self.view_height, self._count())
-                self.go_to_cursor(cursor_at(self._maker.rows, row), above=0)
+            if maker is not None and self.blocks.count:
+                row = self.minimap.row_at(event.y, self.view_height, self.blocks.count)
+                self.go_to_cursor(cursor_at(maker.rows, row), above=0)
             return
-        lines = self._visible_lines()
+        lines = self.visible_lines()
         if not 0 <= event.y < len(lines):
             return
         row, line, block = lines[event.y]
         content = block.lines[line]
-        assert self._maker is not None
-        cursor = cursor_at(self._maker.rows, row)
+        assert maker is not None
+        cursor = cursor_at(maker.rows, row)
         self.put_cursor(cursor if content.node < 0 else Cursor(cursor.number, node=content.node))
         self.keep_cursor_on_screen()
         is_active = content.folds or content.link or content.node >= 0

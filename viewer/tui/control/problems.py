@@ -1,0 +1,73 @@
+"""Problems of the transcript: owns the selected problem, goes from problem to problem, and follows their list."""
+
+from __future__ import annotations
+
+from viewer.document.rows import RowKind
+from viewer.document.values import ShownDiagnostic
+from viewer.render.blocks.block import RowProblems
+from viewer.tui.host import Host
+from viewer.tui.main.navigator import Navigator
+from viewer.tui.session import Changed, Session
+
+
+class ProblemController:
+    """Owns the selected problem."""
+
+    def __init__(self, session: Session, host: Host, navigator: Navigator) -> None:
+        self.selected: ShownDiagnostic | None = None
+        """The problem of the last jump, which the open key explains."""
+        self._session = session
+        self._host = host
+        self._navigator = navigator
+
+    def select(self, problem: ShownDiagnostic | None) -> None:
+        """Remember a problem for the open key, or forget it."""
+        self.selected = problem
+
+    def show(self, number: int | None, problem: ShownDiagnostic | None) -> None:
+        """Go to the message of a problem chosen in the list; without a problem, to the open message."""
+        if number:
+            self._navigator.leave_place()
+            self._navigator.follow_list(number)
+        self.selected = problem
+        self._host.redraw(Changed.TITLE)
+
+    def follow_list(self, number: int | None, problem: ShownDiagnostic | None) -> None:
+        """Show the problem under the cursor of a list, also in the status row."""
+        self.selected = problem
+        if number:
+            self._navigator.follow_list(number)
+        self._host.redraw(Changed.TITLE)
+
+    def next_error(self) -> None:
+        self._go("error", 1)
+
+    def previous_error(self) -> None:
+        self._go("error", -1)
+
+    def next_warning(self) -> None:
+        self._go("warning", 1)
+
+    def previous_warning(self) -> None:
+        self._go("warning", -1)
+
+    def _go(self, severity: str, step: int) -> None:
+        """Go to the next row with such a problem, wrapping around at the end."""
+        rows, here, is_wrapped = self._session.rows, self._navigator.cursor_row, False
+        problems = RowProblems(rows, self._session.diagnostics)
+        row = -1 if here is None else here
+        for _ in range(min(self._navigator.take_count(), max(1, len(rows)))):
+            found = problems.next(severity, row, step)
+            if found is None:
+                self._host.notify(f"No {severity}s.")
+                return
+            is_wrapped = is_wrapped or (found - row) * step <= 0
+            row = found
+        self._navigator.leave_place()
+        problem = self.selected = next(one for one in problems.of(row) if one.severity == severity)
+        is_message = rows.kind(row) is RowKind.MESSAGE
+        revealed = self._session.reveal(rows.value(row)) if is_message else Changed.NOTHING
+        self._host.redraw(Changed.SELECTION | revealed)
+        self._navigator.show_row(row, problem.message or 0)
+        if is_wrapped:
+            self._navigator.notify_wrapped(step)

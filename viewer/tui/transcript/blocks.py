@@ -1,0 +1,91 @@
+"""Blocks of a transcript pane: owns the maker and the blocks at hand. A block is made when it is needed."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+from viewer.document.rows import RowKind
+from viewer.render.blocks.block import Block
+from viewer.render.blocks.sides import Maker
+
+KEPT_BLOCKS = 300
+
+VisibleLine = tuple[int, int, Block]
+"""A line on the screen: its row, its line in the row, and the block of the row."""
+
+
+class Blocks:
+    """Owns the maker and its blocks."""
+
+    def __init__(self) -> None:
+        self.maker: Maker | None = None
+        self._made: OrderedDict[int, Block] = OrderedDict()
+        self._had_one_transcript = True
+
+    # What is at hand.
+
+    @property
+    def count(self) -> int:
+        """The number of rows."""
+        return len(self.maker.rows) if self.maker else 0
+
+    def at(self, row: int) -> Block:
+        """Return the block of a row, from the cache if possible."""
+        known = self._made.get(row)
+        if known is None:
+            assert self.maker is not None
+            known = self._made[row] = self.maker.make(row)
+            if len(self._made) > KEPT_BLOCKS:
+                self._made.popitem(last=False)
+        return known
+
+    def lines_from(self, row: int, line: int, height: int) -> list[VisibleLine]:
+        """Return as many lines as the screen has, starting at a line of a row."""
+        lines: list[VisibleLine] = []
+        while len(lines) < height and row < self.count:
+            block = self.at(row)
+            end = min(block.height, line + height - len(lines))
+            lines += [(row, each, block) for each in range(line, end)]
+            row, line = row + 1, 0
+        return lines[:height]
+
+    def row_showing(self, number: int) -> int | None:
+        """Return the row of a message; None if this pane does not show it."""
+        if self.maker is None or not self.count:
+            return None
+        rows = self.maker.rows
+        row = rows.row_of(number)
+        return row if rows.kind(row) is RowKind.MESSAGE and rows.value(row) == number else None
+
+    # Changes.
+
+    def show(self, maker: Maker | None) -> None:
+        """Use another maker from now on."""
+        self.maker = maker
+        self._made.clear()
+
+    def forget(self) -> None:
+        """Make all blocks again."""
+        self._made.clear()
+
+    def forget_from(self, row: int) -> None:
+        """Make the blocks again from this row on."""
+        stale = [known for known, block in self._made.items() if known >= row or block.begins_transcript]
+        if len(stale) < len(self._made) and self._had_one_transcript and self._has_several:
+            stale = [*self._made]  # now the first transcript has a boundary
+        self._had_one_transcript = not self._has_several
+        for known in stale:
+            del self._made[known]
+
+    def forget_message(self, number: int) -> bool:
+        """Make the block of a message again; False if this pane does not show it."""
+        row = self.row_showing(number)
+        if row is None or self.maker is None:
+            return False
+        for each in (row, self.maker.drawn_row(row)):
+            self._made.pop(each, None)
+        return True
+
+    @property
+    def _has_several(self) -> bool:
+        return self.maker is not None and len(self.maker.rows.shown_transcripts) > 1

@@ -193,6 +193,16 @@ def test_bytes_of_text_do_not_count_what_an_attachment_holds(tmp_path: Path) -> 
     assert results[0] == results[1]
 
 
+def test_the_clock_does_not_depend_on_the_lines_of_a_hidden_text_in_the_same_record(tmp_path: Path) -> None:
+    sample = next(sample for sample in SAMPLES if sample.name == "valid/copilot-cli/errors.jsonl")
+    results = []
+    for hidden in ("SECRET_NOW", "XYZ\\nb\\n\\n" + "long text and more\\n" * 9):
+        text = sample.path.read_text("utf-8").replace("<current_datetime>SECRET_NOW</current_datetime>", hidden)
+        (tmp_path / "run.jsonl").write_text(text, "utf-8")
+        results.append([run(*line, str(tmp_path / "run.jsonl")).out for line in MOMENTS])
+    assert results[0] == results[1]
+
+
 def test_the_debug_clock_is_that_of_the_input_and_bytes_are_those_of_the_file(tmp_path: Path) -> None:
     text, times = stream("Plums", (400, 9000, 700))
     (tmp_path / "run").write_text(text, "utf-8")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from viewer.document.document import Document
@@ -59,6 +59,8 @@ class Arrivals:
             elif index.regular_kinds[kind]:
                 row = number - 1
                 self._add_run(number, bodies[0][row], bodies[1][row], bounds[1][row], flags)
+            elif not flags and self._is_apart(bounds, number):
+                self._add(bounds[1][number - 1], 0, number, None, flags)
             else:
                 self._add_pieces(index[number], flags)
         self._sort()
@@ -82,6 +84,18 @@ class Arrivals:
         self.numbers.append(number)
         self.times.append(NO_TIME if time_ms is None else time_ms)
         self._flags.append(flags)
+
+    @staticmethod
+    def _is_apart(bounds: tuple[Sequence[int], Sequence[int]], number: int) -> bool:
+        """True if a message and its neighbors share all of a record or nothing. The place of a hidden one is then the
+        end of its record, because the places of its pieces depend on its text."""
+        starts, ends = bounds
+        row = number - 1
+        near = [other for other in (row - 1, row + 1) if 0 <= other < len(starts)]
+        own = (starts[row], ends[row])
+        return all(
+            (starts[other], ends[other]) == own or ends[other] <= own[0] or own[1] <= starts[other] for other in near
+        )
 
     def _add_whole(self, message: Message, flags: int) -> None:
         """Add a message whose hidden parts must not count."""

@@ -183,6 +183,16 @@ def test_the_clock_does_not_depend_on_the_length_of_a_hidden_part_in_the_same_li
     assert '"ms":7000' in results[0][-2]
 
 
+def test_bytes_of_text_do_not_count_what_an_attachment_holds(tmp_path: Path) -> None:
+    results = []
+    for url in ("https://a.b/c.png", "https://plums.example/a/much/longer/address.png"):
+        image = {"type": "image_url", "image_url": {"url": url}}
+        parts = [{"type": "text", "text": "What is"}, image, {"type": "text", "text": "this?"}]
+        (tmp_path / "run.json").write_text(json.dumps({"messages": [{"role": "user", "content": parts}]}), "utf-8")
+        results.append([run(*line, str(tmp_path / "run.json")).out for line in MOMENTS])
+    assert results[0] == results[1]
+
+
 def test_the_debug_clock_is_that_of_the_input_and_bytes_are_those_of_the_file(tmp_path: Path) -> None:
     text, times = stream("Plums", (400, 9000, 700))
     (tmp_path / "run").write_text(text, "utf-8")

@@ -8,12 +8,17 @@ from itertools import pairwise
 
 from viewer.document.document import Document
 from viewer.document.visibility_cache import VisibilityCache
-from viewer.model.messages import Message
+from viewer.model.messages import VERBATIM, Coding, Message
 from viewer.model.visibility import Audience, Reveal, is_preamble
 from viewer.sources.replay.recorded_times import RecordedTimes
 
 NO_TIME = -1
 _SEEN, _WHOLE = 1, 2
+_TEXTS = frozenset(VERBATIM) | {
+    *(Coding.ESCAPED, Coding.JSON_STRING, Coding.JSON_TEXT, Coding.NESTED_TEXT, Coding.SPLIT_STRING),
+    *(Coding.PYTHON_STRING, Coding.NESTED_PYTHON, Coding.TOKEN_IDS),
+}
+"""The codings of text. Any other piece has no size: the span of a label holds the data and fields of an attachment."""
 
 
 class Arrivals:
@@ -97,7 +102,8 @@ class Arrivals:
         """Add a body that came in pieces, such as the deltas of a stream."""
         pieces = [piece for piece in message.pieces if piece.end > piece.start]
         for piece in pieces:
-            self._add(piece.end, piece.end - piece.start, message.number, self._time(piece.end, message.time_ms), flags)
+            size = piece.end - piece.start if piece.coding in _TEXTS else 0
+            self._add(piece.end, size, message.number, self._time(piece.end, message.time_ms), flags)
         if not pieces:
             end = message.span[1]
             self._add(end, 0, message.number, self._time(end, message.time_ms), flags)

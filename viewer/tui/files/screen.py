@@ -1,8 +1,7 @@
-"""File list screen: keys, prompts, and a background task that reads the visible files first."""
+"""File list screen: keys, prompts, and what the list draws. Its reader reads the visible files first."""
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -12,7 +11,6 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingsMap
 from textual.containers import Vertical
-from textual.worker import Worker
 
 from viewer.render.number_format import counted
 from viewer.render.sanitize import sanitize_copy
@@ -26,7 +24,6 @@ from viewer.tui.bars.status import StatusLine
 from viewer.tui.bars.status_lines import StatusFacts
 from viewer.tui.dialogs.dismiss_once import DismissOnce
 from viewer.tui.files.catalog import Catalog
-from viewer.tui.files.facts import FileFacts, facts_of, head_of, search_in
 from viewer.tui.files.keys import list_actions
 from viewer.tui.files.lines import (
     PREVIEW,
@@ -40,6 +37,7 @@ from viewer.tui.files.lines import (
     title_line,
 )
 from viewer.tui.files.listing import Entry
+from viewer.tui.files.reader import FilesReader
 from viewer.tui.host import Notice, PromptKind
 from viewer.tui.keys import ACTIONS, Action, bindings, by_id
 from viewer.tui.main.follow import FollowTitle
@@ -51,9 +49,7 @@ from viewer.tui.terminal.clipboard import copy
 from viewer.tui.terminal.paint import Painter
 
 SECONDS_BETWEEN_DRAWS = 0.1
-SECONDS_OF_LISTING = 0.02
 SECONDS_BETWEEN_LISTINGS = 2.0
-SECONDS_OF_TITLES = 0.05
 MOST_PREVIEWED = 7
 """The maximum number of lines of the preview, with its rule."""
 _MOST_COUNTED = 9999
@@ -70,10 +66,6 @@ class Choice(Struct, frozen=True):
     search: str = ""
     """The search in all files, to be repeated in this one."""
     follows: bool = False
-
-
-class NotWantedError(Exception):
-    """The facts of a file are no longer wanted, or not yet."""
 
 
 class FilesScreen(DismissOnce[Choice | None]):
@@ -110,16 +102,10 @@ class FilesScreen(DismissOnce[Choice | None]):
         self._clock = clock
         self._opens_newest = opens_newest
         self._first_notice = notice
-        self._lists = True
-        """True if the listing must continue."""
-        self._is_loading = self._is_closed = False
         self._is_stale = False
         """True if the rows must be arranged again."""
         self._is_changed = False
         """True if new facts must be drawn."""
-        self._visible: tuple[Entry, ...] = ()
-        self._is_urgent = False
-        """True if a visible file has not been read yet."""
         self._count = ""
         self._interrupted_at = 0.0
         self._title = HeadLine(painter, id="title")
@@ -129,6 +115,14 @@ class FilesScreen(DismissOnce[Choice | None]):
         self._status = StatusLine(painter, self._printing)
         self._prompt = Prompt(self._status.show_search, self._printing)
         self._footer = KeyFooter(painter, self._printing, actions=self.actions)
+        self._reader = FilesReader(
+            catalog,
+            self._see,
+            partial(self.run_worker, group="files"),
+            listed=self._listed,
+            learned=self._learned,
+            finished=self._draw,
+        )
         self._bindings.key_to_bindings.update(BindingsMap(bindings(self.actions)).key_to_bindings)
         self._prefixes = {key: id for id in _PROMPTS for key in by_id(id, self.actions).keys}
 
@@ -154,11 +148,11 @@ class FilesScreen(DismissOnce[Choice | None]):
             self._notify(self._first_notice, Notice.WARNING)
         self.set_interval(SECONDS_BETWEEN_DRAWS, self._tick)
         if self.catalog.listing.repeats:
-            self.set_interval(SECONDS_BETWEEN_LISTINGS, self._list_again)
-        self.load()
+            self.set_interval(SECONDS_BETWEEN_LISTINGS, self._reader.list_again)
+        self._reader.load()
 
     def on_unmount(self) -> None:
-        self._is_closed = True
+        self._reader.close()
 
     def on_resize(self) -> None:
         """Show the preview if there is room for it."""
@@ -166,80 +160,22 @@ class FilesScreen(DismissOnce[Choice | None]):
         lines = min(MOST_PREVIEWED, height // 4) if width >= PREVIEW else 0
         self._preview.styles.display = "block" if lines > 1 else "none"
         self._preview.styles.height = max(lines, 1)
-        self.call_after_refresh(self.load)
+        self.call_after_refresh(self._reader.load)
 
-    # Reading in the background.
+    # What the reader sees and reports.
 
-    @property
-    def is_loading(self) -> bool:
-        """True while files are listed, read or searched."""
-        return self._is_loading
+    def _see(self) -> tuple[Entry, ...]:
+        """The visible files, the one under the cursor first."""
+        top = self._list.scroll_offset.y
+        rows = self.catalog.rows[top : top + max(self._list.size.height, 1)]
+        here = [row for row in self.catalog.rows[self._list.cursor : self._list.cursor + 1] if isinstance(row, Entry)]
+        return (*here, *(row for row in rows if isinstance(row, Entry) and row not in here))
 
-    def load(self) -> None:
-        """List, read, and search what is wanted, unless that is already being done."""
-        self._note_visible()
-        if not self._is_loading and not self._is_closed:
-            self._is_loading = True
-            self._worker: Worker[None] = self.run_worker(self._load, group="files")
-
-    async def _load(self) -> None:
-        try:
-            while not self._is_closed:
-                if self._lists:
-                    listing = self.catalog.listing
-                    self._lists = await asyncio.to_thread(listing.list_some, SECONDS_OF_LISTING)
-                    self._arrange()
-                    self._open_newest()
-                if not await self._read_one() and not self._lists:
-                    break
-        finally:
-            self._is_loading = False
-        if not self._is_closed:
-            self._draw()
-
-    async def _read_one(self) -> bool:
-        """Read or search one file; False if nothing is wanted."""
-        catalog, self._is_urgent = self.catalog, False
-        self._note_visible()
-        wanted = catalog.wanted(self._visible)
-        searched, search = catalog.next_unsearched(), catalog.search
-        try:
-            if searched is not None and search is not None:
-                hit = await asyncio.to_thread(
-                    search_in, searched, catalog.reading, search.query, lambda: self._check_search(search)
-                )
-                catalog.found(search, searched, hit)
-            elif wanted is not None:
-                entry, whole = wanted
-                entries = [entry] if whole else catalog.untitled(self._visible) or [entry]
-                for read, facts in await asyncio.to_thread(self._facts, entries, whole):
-                    catalog.learn(read, facts)
-            else:
-                return False
-        except NotWantedError:
-            return not self._is_closed
-        self._learned()
-        return True
-
-    def _facts(self, entries: Sequence[Entry], whole: bool) -> list[tuple[Entry, FileFacts]]:
-        """The facts of one file, or the titles of several for a short time."""
-        if whole:
-            return [(entry, facts_of(entry, self.catalog.reading, partial(self._check, entry))) for entry in entries]
-        deadline, known = time.monotonic() + SECONDS_OF_TITLES, []
-        for entry in entries:
-            known.append((entry, head_of(entry)))
-            if self._is_closed or time.monotonic() >= deadline:
-                break
-        return known
-
-    def _check(self, entry: Entry) -> None:
-        """Stop if the file is not needed now. The reading thread calls this."""
-        if self._is_closed or (self._is_urgent and entry not in self._visible):
-            raise NotWantedError
-
-    def _check_search(self, search: object) -> None:
-        if self._is_closed or search is not self.catalog.search:
-            raise NotWantedError
+    def _listed(self) -> None:
+        self._arrange()
+        newest = self.catalog.newest if self._opens_newest and self.catalog.listing.is_listed else None
+        if newest is not None:
+            self._choose(newest, follows=True)
 
     def _learned(self) -> None:
         catalog = self.catalog
@@ -250,30 +186,12 @@ class FilesScreen(DismissOnce[Choice | None]):
     def _tick(self) -> None:
         """Draw what changed, and read what has become visible."""
         self._draw()
-        self._note_visible()
-        if self._is_urgent:
-            self.load()
-        if any(self._state_of(entry.path) for entry in self._visible):
+        self._reader.note_visible()
+        if self._reader.is_urgent:
+            self._reader.load()
+        if any(self._state_of(entry.path) for entry in self._reader.visible):
             self._list.refresh()
             self._title.refresh()
-
-    def _note_visible(self) -> None:
-        top = self._list.scroll_offset.y
-        rows = self.catalog.rows[top : top + max(self._list.size.height, 1)]
-        here = [row for row in self.catalog.rows[self._list.cursor : self._list.cursor + 1] if isinstance(row, Entry)]
-        self._visible = (*here, *(row for row in rows if isinstance(row, Entry) and row not in here))
-        wanted = self.catalog.wanted(self._visible)
-        self._is_urgent = wanted is not None and wanted[0] in self._visible
-
-    def _list_again(self) -> None:
-        self.catalog.listing.list_again()
-        self._lists = True
-        self.load()
-
-    def _open_newest(self) -> None:
-        newest = self.catalog.newest if self._opens_newest and self.catalog.listing.is_listed else None
-        if newest is not None:
-            self._choose(newest, follows=True)
 
     # Drawing.
 
@@ -475,7 +393,7 @@ class FilesScreen(DismissOnce[Choice | None]):
             self.catalog.filter_by(event.text)
         self._rest_prompt()
         self._arrange()
-        self.load()
+        self._reader.load()
 
     def on_prompt_cancelled(self) -> None:
         """Return to the list."""
@@ -503,13 +421,13 @@ class FilesScreen(DismissOnce[Choice | None]):
             return
         self._rest_prompt()
         self._arrange()
-        self.load()
+        self._reader.load()
 
     def sort(self) -> None:
         """Sort by the next column."""
         self.catalog.next_sort()
         self._arrange()
-        self.load()
+        self._reader.load()
 
     def compare(self) -> None:
         """Mark the file under the cursor. The second mark compares both."""

@@ -1,0 +1,131 @@
+"""Reader of the file list: owns the visible files, and lists, reads, and searches in the background."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
+
+from viewer.tui.files.catalog import Catalog
+from viewer.tui.files.facts import FileFacts, facts_of, head_of, search_in
+from viewer.tui.files.listing import Entry
+
+SECONDS_OF_LISTING = 0.02
+SECONDS_OF_TITLES = 0.05
+
+
+class NotWantedError(Exception):
+    """The facts of a file are no longer wanted, or not yet."""
+
+
+class FilesReader:
+    """Owns the visible files and the state of the background task."""
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        see: Callable[[], tuple[Entry, ...]],
+        start: Callable[[Callable[[], Coroutine[None, None, None]]], object],
+        *,
+        listed: Callable[[], None],
+        learned: Callable[[], None],
+        finished: Callable[[], None],
+    ) -> None:
+        """`see` returns the visible files, the one under the cursor first; `start` runs a background task. The others
+        are called after a part of the listing, after a file was read or searched, and when nothing is left to do."""
+        self.visible: tuple[Entry, ...] = ()
+        self.is_urgent = False
+        """True if a visible file has not been read yet."""
+        self._catalog = catalog
+        self._see = see
+        self._start = start
+        self._listed = listed
+        self._learned = learned
+        self._finished = finished
+        self._lists = True
+        """True if the listing must continue."""
+        self._is_loading = self._is_closed = False
+
+    def load(self) -> None:
+        """List, read, and search what is wanted, unless that is already being done."""
+        self.note_visible()
+        if not self._is_loading and not self._is_closed:
+            self._is_loading = True
+            self._start(self._load)
+
+    def list_again(self) -> None:
+        """List the folder once more."""
+        self._catalog.listing.list_again()
+        self._lists = True
+        self.load()
+
+    def close(self) -> None:
+        """Stop for good."""
+        self._is_closed = True
+
+    def note_visible(self) -> None:
+        """Find out which files are visible, and whether one of them is wanted."""
+        self.visible = self._see()
+        wanted = self._catalog.wanted(self.visible)
+        self.is_urgent = wanted is not None and wanted[0] in self.visible
+
+    async def _load(self) -> None:
+        try:
+            while not self._is_closed:
+                if self._lists:
+                    listing = self._catalog.listing
+                    self._lists = await asyncio.to_thread(listing.list_some, SECONDS_OF_LISTING)
+                    self._listed()
+                if not await self._read_one() and not self._lists:
+                    break
+        finally:
+            self._is_loading = False
+        if not self._is_closed:
+            self._finished()
+
+    async def _read_one(self) -> bool:
+        """Read or search one file; False if nothing is wanted."""
+        catalog, self.is_urgent = self._catalog, False
+        self.note_visible()
+        wanted = catalog.wanted(self.visible)
+        searched, search = catalog.next_unsearched(), catalog.search
+        try:
+            if searched is not None and search is not None:
+                hit = await asyncio.to_thread(
+                    search_in, searched, catalog.reading, search.query, lambda: self._check_search(search)
+                )
+                catalog.found(search, searched, hit)
+            elif wanted is not None:
+                entry, whole = wanted
+                entries = [entry] if whole else catalog.untitled(self.visible) or [entry]
+                for read, facts in await asyncio.to_thread(self._facts, entries, whole):
+                    catalog.learn(read, facts)
+            else:
+                return False
+        except NotWantedError:
+            return not self._is_closed
+        self._learned()
+        return True
+
+    # What the reading thread calls.
+
+    def _facts(self, entries: Sequence[Entry], whole: bool) -> list[tuple[Entry, FileFacts]]:
+        """The facts of one file, or the titles of several for a short time."""
+        if whole:
+            return [(entry, facts_of(entry, self._catalog.reading, partial(self._check, entry))) for entry in entries]
+        deadline, known = time.monotonic() + SECONDS_OF_TITLES, []
+        for entry in entries:
+            known.append((entry, head_of(entry)))
+            if self._is_closed or time.monotonic() >= deadline:
+                break
+        return known
+
+    def _check(self, entry: Entry) -> None:
+        """Stop if the file is not needed now."""
+        if self._is_closed or (self.is_urgent and entry not in self.visible):
+            raise NotWantedError
+
+    def _check_search(self, search: object) -> None:
+        if self._is_closed or search is not self._catalog.search:
+            raise NotWantedError

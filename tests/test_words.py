@@ -19,6 +19,7 @@ ROOT = Path(__file__).parent.parent
 NEVER = (
     *("told", "tells", "stands", "anew", "in force", "so many", "cannot be said", "of one's own", "mend", "mended"),
     *("the person", "whoever", "nor", "beside", "dear", "dialects"),
+    *("was left behind", "branches left behind", "abandoned branch", "abandoned branches"),
 )
 """Words that read like a translation, or have a better name in STYLE."""
 _NEVER = re.compile(rf"\b(?:{'|'.join(NEVER)})\b", re.IGNORECASE)

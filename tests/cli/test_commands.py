@@ -158,6 +158,12 @@ class TestConvert:
         result = run("convert", "--to", "openchatml-2.2", "-d", chat)
         assert (result.code, result.out) == (0, CHAT)
 
+    def test_convert_says_how_many_messages_of_a_superseded_branch_it_drops(self) -> None:
+        rewound = Path(__file__).parents[2] / "samples" / "valid" / "codex" / "rolled-back.jsonl"
+        sentence = "2 messages are on a superseded branch and left out; see --threads all.\n"
+        assert sentence in run("convert", "--to", "openchatml-2.2", rewound).err
+        assert "superseded" not in run("convert", "--to", "openchatml-2.2", "--threads", "all", rewound).err
+
     def test_a_refusal_is_one_sentence_and_exits_with_1(self) -> None:
         text = json.dumps({"role": "user", "content": "<|end|>"})
         result = run("convert", "--to", "harmony", "-", stdin=text)

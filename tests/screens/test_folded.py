@@ -1,4 +1,4 @@
-"""Folded rows: branches that the user left behind, and transcripts of sub-agents."""
+"""Folded rows: superseded branches, and transcripts of sub-agents."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def with_agents(path: Path, rounds: int = 2) -> Path:
 
 
 class TestBranches:
-    async def test_the_app_folds_a_branch_that_was_left_behind_and_enter_unfolds_it(self) -> None:
+    async def test_the_app_folds_a_superseded_branch_and_enter_unfolds_it(self) -> None:
         async with running(REWOUND, size=SMALL) as pilot:
             text = drawn(pilot)
             assert " ── rewound: 2 messages ──" in text

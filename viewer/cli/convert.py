@@ -111,7 +111,7 @@ def _convert(document: Document, projection: Projection, target: str, path: Path
     say_what_is_withheld(projection)
     if superseded and projection.audience.thread is not None:
         words = "1 message is" if superseded == 1 else f"{superseded:,} messages are"
-        say(f"{words} on a branch that was left behind and left out; see --threads all.")
+        say(f"{words} on a superseded branch and left out; see --threads all.")
     for loss in losses:
         say(loss)
     _say_what_opens(projection, messages, text, target)

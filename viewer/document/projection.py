@@ -218,12 +218,12 @@ class Projection(Struct, frozen=True):
         return ThreadLookup(self._analysis.index).of(number) if self.audience.reveals(Reveal.SUBAGENT) else 0
 
     def branch_of(self, number: int) -> tuple[int, int] | None:
-        """The first and last message of the abandoned branch that holds this message."""
+        """The first and last message of the superseded branch that holds this message."""
         return self._analysis.index.branch_of(number)
 
     @property
     def branches(self) -> Sequence[tuple[int, int]]:
-        """The first and last message of each abandoned branch."""
+        """The first and last message of each superseded branch."""
         return self._analysis.index.branches
 
     @property
@@ -382,7 +382,7 @@ class Projection(Struct, frozen=True):
         return Pane.CONVERSATION if self.audience.is_safe else pane_of(self._analysis.index[number])
 
     def is_superseded(self, number: int) -> bool:
-        """True if a message is on an abandoned branch."""
+        """True if a message is on a superseded branch."""
         return self._analysis.index.is_superseded(number)
 
     def beginning(self, number: int, length: int) -> str:

@@ -27,7 +27,7 @@ class RowKind(Enum):
     HIDDEN = 1
     STRAY = 2
     BRANCH = 3
-    """An abandoned branch, folded."""
+    """A superseded branch, folded."""
     AGENT = 4
     """Adjacent messages of another agent, folded."""
     CALL = 5
@@ -40,7 +40,7 @@ _RUNS = frozenset({RowKind.HIDDEN.value, RowKind.BRANCH.value, RowKind.AGENT.val
 
 
 class Folding(Struct, frozen=True):
-    """What rows fold: abandoned branches, and messages of other agents."""
+    """What rows fold: superseded branches, and messages of other agents."""
 
     unfolded: frozenset[int] = frozenset()
     """Messages whose branches are shown unfolded."""
@@ -188,7 +188,7 @@ class Rows:
         self._analysis = analysis
         self._folding = folding if pane is None and only is None and not audience.strict else None
         self._branches: list[tuple[int, int]] = []
-        """The abandoned branches at the time when the rows were made."""
+        """The superseded branches at the time when the rows were made."""
         self._threads = ThreadLookup(analysis.index)
         self._audience = audience
         self._seen = VisibilityCache(analysis.index, audience.sees)
@@ -403,7 +403,7 @@ class Rows:
 
     def extend(self) -> int:
         """Add the rows that were read since, and return the first row that may have changed."""
-        if self._branches != self._analysis.index.branches:  # known messages became an abandoned branch
+        if self._branches != self._analysis.index.branches:  # known messages became a superseded branch
             self._branches, self._settled = [*self._analysis.index.branches], _Mark()
         self._go_back()
         changed = max(0, len(self) - 1)

@@ -64,7 +64,7 @@ class ShownMessage(Struct, frozen=True):
     thread: int = 0
     """The thread number of another agent; 0 for the main agent."""
     is_superseded: bool = False
-    """True if it is on an abandoned branch."""
+    """True if it is on a superseded branch."""
     usage: Usage | None = None
     """The token usage of the reply to which the message belongs, as the input states it."""
     source_text: str | None = None
@@ -119,7 +119,7 @@ class BriefCall(Struct, frozen=True, gc=False):
 
 
 class FoldedBranch(Struct, frozen=True, gc=False):
-    """An abandoned branch."""
+    """A superseded branch."""
 
     transcript: int
     messages: int

@@ -99,7 +99,7 @@ class Heads:
 
     @property
     def branches(self) -> Iterator[tuple[int, int]]:
-        """The first and last message of each abandoned branch."""
+        """The first and last message of each superseded branch."""
         return (each for each in self._index.branches if self.first <= each[0] <= self.last)
 
     def header(self, number: int) -> Header:

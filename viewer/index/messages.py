@@ -54,7 +54,7 @@ class MessageIndex:
         self._times: dict[int, int] = {}
         self._turns = TurnCounter()
         self._superseded: list[tuple[int, int]] = []
-        """The first and last message of each abandoned branch, in order and without overlaps."""
+        """The first and last message of each superseded branch, in order and without overlaps."""
         self.usages: dict[int, Usage] = {}
         """The token usage of messages that state it."""
         self.total_usages: dict[int, Usage] = {}
@@ -67,7 +67,7 @@ class MessageIndex:
         usages[key] = known.plus(usage) if known else usage
 
     def supersede(self, first: int, last: int) -> None:
-        """Mark these messages as an abandoned branch."""
+        """Mark these messages as a superseded branch."""
         touched = [branch for branch in self._superseded if branch[0] <= last and first <= branch[1]]
         for branch in touched:
             self._superseded.remove(branch)
@@ -76,17 +76,17 @@ class MessageIndex:
         )
 
     def is_superseded(self, number: int) -> bool:
-        """True if a message is on an abandoned branch."""
+        """True if a message is on a superseded branch."""
         return self.branch_of(number) is not None
 
     def branch_of(self, number: int) -> tuple[int, int] | None:
-        """The first and last message of the abandoned branch that holds this message."""
+        """The first and last message of the superseded branch that holds this message."""
         place = bisect_left(self._superseded, (number + 1, 0)) - 1
         return self._superseded[place] if place >= 0 and number <= self._superseded[place][1] else None
 
     @property
     def branches(self) -> Sequence[tuple[int, int]]:
-        """The first and last message of each abandoned branch, in order."""
+        """The first and last message of each superseded branch, in order."""
         return self._superseded
 
     def use_columns(self, columns: Columns) -> None:

@@ -221,7 +221,7 @@ NOTES = {
     "to-final": "A message of another channel becomes a final.",
     "system-as-written": "System and developer text is used as written; a server builds it from its arguments.",
     "channels-by-kind": "The format names no channels; the kind of each message gives its channel.",
-    "left-out": "Records that no model receives, other agents and branches left behind are not part of the prompt.",
+    "left-out": "Records that no model receives, other agents, and superseded branches are not part of the prompt.",
     "open-message": "The last message is unfinished; the prompt closes it.",
     "break-out": "A message begins inside an unclosed one; the library keeps it inside.",
     "malformed": "A header is malformed; the reference library refuses the transcript.",

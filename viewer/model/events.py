@@ -75,7 +75,7 @@ class DeclaredTools(Struct, frozen=True, gc=False):
 
 
 class Superseded(Struct, frozen=True, gc=False):
-    """The user went back and continued differently: these messages are an abandoned branch."""
+    """The user went back and continued differently: these messages are a superseded branch."""
 
     first: int
     last: int

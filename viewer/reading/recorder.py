@@ -173,7 +173,7 @@ class Recorder:
         self._events.append(ToolCancelled(self.transcript, call_id, start, end))
 
     def supersede(self, first: int, last: int) -> None:
-        """Record that these messages form an abandoned branch."""
+        """Record that these messages form a superseded branch."""
         self._events.append(Superseded(first, last))
 
     def use(self, number: int, usage: Usage) -> None:

@@ -295,7 +295,7 @@ class _Page:
         self._transcript = self._turn = 0
         self._trims = False
         self._is_rewound = False
-        """True if the last message is on a branch that the user left behind."""
+        """True if the last message is on a superseded branch."""
         self._begun = begun
         self._is_below_call = False
         """True if the last line is that of a call at the brief level."""

@@ -269,7 +269,7 @@ class BlockMaker:
         return len({one.message for one in problems if one.severity != "info"})
 
     def _folded(self, row: int, folded: FoldedBranch | FoldedAgent) -> Block:
-        """Return the line of a folded abandoned branch or of another agent."""
+        """Return the line of a folded superseded branch or of another agent."""
         if isinstance(folded, FoldedAgent):
             lines = [BlockLine(self._folded_agent(row, folded), folds=True)]
         else:
@@ -432,7 +432,7 @@ class BlockMaker:
         return [*branch, BlockLine((self.margin, *line)), SPACE]
 
     def _branch_rule(self, before: int, is_superseded: bool) -> list[BlockLine]:
-        """Return the rule where an abandoned branch begins or ends."""
+        """Return the rule where a superseded branch begins or ends."""
         was_left = before >= 0 and self.projection.is_superseded(self.rows.value(before))
         if is_superseded is was_left:
             return []

@@ -132,12 +132,12 @@ def rule(words: SafeText, aside: SafeText, width: int, style: Style, *, heavy: b
 
 
 def branch_words(is_rewound: bool) -> str:
-    """Return the words at the beginning and end of an abandoned branch."""
+    """Return the words at the beginning and end of a superseded branch."""
     return "rewound" if is_rewound else "continued"
 
 
 def folded_branch_words(messages: int) -> str:
-    """Return the words of a folded abandoned branch."""
+    """Return the words of a folded superseded branch."""
     return f"rewound: {counted(messages, 'message')}"
 
 

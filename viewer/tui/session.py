@@ -82,7 +82,7 @@ class Session:
         self.turned: dict[int, frozenset[int]] = {}
         """By message, the values that the operator folded or unfolded one by one."""
         self.unfolded: frozenset[int] = frozenset()
-        """Messages whose abandoned branches are unfolded."""
+        """Messages whose superseded branches are unfolded."""
         self.markdown: bool | None = None
         """True to render Markdown, False to show its source, None to follow the setting."""
         self.wrapped = True
@@ -184,7 +184,7 @@ class Session:
         return VIEW
 
     def fold_branch(self, number: int, unfolded: bool) -> Changed:
-        """Unfold or fold the abandoned branch of a message."""
+        """Unfold or fold the superseded branch of a message."""
         first, last = self.projection.branch_of(number) or (number, number)
         others = frozenset(each for each in self.unfolded if not first <= each <= last)
         return self._fold_branches(others | {number} if unfolded else others)

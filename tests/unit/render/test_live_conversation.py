@@ -239,7 +239,7 @@ class TestInTheEnd:
 
 
 def without_branches(text: str) -> str:
-    """The text without the lines around abandoned branches: output written earlier cannot know them."""
+    """The text without the lines around superseded branches: output written earlier cannot know them."""
     return re.sub(r"── (?:rewound|continued) ─+\n\n", "", text)
 
 

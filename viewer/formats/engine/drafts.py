@@ -132,7 +132,7 @@ class RecordReading(Struct):
     rewind_to: str | None = None
     """The id of the record after which everything is superseded."""
     left: list[tuple[int, int]] = field(default_factory=list)
-    """The drafts of each abandoned branch, as the first one and the one after the last."""
+    """The drafts of each superseded branch, as the first one and the one after the last."""
     unknown: JsonNode | None = None
     """The record, if no rule maps it and it holds no text."""
 

@@ -159,7 +159,7 @@ class Records:
         return end
 
     def _grow_tree(self, tree: RecordTree, reading: RecordReading, node: JsonNode, first: int) -> None:
-        """Add the record to the tree of the session, and mark the branches that this abandons."""
+        """Add the record to the tree of the session, and mark the branches that this supersedes."""
         fault = tree.fault(node)
         if fault is not None:
             self._record.report(W_THREAD_BROKEN, fault, node.start, node.end)

@@ -1,4 +1,4 @@
-"""Record tree of a session: find the branches that a rewind abandoned."""
+"""Record tree of a session: find the branches that a rewind superseded."""
 
 from __future__ import annotations
 

@@ -267,7 +267,7 @@ class ViewController:
             self._host.notify("This is the main transcript.")
 
     def unfold_branches(self) -> None:
-        """Unfold abandoned branches so that a search finds their text."""
+        """Unfold superseded branches so that a search finds their text."""
         changed, cursor = self._session.unfold_branches(), self._navigator.cursor
         if changed:
             above = self._host.viewport.line_of_cursor

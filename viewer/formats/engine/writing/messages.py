@@ -94,7 +94,7 @@ class DraftMessages:
         self.has_prompt = False
 
     def rewind(self, turns: int) -> None:
-        """Mark the last turns as an abandoned branch."""
+        """Mark the last turns as a superseded branch."""
         prompts = [*self._prompts][-turns:]
         if prompts:
             self._record.supersede(prompts[0], self._record.last_number)

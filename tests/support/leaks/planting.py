@@ -34,6 +34,7 @@ from viewer.tui.bottom.problem_lines import ProblemLines
 from viewer.tui.dialogs import help
 from viewer.tui.dialogs.marks import MarksScreen
 from viewer.tui.files import facts
+from viewer.tui.files import reader as files_reader
 from viewer.tui.files import screen as list_of_files
 from viewer.tui.main import copy as copying
 from viewer.tui.main.presenter import Presenter
@@ -204,7 +205,7 @@ SURFACES = [
     Surface("facts of files", _instead(facts, "_title", lambda code, leak: lambda *given: leak), as_folder=True),
     Surface(
         "hits in all files",
-        _instead(list_of_files, "search_in", lambda code, leak: lambda *given: facts.Hit(1)),
+        _instead(files_reader, "search_in", lambda code, leak: lambda *given: facts.Hit(1)),
         [Act("search", ("/", "{prefix}"))],
         as_folder=True,
     ),

@@ -9,6 +9,7 @@ from random import Random
 
 import pytest
 
+from tests.support.cases import each
 from tests.support.program import run
 from tests.support.samples import Sample, samples
 from viewer.document.document import Document, open_document
@@ -71,22 +72,21 @@ def compare(chosen: list[Sample], folder: Path, places: int) -> None:
                 live.following.close()
 
 
-@pytest.mark.slow
-def test_every_event_is_on_the_screen_and_one_forward_and_one_back_is_the_same() -> None:
-    for sample in SAMPLES:
-        document = opened(sample)
-        for audience in (EVERYTHING, END_USER):
-            timeline, player = Timeline(Arrivals(document, audience), audience), Player(document, audience)
-            for event in range(min(len(timeline), 4)):
-                go_to_event(player, timeline, event)
-                is_at_end = player.at == document.size  # a text without an end mark shows when the next one begins
-                assert is_at_end or player.shows(timeline.number(event), 0), (sample.name, event)
-            if len(timeline) > 2:
-                go_to_event(player, timeline, 1)
-                before = seen(player.view())
-                go_to_event(player, timeline, 2)
-                go_to_event(player, timeline, 1)
-                assert seen(player.view()) == before, sample.name
+@each("sample", SAMPLES, ids=lambda sample: sample.name, quick=0, test=12)
+def test_every_event_is_on_the_screen_and_one_forward_and_one_back_is_the_same(sample: Sample) -> None:
+    document = opened(sample)
+    for audience in (EVERYTHING, END_USER):
+        timeline, player = Timeline(Arrivals(document, audience), audience), Player(document, audience)
+        for event in range(min(len(timeline), 4)):
+            go_to_event(player, timeline, event)
+            is_at_end = player.at == document.size  # a text without an end mark shows when the next one begins
+            assert is_at_end or player.shows(timeline.number(event), 0), (sample.name, event)
+        if len(timeline) > 2:
+            go_to_event(player, timeline, 1)
+            before = seen(player.view())
+            go_to_event(player, timeline, 2)
+            go_to_event(player, timeline, 1)
+            assert seen(player.view()) == before, sample.name
 
 
 def test_the_safe_view_never_shows_what_the_rest_of_the_file_hides() -> None:

@@ -59,7 +59,7 @@ async def walk(pilot: Pilot[int], *keys: str) -> Panel:
     return panel
 
 
-@pytest.mark.slow
+@pytest.mark.share(quick=0, test=3)
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 async def test_the_keyboard_reaches_every_pane_tab_list_and_dialog(size: tuple[int, int]) -> None:
     async with running(size=size) as pilot:

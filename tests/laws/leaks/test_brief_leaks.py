@@ -120,7 +120,7 @@ def test_the_name_of_a_tool_is_checked(tmp_path: Path, monkeypatch: pytest.Monke
     assert planted.canaries[0] in run(*line).out
 
 
-@pytest.mark.share(test=3)
+@pytest.mark.share(quick=0, test=9)
 @pytest.mark.parametrize("format", ["openchatml-2.2", "openchatml-0.1", "json", "events"])
 def test_every_screen_depends_on_four_facts_about_a_call(format: str, tmp_path: Path) -> None:
     planted = everything(format, 2)

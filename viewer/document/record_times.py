@@ -29,35 +29,43 @@ def times_of_lines(read: Callable[[int, int], bytes], offsets: Sequence[int], si
         if not first <= offset < first + len(data):
             first = max(0, offset - _BEFORE)
             data = read(first, min(size, offset + _AT_ONCE))
-        first, data = _from_line_start(read, offset, first, data)
-        data = _to_line_end(read, offset - first, size, first, data)
-        end = data.find(b"\n", offset - first)
+        first, data = _with_line_start(read, offset, first, data)
+        first, data = _with_line_end(read, offset, size, first, data)
+        start, end = data.rfind(b"\n", 0, offset - first) + 1, data.find(b"\n", offset - first)
         end = len(data) if end < 0 else end
         line_end = first + end
-        known = _time_of(data[:end], decode)
+        known = _time_of(data[start:end], decode)
         yield known
 
 
-def _from_line_start(read: Callable[[int, int], bytes], offset: int, first: int, data: bytes) -> tuple[int, bytes]:
-    """The bytes from the beginning of the line at this offset, and where they begin. Each read is twice as long."""
+def _with_line_start(read: Callable[[int, int], bytes], offset: int, first: int, data: bytes) -> tuple[int, bytes]:
+    """The bytes at least from the beginning of the line at this offset, and where they begin. Each read is twice as
+    long."""
     step = _BEFORE
-    while (start := data.rfind(b"\n", 0, offset - first) + 1) == 0 and first:
+    while first and data.rfind(b"\n", 0, offset - first) < 0:
         step *= 2
         before = max(0, first - step)
         first, data = before, read(before, first) + data
-    return first + start, data[start:]
+    return first, data
 
 
-def _to_line_end(read: Callable[[int, int], bytes], place: int, size: int, first: int, data: bytes) -> bytes:
-    """The bytes at least up to the end of the line at this place in them. Each read is twice as long."""
-    step = _AT_ONCE
+def _with_line_end(
+    read: Callable[[int, int], bytes], offset: int, size: int, first: int, data: bytes
+) -> tuple[int, bytes]:
+    """The bytes at least up to the end of the line at this offset, and where they begin. Each read is twice as long,
+    and earlier lines are dropped before the first."""
+    if data.find(b"\n", offset - first) >= 0:
+        return first, data
+    start = data.rfind(b"\n", 0, offset - first) + 1
+    first, data, step = first + start, data[start:], _AT_ONCE
+    place = offset - first
     while first + len(data) < size and data.find(b"\n", place) < 0:
         more = read(first + len(data), min(size, first + len(data) + step))
         if not more:
             break
         step *= 2
         data += more
-    return data
+    return first, data
 
 
 def _time_of(line: bytes, decode: Callable[[bytes], dict[str, msgspec.Raw]]) -> int | None:

@@ -147,7 +147,7 @@ def _retractions(document: Document, work: Callable[[], None]) -> list[Retractio
             work()
             player.seek(at)
             now = _body_now(player.document, number)
-            if _shared(before, now) < len(before):
+            if not now.startswith(before):
                 found.append(_first_loss(player, number, max(start, at - step), at))
             before = now
     return found
@@ -159,11 +159,10 @@ def _first_loss(player: Player, number: int, first: int, last: int) -> Retractio
     for at in range(first, last + 1):
         player.seek(at)
         now = _body_now(player.document, number)
-        lost = len(before) - _shared(before, now)
-        if lost:
+        if not now.startswith(before):
             break
         before = now
-    return Retraction(at, number, lost, "think-closed")
+    return Retraction(at, number, len(before) - _shared(before, now), "think-closed")
 
 
 def _body_now(document: LiveDocument, number: int) -> str:

@@ -9,6 +9,7 @@ from functools import partial
 from msgspec import Struct
 
 from viewer.model.visibility import Level
+from viewer.render.blocks.times import Times
 from viewer.render.sanitize import sanitize_line
 from viewer.rules import RULES
 from viewer.tui.control.lists import ListController
@@ -208,6 +209,9 @@ class CommandController:
             "nowrap": lambda: self.view.wrap_lines(False),
             "markdown": lambda: self.view.render_markdown(True),
             "source": lambda: self.view.render_markdown(False),
+            **{f"times={times.value}": partial(self.view.show_times, times) for times in Times},
+            "usage": lambda: self.view.show_usage(True),
+            "nousage": lambda: self.view.show_usage(False),
             **{choice: partial(self._run_action, id) for choice, id in panes.items()},
         }
 
@@ -240,8 +244,8 @@ COMMANDS: tuple[Command, ...] = (
     Command("next", "", "show the next prompt", lambda own, _: own.run("next-prompt")),
     Command("open", "FILE", "open another file", lambda own, file: own.program.open_file(file)),
     Command("quit", "", "end the program", lambda own, _: own.program.quit()),
-    Command("set", "CHOICE", "wrap or nowrap lines, markdown or source, a pane", lambda own, word: own.choose(word),
-            lambda own: list(own.choices)),
+    Command("set", "CHOICE", "wrap or nowrap lines, markdown or source, times, usage, a pane",
+            lambda own, word: own.choose(word), lambda own: list(own.choices)),
     Command("theme", "NAME", "use a theme", lambda own, name: own.program.use_theme(name),
             lambda own: own.themes()),
 )  # fmt: skip

@@ -75,6 +75,9 @@ class Projection(Struct, frozen=True):
     _only: MessageSet | None = None
     """The messages that a filter selected; None for all."""
 
+    def __post_init__(self) -> None:
+        self._vault.check(self.audience)
+
     def narrowed(self, messages: MessageSet) -> Projection:
         """A projection of only these messages, for the same audience."""
         return replace(self, _only=messages)

@@ -77,6 +77,8 @@ class EmptyFacts(Struct, frozen=True):
     """True if no format was recognized."""
     strict: bool = False
     debug: bool = False
+    sealed: bool = False
+    """True if no key shows more."""
 
 
 def empty_sentences(facts: EmptyFacts) -> list[str]:
@@ -95,7 +97,11 @@ def empty_sentences(facts: EmptyFacts) -> list[str]:
     if facts.is_unknown:
         reason = E_FORMAT_UNKNOWN.safe
     hint = "" if is_empty else "Select a format with --format NAME. `ocmlview formats` lists them."
-    more = "" if is_empty or facts.debug else "Press d for the debug view, which shows text outside messages."
+    more = (
+        ""
+        if is_empty or facts.debug or facts.sealed
+        else "Press d for the debug view, which shows text outside messages."
+    )
     return [sentence for sentence in (reason, hint, more) if sentence]
 
 
@@ -103,7 +109,7 @@ def _of_hidden(facts: EmptyFacts) -> list[str]:
     if facts.debug:
         return ["All messages are switched off.", "Press a, c, t or s to show channels."]
     hidden = "1 message is hidden." if facts.messages == 1 else f"All {facts.messages:,} messages are hidden."
-    more = [] if facts.strict else [f"{hidden} Press d for the debug view."]
+    more = [] if facts.strict else [hidden if facts.sealed else f"{hidden} Press d for the debug view."]
     return ["Nothing to show in the safe view.", *more]
 
 

@@ -11,6 +11,7 @@ from viewer.document.diagnostics import DiagnosticView
 from viewer.document.document import Document
 from viewer.document.projection import Projection
 from viewer.document.rows import FOLDED_KINDS, Folding, MessageSet, RowKind, Rows
+from viewer.document.vault import HiddenError
 from viewer.model.prices import NO_PRICES, Prices
 from viewer.model.visibility import Pane
 from viewer.render.blocks.cards import call_of_reply
@@ -136,7 +137,9 @@ class Session:
 
     def apply(self, display: DisplayState) -> Changed:
         """Apply another display state: the only way to change the audience. A lower level forgets the folds and closes
-        the transcript of a sub-agent."""
+        the transcript of a sub-agent. A sealed document refuses every state that shows more."""
+        if not display.is_within(self.document.under):
+            raise HiddenError
         if display.reveals_less(self.display):
             self._forget_folds()
             self.agent = 0

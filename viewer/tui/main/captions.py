@@ -102,6 +102,7 @@ def empty_notes(session: Session, follow: FollowTitle) -> list[SafeText]:
         metadata=document.tally.metadata,
         is_unknown=document.unknown is not None,
         strict=display.strict,
+        sealed=display.sealed,
         debug=display.debug,
     )
     return [trusted(sentence) for sentence in empty_sentences(facts)]

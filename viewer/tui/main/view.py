@@ -80,6 +80,9 @@ class ViewController:
         display = self._session.display
         if display.level == level.value:
             return
+        if display.sealed:
+            self._host.notify(self._settings.scope.refusal)
+            return
         if display.strict:
             self._host.notify(STRICT)
             return

@@ -50,7 +50,7 @@ class ToolSum(Struct, gc=False):
     """None if a model has no price."""
 
 
-class ModelSum(Struct, frozen=True, gc=False):
+class ModelSum(Struct, frozen=True):
     """What one model used."""
 
     model: str | None

@@ -16,7 +16,7 @@ from viewer.model.messages import Usage
 from viewer.model.prices import NO_PRICES, Prices
 
 
-class Spent(Struct, frozen=True, gc=False):
+class Spent(Struct, frozen=True):
     """A usage and its cost."""
 
     usage: Usage
@@ -34,7 +34,7 @@ class Spent(Struct, frozen=True, gc=False):
         return (usage.input or 0) + (usage.output or 0)
 
 
-class ModelUsage(Struct, frozen=True, gc=False):
+class ModelUsage(Struct, frozen=True):
     """What one model used."""
 
     model: str | None

@@ -38,6 +38,7 @@ from viewer.sources.files import CHUNK, Source, open_source
 
 if TYPE_CHECKING:
     from viewer.document.filter.tree import Filter
+    from viewer.document.redaction.redactor import Redactor
     from viewer.sources.replay.source import ReplayedSource
 
 LONGEST_EXCERPT = 512
@@ -420,9 +421,16 @@ class Document:
         self._reading.keep_per_code(most)
         return self
 
-    def project(self, audience: Audience, *, withholds: bool = True, where: Filter | None = None) -> Projection:
+    def project(
+        self,
+        audience: Audience,
+        *,
+        withholds: bool = True,
+        where: Filter | None = None,
+        redactor: Redactor | None = None,
+    ) -> Projection:
         """Project the document, or only its messages that match a filter, for this audience. Without `withholds`,
-        FileRewrittenError is raised where the screen would show nothing."""
+        FileRewrittenError is raised where the screen would show nothing. A redactor masks secrets in all texts."""
         on_rewritten = partial(self._report, self._source) if withholds else None
         vault = Vault(
             *(self._source, self._analysis.unsettled, self._analysis.transcripts, self._is_still, on_rewritten),
@@ -430,11 +438,11 @@ class Document:
             under=self.under,
         )
         projection = Projection(audience, self._analysis, self._reading.places, vault)
-        if where is None:
-            return projection
-        from viewer.document.filter.predicate import matching  # few commands filter
+        if where is not None:
+            from viewer.document.filter.predicate import matching  # few commands filter
 
-        return projection.narrowed(matching(where, projection, self.name))
+            projection = projection.narrowed(matching(where, projection, self.name))
+        return projection if redactor is None else projection.redacted(redactor)
 
     def _report(self, source: Source) -> None:
         """Report withheld content, unless the input is already being read again. If `withhold_rewritten` was not

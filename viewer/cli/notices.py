@@ -110,16 +110,16 @@ def report_damage(document: Document) -> int:
 
 def say_what_is_withheld(projection: Projection) -> None:
     """List what stays hidden on standard error."""
-    count = projection.withheld_count
+    count = projection.omissions.fields
     if count:
         fields, them = ("field", "it") if count == 1 else ("fields", "them")
         say(f"dropped {count:,} unlisted {fields}; add --reveal all to keep {them}")
-    if projection.withholds_header:
+    if projection.omissions.has_header_values:
         say("dropped the document header except its version and model; add --reveal all to keep it")
 
 
 def say_what_is_outside(projection: Projection) -> None:
     """Report text outside any message, which no conversion writes."""
-    count = projection.stray_count
+    count = projection.omissions.strays
     if count:
         say(f"{count:,} {'run' if count == 1 else 'runs'} of text outside any message left out.")

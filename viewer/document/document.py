@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,11 +12,11 @@ from msgspec.structs import replace
 from viewer.cache import clear_caches, release_memory
 from viewer.checks.analysis import Analysis
 from viewer.checks.context import Read
-from viewer.checks.missing import MissingArguments
 from viewer.checks.offending import offending_value
 from viewer.document.one_reading import BackendChoice, Reading
 from viewer.document.positions import Positions
 from viewer.document.projection import Projection
+from viewer.document.stored_input import StoredInput
 from viewer.document.vault import Vault
 from viewer.errors import FileRewrittenError, ViewerError
 from viewer.formats import FORMATS, Detection, detect
@@ -38,7 +38,6 @@ from viewer.sources.files import CHUNK, Source, open_source
 
 if TYPE_CHECKING:
     from viewer.document.filter.tree import Filter
-    from viewer.sources.replay.source import ReplayedSource
 
 LONGEST_EXCERPT = 512
 PARSED_AT_ONCE = 16 * 1024
@@ -99,16 +98,21 @@ class _Reader:
 class Quotes:
     """Positions and quoted values of diagnostics, for commands that reveal everything. Not yet safe for a terminal."""
 
-    def __init__(self, places: Positions, read: Read, missing: MissingArguments) -> None:
+    def __init__(self, analysis: Analysis, places: Positions, read: Read) -> None:
+        self._findings = analysis.findings
         self._places = places
         self._read = read
-        self._missing = missing
+        self._missing = analysis.missing_arguments(read)
 
     def locate(self, diagnostic: Diagnostic) -> Finding:
         """Return the diagnostic with its line and column."""
         line, column = self._places.line_and_column(diagnostic.start)
         end_line, end_column = self._places.line_and_column(diagnostic.end)
         return Finding(diagnostic, line, column, end_line, end_column)
+
+    def add(self, rule: Rule, reason: str | None, span: Span, message: int | None) -> None:
+        """Add a diagnostic that a command for developers found in the whole input."""
+        self._findings.add(rule, reason, *span, message)
 
     def value_of(self, finding: Finding) -> str | None:
         """Return the offending value of a finding."""
@@ -161,6 +165,16 @@ class Tally:
         """For each code, how many diagnostics are counted but not kept."""
         return self._analysis.findings.more
 
+    @property
+    def links(self) -> Sequence[CallLink]:
+        """All calls and replies."""
+        return self._analysis.calls.links
+
+    @property
+    def cut(self) -> frozenset[int]:
+        """The numbers of the messages that are shown but have hidden parts."""
+        return frozenset(self._analysis.cut)
+
     def diagnostics(self, severity: str) -> int:
         """How many diagnostics have this severity, including those not kept."""
         return self._analysis.findings.total(severity)
@@ -187,8 +201,9 @@ class Document:
         reading = self._reading = Reading(
             source, detection, reader.read, self._backend, self._options, self._most_per_code
         )
-        self.quotes = Quotes(reading.places, reader.read, reading.analysis.missing_arguments(reader.read))
+        self.quotes = Quotes(reading.analysis, reading.places, reader.read)
         self.tally = Tally(reading.analysis)
+        self.stored = StoredInput(source)
         self._progress = 0.0
         self.is_complete = False
         """True if the input was read to its end and fully checked."""
@@ -219,37 +234,10 @@ class Document:
         source = self._source.begin_again()
         self._begin(source, _choose(source, self._format))
 
-    def is_rewritten(self) -> bool:
-        """True if the file no longer holds what was read. Cheap enough to call every second."""
-        try:
-            return isinstance(self._source, FileSource) and self._source.is_rewritten()
-        except OSError:
-            return False
-
     def withhold_rewritten(self, report: Callable[[], None]) -> None:
         """From now on, if the file was rewritten, return no content and call `report`, possibly in another thread.
         Until then, FileRewrittenError is raised."""
         self._reader.withhold_rewritten(report)
-
-    def replayed_source(self) -> ReplayedSource:
-        """The same bytes as a source that lets them arrive again."""
-        from viewer.sources.replay.source import ReplayedSource  # only a replay needs it
-
-        return ReplayedSource(self._source)
-
-    def record_times(self, offsets: Sequence[int]) -> Iterator[int | None]:
-        """The times that the lines with these ascending offsets state; for computing, never for a view."""
-        from viewer.document.record_times import times_of_lines  # only a replay of a stream needs them
-
-        return times_of_lines(self._source.read, offsets, self._source.size)
-
-    def next_line(self, offset: int) -> int:
-        """Where the line after this offset begins; the end of the input if there is none."""
-        for start in range(offset, self.size, BLOCK):
-            found = self._source.read(start, min(start + BLOCK, self.size)).find(b"\n")
-            if found >= 0:
-                return start + found + 1
-        return self.size
 
     @property
     def named_format(self) -> str | None:
@@ -393,11 +381,6 @@ class Document:
         """Spans and headers of all messages. Only for counting, never for a view."""
         return self._analysis.index
 
-    @property
-    def call_links(self) -> Sequence[CallLink]:
-        """All calls and replies. Only for counting, never for a view."""
-        return self._analysis.calls.links
-
     def keep_per_code(self, most: int) -> Document:
         """Keep at most this many diagnostics per code, 0 for all. Call this before reading."""
         self._most_per_code = most
@@ -444,14 +427,6 @@ class Document:
             return known[self._analysis.index.transcript(diagnostic.message) - 1]
         before = [transcript for transcript in known if transcript.start <= diagnostic.start]
         return (before or known or [Transcript(1, self.detection.format, 0)])[-1 if before else 0]
-
-    def add_finding(self, rule: Rule, reason: str | None, span: Span, message: int | None) -> None:
-        """Add a diagnostic that a command for developers found in the whole input."""
-        self._analysis.findings.add(rule, reason, *span, message)
-
-    def cut_messages(self) -> frozenset[int]:
-        """The numbers of the messages that are shown but have hidden parts."""
-        return frozenset(self._analysis.cut)
 
 
 def _next_bytes(source: Source, start: int, size: int) -> bytes:

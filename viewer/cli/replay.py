@@ -17,15 +17,12 @@ from viewer.cli.output import Output, has_reader
 from viewer.cli.show import LiveText
 from viewer.document.document import Document
 from viewer.insight.replay.player import Player, go_to_event
-from viewer.insight.replay.timeline import Timeline
+from viewer.insight.replay.timeline import SPEEDS, USUAL_IDLE_LIMIT_MS, USUAL_SPEED, Timeline
 from viewer.model.visibility import Audience, Reveal
 from viewer.sources.changes import Reason
 
-MS_WITHOUT_TIME = 1000
-"""An event of an input without times takes this long at normal speed."""
 _SLICE = 0.05
 """Pauses end this soon after Ctrl-C."""
-SLOWEST, FASTEST = 0.5, 64.0
 
 
 @click.command("replay", short_help="Play a transcript as it was written.")
@@ -35,17 +32,17 @@ SLOWEST, FASTEST = 0.5, 64.0
 @times_option
 @click.option(
     "--speed",
-    type=click.FloatRange(min=SLOWEST, max=FASTEST),
-    default=10.0,
+    type=click.FloatRange(min=SPEEDS[0], max=SPEEDS[-1]),
+    default=USUAL_SPEED,
     metavar="N",
-    help="Playback speed, 0.5 to 64; default 10.",
+    help=f"Playback speed, {SPEEDS[0]:g} to {SPEEDS[-1]:g}; default {USUAL_SPEED:g}.",
 )
 @click.option(
     "--idle-limit",
     type=click.FloatRange(min=0),
-    default=2.0,
+    default=USUAL_IDLE_LIMIT_MS / 1000,
     metavar="SECONDS",
-    help="Shorten longer pauses to this; default 2.",
+    help=f"Shorten longer pauses to this; default {USUAL_IDLE_LIMIT_MS / 1000:g}.",
 )
 def command(
     files: tuple[str, ...],
@@ -108,11 +105,8 @@ def play(document: Document, audience: Audience, timeline: Timeline, output: Out
     player = Player(document, audience)
     printer = LiveText(audience, output)
     reading = 0
-    clock = 0
     for event in range(len(timeline)):
-        ms = timeline.clock[event] - clock if timeline.has_times else MS_WITHOUT_TIME
-        clock = timeline.clock[event]
-        if event and not pause.wait(ms):
+        if event and not pause.wait(timeline.pause_after(event - 1)):
             break
         go_to_event(player, timeline, event)
         if player.readings != reading:

@@ -8,11 +8,11 @@ from collections.abc import Callable
 import click
 
 from viewer.cli import options
-from viewer.cli.exits import FINE, INTERRUPTED, PipeClosed, say
+from viewer.cli.exits import FINE, INTERRUPTED, PipeClosed
 from viewer.cli.inputs import Inputs
 from viewer.cli.interruption import Interruption
 from viewer.cli.moments import arrivals_of, times_option
-from viewer.cli.notices import mention
+from viewer.cli.notices import mention, say_level
 from viewer.cli.output import Output, has_reader
 from viewer.cli.show import LiveText
 from viewer.document.document import Document
@@ -66,8 +66,7 @@ def command(
     output = options.output_of(color, ascii_only)
     inputs = Inputs(names, format, options.reading_options(preambles), strict=strict_safe)
     for document in inputs:
-        if not audience.is_safe:
-            say("DEBUG view: includes hidden messages. Messages marked * were visible to the user.")
+        say_level(audience)
         timeline = Timeline(arrivals_of(document, audience, times), audience)
         with Interruption() as interruption:
             play(document, audience, timeline, output, Pause(interruption, speed, idle_limit))

@@ -54,10 +54,9 @@ def call_state(call: ShownCall | BriefCall, notes: Sequence[ShownDiagnostic], si
     return f"{sign} {word}".lstrip(), look
 
 
-def time_words(call: BriefCall) -> str:
+def time_words(call: ShownCall | BriefCall) -> str:
     """The duration that the transcript states, or else the observed one; empty if there is none."""
-    time = call.latency_ms if call.latency_ms is not None else call.observed_ms
-    return duration(time) if time is not None else ""
+    return duration(call.taken_ms) if call.taken_ms is not None else ""
 
 
 def brief_parts(call: BriefCall, width: int, glyphs: Glyphs) -> Line:

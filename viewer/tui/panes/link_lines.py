@@ -101,10 +101,9 @@ def is_late(call: ShownCall) -> bool:
 
 def _lateness(call: ShownCall) -> int | None:
     """Return the delay after the deadline in milliseconds; None if it was met."""
-    latency = call.latency_ms if call.latency_ms is not None else call.observed_ms
-    if call.deadline_ms is None or latency is None or latency <= call.deadline_ms:
+    if call.deadline_ms is None or call.taken_ms is None or call.taken_ms <= call.deadline_ms:
         return None
-    return latency - call.deadline_ms
+    return call.taken_ms - call.deadline_ms
 
 
 def deadline_words(call: ShownCall) -> str:

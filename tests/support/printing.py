@@ -39,6 +39,8 @@ PRINTED: dict[str, list[list[str]]] = {
 """The commands that read a transcript."""
 WITHOUT_TRANSCRIPT = {"explain", "formats", "sessions", "themes", "config", "completion", "demo"}
 """Commands whose output does not depend on transcripts."""
+OF_CORPORA = {"scan"}
+"""Commands that write and read tables: `tests/laws/leaks/test_table_leaks.py` searches what they write and print."""
 
 DEBUG_ONLY = {"next", "leaks"}
 """Commands that print one sentence unless everything is revealed."""

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from tests.support.leaks.planted import KINDS, Planted, everything, transcripts
-from tests.support.printing import DEBUG_ONLY, PRINTED, SURFACES, WITHOUT_TRANSCRIPT
+from tests.support.printing import DEBUG_ONLY, OF_CORPORA, PRINTED, SURFACES, WITHOUT_TRANSCRIPT
 from tests.support.program import Result, run
 from viewer.cli import COMMANDS
 from viewer.cli.output import Output, write_text
@@ -42,7 +42,7 @@ def assert_nothing_is_printed(planted: Planted) -> None:
 
 
 def test_every_command_is_listed() -> None:
-    assert set(PRINTED) | WITHOUT_TRANSCRIPT == set(COMMANDS)
+    assert set(PRINTED) | WITHOUT_TRANSCRIPT | OF_CORPORA == set(COMMANDS)
     assert {line[-1] for line in SURFACES if line[0] == "convert"} == set(WRITERS)
 
 

@@ -34,7 +34,7 @@ class StoredInput:
 
     def line_times(self, offsets: Sequence[int]) -> Iterator[int | None]:
         """The times that the lines with these ascending offsets state."""
-        from viewer.document.record_times import times_of_lines  # only a replay of a stream needs them
+        from viewer.sources.replay.stated_times import times_of_lines  # only a replay of a stream needs them
 
         return times_of_lines(self._source.read, offsets, self._source.size)
 

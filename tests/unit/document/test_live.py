@@ -256,7 +256,7 @@ class TestResets:
         text = HEAD + ANSWER + "seen " * 400_000 + "<|end|>"
         log.write(text)
         before = log.document.project(END_USER, withholds=False)
-        log.document.withhold_rewritten(lambda: None)
+        log.document.rewrites.withhold(lambda: None)
         on_screen = log.document.project(END_USER)
         log.path.write_bytes(text.replace("final", "hidde").replace("seen", "hide").encode())
         for _ in range(2):

@@ -180,7 +180,7 @@ class TestReading:
         write(path, chat(30))
         document = opened(path)
         calls: list[int] = []
-        document.withhold_rewritten(lambda: calls.append(1))
+        document.rewrites.withhold(lambda: calls.append(1))
         projection = document.project(END_USER)
         write(path, chat(30, "Secret", "hidde"))
         assert projection.item(projection.rows(), 1).body == ""  # type: ignore[union-attr]
@@ -195,7 +195,7 @@ class TestReading:
         document = opened(path)
         projection = document.project(END_USER)
         calls: list[int] = []
-        document.withhold_rewritten(lambda: calls.append(1))
+        document.rewrites.withhold(lambda: calls.append(1))
         write(path, chat(30, "Secret", "hidde"))
         assert projection.item(projection.rows(), 1).body == ""  # type: ignore[union-attr]
         assert calls
@@ -206,7 +206,7 @@ class TestReading:
             "viewer.sources.guarded_file.stamp_of", lambda descriptor: (1, 1, path.stat().st_size, 1, 1)
         )
         document = opened(path)
-        document.withhold_rewritten(lambda: None)
+        document.rewrites.withhold(lambda: None)
         write(path, chat(30, "Secret", "hidde"))
         assert set(bodies(document)) == {""}
 

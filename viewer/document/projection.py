@@ -367,6 +367,10 @@ class Projection(Struct, frozen=True):
             _time_of(message),
         )
 
+    def users(self) -> VisibilityCache:
+        """The messages whose role is `user` for this audience."""
+        return VisibilityCache(self._analysis.index, lambda message: self._header(message).role == "user")
+
     def visibility(self) -> VisibilityCache:
         """The visibility of messages in the safe view. Only for a developer."""
         return VisibilityCache(

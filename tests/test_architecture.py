@@ -39,6 +39,10 @@ OWNERS = {
     "platformdirs": ("viewer.tui.settings",),
     "jsonschema_rs": ("viewer.tools",),
     "re2": ("viewer.document",),
+    "duckdb": ("viewer.corpus",),
+    "pyarrow": ("viewer.corpus", "viewer.sources.containers.parquet"),
+    "pebble": ("viewer.corpus",),
+    "ray": ("viewer.corpus",),
 }
 INPUT_AND_OUTPUT = {
     "asyncio", "fileinput", "glob", "http", "io", "logging", "mmap", "multiprocessing", "os", "pathlib", "select",
@@ -179,6 +183,17 @@ def test_commands_import_the_app_only_when_it_is_opened() -> None:
         if is_within(module, ("viewer.cli",)):
             found = imported(at_module_level(parsed(module)))
             assert not any(is_within(name, ("viewer.tui",)) for name in found), module
+
+
+MAY_USE_TABLES = ("viewer.corpus", "viewer.cli.scan", "viewer.cli.sql", "viewer.cli.browse", "viewer.tui.browse")
+"""What may import the tables of scans, whose packages are an extra."""
+
+
+@pytest.mark.slow
+def test_the_viewer_and_check_do_without_tables() -> None:
+    for module, tree in modules().items():
+        if not is_within(module, MAY_USE_TABLES):
+            assert not any(is_within(name, ("viewer.corpus",)) for name in imported(tree)), module
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ from viewer.checks.offending import offending_value
 from viewer.document.one_reading import BackendChoice, Reading
 from viewer.document.positions import Positions
 from viewer.document.projection import Projection
-from viewer.document.vault import Vault
+from viewer.document.vault import HiddenError, Vault
 from viewer.errors import FileRewrittenError, ViewerError
 from viewer.formats import FORMATS, Detection, detect
 from viewer.formats.detect import HEAD
@@ -27,7 +27,7 @@ from viewer.index.messages import MessageIndex
 from viewer.model.diagnostic import Diagnostic, Rule
 from viewer.model.events import Closed
 from viewer.model.messages import Header, Message, Piece, Span, Transcript
-from viewer.model.visibility import Audience, is_user_safe
+from viewer.model.visibility import END_USER, Audience, is_user_safe
 from viewer.reading.format import FormatTraits, ReadOptions
 from viewer.reading.parser import Parser
 from viewer.rules.structure import W_RECORD_UNKNOWN
@@ -169,8 +169,17 @@ class Tally:
 class Document:
     """One input, read in one go or in steps."""
 
-    def __init__(self, source: Source, format: str | None = None, options: ReadOptions | None = None) -> None:
+    def __init__(
+        self,
+        source: Source,
+        format: str | None = None,
+        options: ReadOptions | None = None,
+        *,
+        under: Audience = END_USER,
+    ) -> None:
+        """Of a document that is opened under a sealed audience, no other one sees anything."""
         self.name = source.name
+        self.under = under
         self._options = options
         self._most_per_code = MOST_PER_CODE
         self._format = format
@@ -187,7 +196,7 @@ class Document:
         reading = self._reading = Reading(
             source, detection, reader.read, self._backend, self._options, self._most_per_code
         )
-        self.quotes = Quotes(reading.places, reader.read, reading.analysis.missing_arguments(reader.read))
+        self._quotes = Quotes(reading.places, reader.read, reading.analysis.missing_arguments(reader.read))
         self.tally = Tally(reading.analysis)
         self._progress = 0.0
         self.is_complete = False
@@ -202,6 +211,13 @@ class Document:
         return self._reading.analysis
 
     @property
+    def quotes(self) -> Quotes:
+        """Positions and quoted values of diagnostics, which no sealed audience sees."""
+        if self.under.sealed:
+            raise HiddenError
+        return self._quotes
+
+    @property
     def detection(self) -> Detection:
         """The format that the input has, or that was asked for, and why."""
         return self._reading.detection
@@ -209,7 +225,7 @@ class Document:
     def as_format(self, format: str) -> Document:
         """The same input in another format, not read yet."""
         source = open_source(self.name) if isinstance(self._source, FileSource) else self._source
-        return Document(source, format, self._options)
+        return Document(source, format, self._options, under=self.under)
 
     def begin_again(self) -> None:
         """Restart after the file was rewritten. Earlier projections return no bodies anymore."""
@@ -411,6 +427,7 @@ class Document:
         vault = Vault(
             *(self._source, self._analysis.unsettled, self._analysis.transcripts, self._is_still, on_rewritten),
             find_missing=self._analysis.missing_arguments,
+            under=self.under,
         )
         projection = Projection(audience, self._analysis, self._reading.places, vault)
         if where is None:

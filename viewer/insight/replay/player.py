@@ -44,7 +44,10 @@ class Player:
 
     def _begin(self) -> None:
         self._source = self.final.replayed_source()
-        self.document = LiveDocument(self._source, self.final.named_format, self.final.options, clock=lambda: 0.0)
+        final = self.final
+        self.document = LiveDocument(
+            self._source, final.named_format, final.options, clock=lambda: 0.0, under=final.under
+        )
         self._concealed = {}
         self.readings += 1
 

@@ -46,7 +46,7 @@ class Reading(Struct, frozen=True):
     @property
     def shown(self) -> Audience:
         """The audience of titles and previews: always an end user."""
-        return Audience(strict=True, thread=self.audience.thread)
+        return Audience(strict=True, thread=self.audience.thread, sealed=self.audience.sealed)
 
 
 class Said(Struct, frozen=True, gc=False):
@@ -148,7 +148,8 @@ def _excerpt(projection: Projection, rows: Rows, row: int, start: int, end: int)
 
 def _read(entry: Entry, reading: Reading, check: Check) -> Document:
     check()
-    document = Document(open_source(entry.path), reading.format or entry.format, reading.options)
+    format = reading.format or entry.format
+    document = Document(open_source(entry.path), format, reading.options, under=reading.audience)
     while not document.is_complete:
         document.read_some(_STEP)
         check()

@@ -109,7 +109,7 @@ class ReplayScreen(WorkScreen):
         self.bar_line.show(self._bar_lines)
 
     def compute(self) -> None:
-        document = self.read(self._file, self._format, self._reading)
+        document = self.read(self._file, self._format, self._reading, self._audience)
         self._timeline = Timeline(Arrivals(document, self._audience, work=self.check_open), self._audience)
         self._player = Player(document, self._audience)
         self._event = self._wanted = len(self._timeline) - 1

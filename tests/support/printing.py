@@ -45,6 +45,13 @@ OF_CORPORA = {"scan", "sql"}
 DEBUG_ONLY = {"next", "leaks"}
 """Commands that print one sentence unless everything is revealed."""
 
+FOLDER = "OUT"
+"""The name of an output folder in a command line. Its files are searched like printed text."""
+SITES = [
+    ["export", "--to", "site", *options, "-o", FOLDER] for options in ([], ["--strict-safe"], ["--single"], WHERE[0])
+]
+"""The command lines that write a site."""
+
 SURFACES = [[command, *options] for command, lines in PRINTED.items() for options in lines]
 SAFE_SURFACES = [line for line in SURFACES if line[0] != "check"]
 """The surfaces for an end user. `check` is for developers, and prints positions but no text."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from functools import reduce
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -28,6 +27,7 @@ from viewer.document.rows import (
     TurnStarts,
     turn_starts,
 )
+from viewer.document.usage import UsageView
 from viewer.document.values import (
     Boundary,
     FoldedAgent,
@@ -46,7 +46,8 @@ from viewer.document.vault import HiddenError, Vault
 from viewer.document.visibility_cache import Heads, VisibilityCache
 from viewer.index.calls import CallLink
 from viewer.index.messages import MessageIndex
-from viewer.model.messages import Coding, Header, Kind, Message, Span, Stray, Transcript, Usage
+from viewer.model.messages import Coding, Header, Kind, Message, Span, Stray, Transcript
+from viewer.model.prices import NO_PRICES, Prices
 from viewer.model.visibility import Audience, Pane, Reveal, is_user_safe, message_kind, pane_of, reason_of
 from viewer.reading.header import safe_header, withheld_count, without_unlisted
 
@@ -207,9 +208,10 @@ class Projection(Struct, frozen=True):
         if kind is RowKind.BRANCH:
             return FoldedBranch(transcript, VisibilityCache(index, self.audience.sees).count(first, last))
         calls = VisibilityCache(index, lambda message: message.header.kind is Kind.CALL).count(first, last)
-        found = [index.usages[number].total or 0 for number in range(first, last + 1) if number in index.usages]
-        tokens = sum(found) if self.audience.sees_usage else 0
-        return FoldedAgent(transcript, ThreadLookup(index).of(last), first, last, calls, tokens or None)
+        usages = self.usages()
+        spent = usages.between(first, last) if usages is not None else None
+        tokens = spent.tokens if spent is not None else None
+        return FoldedAgent(transcript, ThreadLookup(index).of(last), first, last, calls, tokens)
 
     def agent_messages(self, number: int) -> MessageSet:
         """The messages of the agent that wrote this one, for an audience that sees other agents."""
@@ -256,18 +258,9 @@ class Projection(Struct, frozen=True):
             total += count + (is_shown and index.call_id(number) is not None)
         return total
 
-    def usage(self) -> Usage | None:
-        """The token usage of all replies; None if none is stated or if the audience sees none. A transcript that states
-        its total counts with that."""
-        if not self.audience.sees_usage:
-            return None
-        index = self._analysis.index
-        if self._only is not None:
-            stated = [index.usages[number] for number in self._only if number in index.usages]
-            return reduce(Usage.plus, stated) if stated else None
-        found = [*index.total_usages.values()]
-        found += [one for number, one in index.usages.items() if index.transcript(number) not in index.total_usages]
-        return reduce(Usage.plus, found) if found else None
+    def usages(self, prices: Prices = NO_PRICES) -> UsageView | None:
+        """Tokens and cost, so far and from then on; None if the audience sees none."""
+        return UsageView(self._analysis, self._only, prices) if self.audience.sees_usage else None
 
     @property
     def withholds_header(self) -> bool:
@@ -321,7 +314,7 @@ class Projection(Struct, frozen=True):
             message_kind=message_kind(message),
             thread=header.thread,
             is_superseded=self._analysis.index.is_superseded(message.number),
-            usage=self._analysis.index.usages.get(message.number) if self.audience.sees_usage else None,
+            usage=self._analysis.index.usages.by_message.get(message.number) if self.audience.sees_usage else None,
             is_value=len(message.pieces) == 1 and message.pieces[0].coding is Coding.JSON_VALUE,
         )
 
@@ -373,6 +366,15 @@ class Projection(Struct, frozen=True):
             sum(piece.end - piece.start for piece in message.pieces),
             _time_of(message),
         )
+
+    def time_ms(self, number: int) -> int | None:
+        """The time of a message that this audience sees, if the input states one."""
+        time = self._analysis.index.time_ms(number)
+        return time if time is not None and self.audience.sees(self._analysis.index[number]) else None
+
+    def users(self) -> VisibilityCache:
+        """The messages whose role is `user` for this audience."""
+        return VisibilityCache(self._analysis.index, lambda message: self._header(message).role == "user")
 
     def visibility(self) -> VisibilityCache:
         """The visibility of messages in the safe view. Only for a developer."""

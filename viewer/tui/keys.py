@@ -405,6 +405,10 @@ ACTIONS: tuple[Action, ...] = (
         "view.toggle_wrap",
         in_list="lists.zoom_out",
     ),
+    Action("times", ("semicolon",), "Times", "Show times: off, relative, clock.", _V, "view.next_times"),
+    Action(
+        "usage", ("dollar_sign",), "Usage", "Show tokens and cost.", _V, "view.toggle_usage", True, served=Served.DEBUG
+    ),
     Action(
         "open",
         ("enter",),

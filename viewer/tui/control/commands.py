@@ -9,6 +9,7 @@ from functools import partial
 from msgspec import Struct
 
 from viewer.model.visibility import Level
+from viewer.render.blocks.times import Times
 from viewer.render.sanitize import sanitize_line
 from viewer.render.theme import theme_names
 from viewer.rules import RULES
@@ -224,6 +225,9 @@ class CommandController:
             "nowrap": lambda: self.view.wrap_lines(False),
             "markdown": lambda: self.view.render_markdown(True),
             "source": lambda: self.view.render_markdown(False),
+            **{f"times={times.value}": partial(self.view.show_times, times) for times in Times},
+            **({"usage": lambda: self.view.show_usage(True)} if "usage" in has else {}),
+            **({"nousage": lambda: self.view.show_usage(False)} if "usage" in has else {}),
             **{choice: partial(self._run_action, id) for choice, id in panes.items() if id in has},
         }
 
@@ -257,8 +261,8 @@ COMMANDS: tuple[Command, ...] = (
     Command("next", "", "show the next prompt", lambda own, _: own.run("next-prompt"), served=Served.DEBUG),
     Command("open", "FILE", "open another file", lambda own, file: own.program.open_file(file)),
     Command("quit", "", "end the program", lambda own, _: own.program.quit()),
-    Command("set", "CHOICE", "wrap or nowrap lines, markdown or source, a pane", lambda own, word: own.choose(word),
-            lambda own: list(own.choices)),
+    Command("set", "CHOICE", "wrap or nowrap lines, markdown or source, times, usage, a pane",
+            lambda own, word: own.choose(word), lambda own: list(own.choices)),
     Command("theme", "NAME", "use a theme", lambda own, name: own.program.use_theme(name),
             lambda own: own.themes()),
 )  # fmt: skip

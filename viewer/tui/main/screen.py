@@ -81,7 +81,7 @@ class MainScreen(Screen[None]):
         """All actions with the configured keys."""
         self.printing = Style(color=True, ascii=ascii_only, wrapped=True)
         self.widgets = Widgets(painter, self.printing, self.actions)
-        self.session = session = Session(document, display, before.marks)
+        self.session = session = Session(document, display, before.marks, settings.prices)
         self.host = host = ScreenHost(self, self.widgets, self.actions)
         machine = FollowMachine()
         self.stick = StickToEnd(session, host, machine)

@@ -54,6 +54,7 @@ COMMANDS = {
     "replay": Entry("viewer.cli.replay", "Play a transcript as it was written."),
     "timing": Entry("viewer.cli.timing", "Report stalls, rates and text that was taken back."),
     "scan": Entry("viewer.cli.scan", "Scan many transcripts into tables."),
+    "sql": Entry("viewer.cli.sql", "Query the tables of scan.", reads_input=False),
     "sessions": Entry("viewer.cli.sessions", "List agent sessions on this machine."),
     "next": Entry("viewer.cli.next", "Show the prompt that the model receives next."),
     "lens": Entry("viewer.cli.lens", "Show how different formats read a file."),

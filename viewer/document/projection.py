@@ -327,6 +327,15 @@ class Projection(Struct, frozen=True):
             _time_of(message),
         )
 
+    def time_ms(self, number: int) -> int | None:
+        """The time of a message that this audience sees, if the input states one."""
+        time = self._analysis.index.time_ms(number)
+        return time if time is not None and self.audience.sees(self._analysis.index[number]) else None
+
+    def users(self) -> VisibilityCache:
+        """The messages whose role is `user` for this audience."""
+        return VisibilityCache(self._analysis.index, lambda message: self._header(message).role == "user")
+
     def visibility(self) -> VisibilityCache:
         """The visibility of messages in the safe view. Only for a developer."""
         return VisibilityCache(

@@ -315,11 +315,17 @@ class Rows:
         """The kinds and values of the rows from `first` up to, but not including, `last`."""
         return self._kinds[first:last], self._values[first:last]
 
+    def values_at(self, rows: Column) -> Column:
+        """The values of these rows."""
+        return self.columns.take(self._values, rows)
+
+    def are_messages(self, rows: Column) -> Column:
+        """The places in this column of the rows that show a message."""
+        return self.columns.where(self.columns.take(self._kinds, rows), {RowKind.MESSAGE.value}, 0, len(rows))
+
     def messages_in(self, rows: Column) -> MessageSet:
         """The shown messages in these rows."""
-        columns = self.columns
-        chosen = columns.where(columns.take(self._kinds, rows), {RowKind.MESSAGE.value}, 0, len(rows))
-        return MessageSet(columns.take(self._values, columns.take(rows, chosen)))
+        return MessageSet(self.values_at(self.columns.take(rows, self.are_messages(rows))))
 
     def label(self, row: int) -> int:
         """The number in this view of the message in a row."""
@@ -444,6 +450,10 @@ class Rows:
     def row_of(self, number: int) -> int:
         """The row that shows or hides a message."""
         return min(bisect_left(self._numbers, number), max(0, len(self) - 1))
+
+    def rows_of(self, numbers: Column) -> Column:
+        """The rows that show or hide these messages; for messages after the last row, the number of rows."""
+        return self.columns.lookup(self._numbers, numbers)
 
     def row_holding(self, number: int) -> int | None:
         """The row that shows a message or hides it among others; None if a pane or a filter excludes it."""

@@ -15,7 +15,6 @@ from viewer.render.number_format import byte_size, counted, duration, money, one
 from viewer.render.sanitize import SafeText
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.render.width import cells
-from viewer.syntax.times import parse_time
 from viewer.tui.panes.columns import fitted
 from viewer.tui.panes.link_lines import latency_words
 from viewer.tui.panes.outline_table import OutlineKind, OutlineTable
@@ -123,8 +122,8 @@ class OutlineLines:
         return (Part(trusted(took), StyleRole.QUIET),)
 
     def _time(self, numbers: range) -> int | None:
-        times = (self._projection.headline(number).time for number in numbers)
-        return next((parse_time(time) for time in times if time is not None), None)
+        times = (self._projection.time_ms(number) for number in numbers)
+        return next((time for time in times if time is not None), None)
 
     def _call_line(self, number: int, width: int, is_cursor: bool) -> Line:
         """A call at the brief level: tool, state and duration."""

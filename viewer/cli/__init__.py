@@ -54,6 +54,7 @@ COMMANDS = {
     "replay": Entry("viewer.cli.replay", "Play a transcript as it was written."),
     "timing": Entry("viewer.cli.timing", "Report stalls, rates and text that was taken back."),
     "sessions": Entry("viewer.cli.sessions", "List agent sessions on this machine."),
+    "tap": Entry("viewer.cli.tap", "Log and show the requests of a model client.", reads_input=False),
     "next": Entry("viewer.cli.next", "Show the prompt that the model receives next."),
     "lens": Entry("viewer.cli.lens", "Show how different formats read a file."),
     "formats": Entry("viewer.cli.formats", "List formats and how they are detected.", reads_input=False),

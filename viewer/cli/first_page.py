@@ -93,7 +93,7 @@ def _page(request: FirstPageRequest) -> str | None:
     head = head_of(request.path, HEAD) if colors else None
     if colors is None or head is None:
         return None
-    document = Document(head, request.format, request.reading)
+    document = Document(head, request.format, request.reading, under=request.audience)
     if head.is_whole:
         document.load()
     else:
@@ -169,6 +169,7 @@ def _notes(document: Document, audience: Audience) -> list[SafeText]:
         metadata=document.tally.metadata,
         is_unknown=document.unknown is not None,
         strict=audience.strict,
+        sealed=audience.sealed,
     )
     return [trusted(sentence) for sentence in empty_sentences(facts)]
 

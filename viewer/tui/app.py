@@ -60,6 +60,8 @@ class ViewOptions(Struct, frozen=True):
     reading: ReadOptions | None = None
     revealed: frozenset[Reveal] = frozenset()
     strict: bool = False
+    sealed: bool = False
+    """True if the app shows the safe view only, for its whole life."""
     theme: str = ""
     ascii_only: bool = False
     go_to: str = ""
@@ -119,7 +121,11 @@ class ViewerApp(App[int], inherit_bindings=False):
         self.paths = list(paths)
         self.animation_level = "none"
         self._first = first
-        self._opener = Opener(self.options.format, self.options.reading, self.options.follow, watch=watch)
+        self._opener = Opener(
+            *(self.options.format, self.options.reading, self.options.follow),
+            watch=watch,
+            under=self._first_display.audience,
+        )
         self._place = 0
         self._catalog: Catalog | None = None
         """The list from which files are chosen."""
@@ -201,6 +207,7 @@ class ViewerApp(App[int], inherit_bindings=False):
             state_of=self._sources.state if self._sources else lambda path: None,
             opens_newest=opens_newest,
             notice=notice,
+            scope=self.settings.scope,
         )
         self.push_screen(shown, self._choose)
 
@@ -271,7 +278,8 @@ class ViewerApp(App[int], inherit_bindings=False):
         if self._notice:
             notice, self._notice = self._notice, ""
             self.call_after_refresh(lambda: screen.host.notify(notice))
-        if self._state.wants_welcome and not screen.session.display.debug and not self._compared:
+        display = screen.session.display
+        if self._state.wants_welcome and not display.debug and not display.sealed and not self._compared:
             self._welcome(screen)
         if self._compared:
             other, self._compared = self._compared, ""
@@ -299,7 +307,7 @@ class ViewerApp(App[int], inherit_bindings=False):
         channels = ALL_CHANNELS if Reveal.ALL in options.revealed else options.revealed & ALL_CHANNELS
         level = Audience(options.revealed).level
         channels = channels if level is Level.DEBUG else FIRST_CHANNELS
-        return DisplayState(level is Level.DEBUG, level is Level.BRIEF, options.strict, channels)
+        return DisplayState(level is Level.DEBUG, level is Level.BRIEF, options.strict, channels, sealed=options.sealed)
 
     def _make_screen(self, path: str, *, follows: bool) -> MainScreen:
         options = self.options

@@ -10,6 +10,7 @@ from pathlib import Path
 from viewer.document.document import Document
 from viewer.document.live import LiveDocument
 from viewer.errors import ViewerError
+from viewer.model.visibility import END_USER, Audience
 from viewer.reading.format import ReadOptions
 from viewer.sources.files import COMPRESSED, STANDARD_INPUT, Source, is_directory, open_source, why_read_once
 from viewer.sources.follow import FollowSource
@@ -20,12 +21,20 @@ class Opener:
     """Opens inputs by name. An input that can be read only once is always followed."""
 
     def __init__(
-        self, format: str | None, reading: ReadOptions | None, follow: bool, *, watch: Watch = FolderWatcher
+        self,
+        format: str | None,
+        reading: ReadOptions | None,
+        follow: bool,
+        *,
+        watch: Watch = FolderWatcher,
+        under: Audience = END_USER,
     ) -> None:
+        """`under` is the audience for which the inputs are opened."""
         self._format = format
         self._reading = reading
         self._follow = follow
         self._watch = watch
+        self._under = under
 
     def first(self, path: str) -> Source | None:
         """Open the first input before the app starts, so that errors appear on the normal terminal screen."""
@@ -35,7 +44,7 @@ class Opener:
         """Open an input as a document. `source` is the input if it is already open."""
         if source is None and self.is_live(path):
             return self._live(path)
-        document = Document(source or open_source(path), self._format, self._reading)
+        document = Document(source or open_source(path), self._format, self._reading, under=self._under)
         if document.is_part:
             document.load()
             if document.missing_item:
@@ -60,7 +69,7 @@ class Opener:
             source = FollowSource(path, descriptor=sys.stdin.fileno())
         else:
             source = FollowSource(path, wake=self._watch(path))
-        return LiveDocument(source, self._format, self._reading, reads_first=True)
+        return LiveDocument(source, self._format, self._reading, reads_first=True, under=self._under)
 
 
 def is_stream(path: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from viewer.tui.keys import ACTIONS, Action, Group, by_id
+from viewer.tui.keys import ACTIONS, Action, Group, Scope, Served, by_id, rows_for
 
 _M, _S, _F, _O = Group.MOVE, Group.SEARCH, Group.FILES, Group.PROGRAM
 
@@ -49,17 +49,17 @@ OWN: tuple[Action, ...] = (
     Action("sort_files", ("s",), "Sort", "Sort by the next column.", _F, "sort"),
     Action("compare_files", ("D",), "Compare", "Mark the file; the second mark compares both.", _F, "compare"),
     Action("follow_newest", ("F",), "Follow newest", "Open the newest file and follow it.", _F, "follow_newest"),
-    Action("copy_path", ("y",), "Copy path", "Copy the path of the file.", _F, "copy_path"),
+    Action("copy_path", ("y",), "Copy path", "Copy the path of the file.", _F, "copy_path", served=Served.NEVER),
 )
 """Actions that only the list has."""
 
 
-def list_actions(actions: Sequence[Action] = ACTIONS) -> tuple[Action, ...]:
+def list_actions(actions: Sequence[Action] = ACTIONS, scope: Scope = Scope.ALL) -> tuple[Action, ...]:
     """Return the actions of the list with the configured keys. Keys of the main screen win over the list's own."""
     shared = [_shared(row, actions) for row in SHARED]
     taken = {key for action in shared for key in action.keys}
     own = [replace(action, keys=tuple(key for key in action.keys if key not in taken)) for action in OWN]
-    return (*shared, *own)
+    return (*shared, *rows_for(scope, own))
 
 
 def transcript_actions(actions: Sequence[Action] = ACTIONS) -> tuple[Action, ...]:

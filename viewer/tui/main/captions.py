@@ -29,7 +29,7 @@ def title_facts(session: Session, cursor: Cursor, follow: FollowTitle) -> TitleF
     is_checked = document.is_checked or isinstance(document, LiveDocument)
     is_checking = document.is_read and not is_checked
     calls = session.calls
-    tokens = session.projection.usage() if debug else None
+    spent = session.usages.total() if session.usages is not None else None
     return replace(
         place_facts(document, session.projection, rows, cursor.row(rows), cursor.number),
         level=session.display.level,
@@ -38,7 +38,7 @@ def title_facts(session: Session, cursor: Cursor, follow: FollowTitle) -> TitleF
         warnings=severities["warning"] if is_checked else 0,
         calls=len(calls) if debug else 0,
         failed=sum(calls.states[state] for state in ("failed", "timeout")) if debug else 0,
-        tokens=(tokens.total or 0) if tokens is not None else 0,
+        tokens=(spent.tokens or 0) if spent is not None else 0,
         size=document.size if debug and document.is_complete else 0,
         follow=follow.state,
         words=follow.words,
@@ -102,6 +102,7 @@ def empty_notes(session: Session, follow: FollowTitle) -> list[SafeText]:
         metadata=document.tally.metadata,
         is_unknown=document.unknown is not None,
         strict=display.strict,
+        sealed=display.sealed,
         debug=display.debug,
     )
     return [trusted(sentence) for sentence in empty_sentences(facts)]

@@ -177,6 +177,8 @@ class Presenter:
             markdown=self._settings.markdown,
             rendered=self._settings.markdown if session.markdown is None else session.markdown,
             problems_key=self._host.key_of("problems"),
+            times=session.times,
+            usages=session.usages if session.display.usage else None,
         )
 
     def _fault_spans(self, number: int) -> Sequence[Styled]:
@@ -251,7 +253,12 @@ class Presenter:
         if Changed.SELECTION in changed and self._problems.selected is not None:
             bottom.problems.select(self._problems.selected)
         if Changed.CALLS in changed:
-            bottom.calls.show(session.calls, focus, session.projection, problems=session.diagnostics)
+            bottom.calls.show(
+                *(session.calls, focus, session.projection),
+                problems=session.diagnostics,
+                usages=session.usages,
+                shows_cost=session.display.usage,
+            )
         if changed & (Changed.LISTS | Changed.CALLS):
             if bottom.display and bottom.tab is BottomTab.TIMELINE:
                 bottom.timeline.show(session.projection, session.rows, session.calls, focus)
@@ -268,8 +275,13 @@ class Presenter:
         if has_grown:
             outline.grow(session.grown_from, focus, calls=session.calls, problems=session.diagnostics, live=live)
         elif outline.display:
-            calls, problems = session.calls, session.diagnostics
-            outline.show(session.projection, session.rows, focus, calls=calls, problems=problems, live=live)
+            outline.show(
+                *(session.projection, session.rows, focus),
+                calls=session.calls,
+                problems=session.diagnostics,
+                usages=session.usages if session.display.usage else None,
+                live=live,
+            )
         else:
             outline.clear()
 
@@ -306,9 +318,13 @@ class Presenter:
         widgets.bottom.timeline.focus_on(here)
         widgets.bottom.draw_tabs()
         if session.display.debug and widgets.inspector.display and number:
-            calls, problems = session.calls, session.diagnostics
-            size = session.document.size
-            widgets.inspector.show(session.projection, number, calls=calls, problems=problems, size=size)
+            widgets.inspector.show(
+                *(session.projection, number),
+                calls=session.calls,
+                problems=session.diagnostics,
+                usages=session.usages,
+                size=session.document.size,
+            )
         if widgets.side.display:
             widgets.behind.follow(widgets.transcript.place, widgets.transcript.cursor)
             widgets.behind.show_partners(session.partners(number))

@@ -9,13 +9,21 @@ from viewer.document.document import Document
 from viewer.document.projection import Projection
 from viewer.errors import ViewerError
 from viewer.formats.detect import plain_keys
-from viewer.model.visibility import Audience
+from viewer.model.visibility import Audience, Level
 from viewer.render.number_format import byte_size, counted
 from viewer.rules.errors import E_STREAM_TRUNCATED
 
 _HINT = "Try --format, or see `ocmlview formats`."
 _LOG_HINT = "Try --format server-log."
 _NOT_READ = "ocmlview does not read it yet."
+
+
+_LEVELS = {
+    Level.SAFE: "",
+    Level.BRIEF: "BRIEF view: includes one line per call.",
+    Level.DEBUG: "DEBUG view: includes hidden messages. Messages marked * were visible to the user.",
+}
+"""The sentence about a printed conversation that reveals something."""
 
 
 class Unread(Struct, frozen=True):
@@ -106,18 +114,25 @@ def report_damage(document: Document) -> int:
     return FINDINGS
 
 
+def say_level(audience: Audience) -> None:
+    """Report that the conversation reveals something."""
+    sentence = _LEVELS[audience.level]
+    if sentence:
+        say(sentence)
+
+
 def say_what_is_withheld(projection: Projection) -> None:
     """List what stays hidden on standard error."""
-    count = projection.withheld_count
+    count = projection.omissions.fields
     if count:
         fields, them = ("field", "it") if count == 1 else ("fields", "them")
         say(f"dropped {count:,} unlisted {fields}; add --reveal all to keep {them}")
-    if projection.withholds_header:
+    if projection.omissions.has_header_values:
         say("dropped the document header except its version and model; add --reveal all to keep it")
 
 
 def say_what_is_outside(projection: Projection) -> None:
     """Report text outside any message, which no conversion writes."""
-    count = projection.stray_count
+    count = projection.omissions.strays
     if count:
         say(f"{count:,} {'run' if count == 1 else 'runs'} of text outside any message left out.")

@@ -8,14 +8,13 @@ from viewer.document.projection import Projection
 from viewer.document.rows import Rows
 from viewer.document.usage import Spent, UsageView
 from viewer.document.values import Headline, ShownCall
-from viewer.render.blocks.call_words import tool_words
+from viewer.render.blocks.call_words import time_words, tool_words
 from viewer.render.blocks.markdown_rows import rendered
 from viewer.render.head import is_call, look_of
 from viewer.render.number_format import byte_size, counted, duration, money, one_line, token_count
 from viewer.render.sanitize import SafeText
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.render.width import cells
-from viewer.syntax.times import parse_time
 from viewer.tui.panes.columns import fitted
 from viewer.tui.panes.link_lines import latency_words
 from viewer.tui.panes.outline_table import OutlineKind, OutlineTable
@@ -123,17 +122,16 @@ class OutlineLines:
         return (Part(trusted(took), StyleRole.QUIET),)
 
     def _time(self, numbers: range) -> int | None:
-        times = (self._projection.headline(number).time for number in numbers)
-        return next((parse_time(time) for time in times if time is not None), None)
+        times = (self._projection.time_ms(number) for number in numbers)
+        return next((time for time in times if time is not None), None)
 
     def _call_line(self, number: int, width: int, is_cursor: bool) -> Line:
         """A call at the brief level: tool, state and duration."""
         call = self._rows.call_lines.of(self._rows.value(self._rows.row_of(number)))
-        time = call.latency_ms if call.latency_ms is not None else call.observed_ms
         glyph = Part(trusted(f"{KindSign.CALL.glyph(self._style)} "), StyleRole.TOOL)
         aside = (
             state_glyph(call.state, self._style),
-            Part(trusted(f" {duration(time)}" if time is not None else ""), StyleRole.QUIET),
+            Part(trusted(f" {time_words(call)}".rstrip()), StyleRole.QUIET),
         )
         return self._spread((*self._lead(is_cursor), glyph), tool_words(call.tool), StyleRole.PLAIN, aside, width)
 

@@ -8,6 +8,7 @@ from functools import partial
 
 from msgspec import Struct
 
+from viewer.formats import FORMATS
 from viewer.model.visibility import Level
 from viewer.render.blocks.times import Times
 from viewer.render.sanitize import sanitize_line
@@ -256,6 +257,8 @@ COMMANDS: tuple[Command, ...] = (
     Command("export", "FILE", "write this view to a file", lambda own, file: own.export.export_as(file),
             served=Served.NEVER),
     Command("filter", "EXPR", "show only matching messages", lambda own, text: own.filter.filter_for(text)),
+    Command("format", "NAME", "read the file as another format", lambda own, name: own.program.read_as(name),
+            lambda own: list(FORMATS)),
     Command("level", "LEVEL", "switch to safe, brief or debug", lambda own, level: own.set_level(level),
             lambda own: LEVELS, served=Served.DEBUG),
     Command("next", "", "show the next prompt", lambda own, _: own.run("next-prompt"), served=Served.DEBUG),

@@ -98,3 +98,12 @@ def test_a_filter_has_the_fields_of_the_safe_view(chat: Path) -> None:
     assert result.code == 2
     assert result.err.startswith('ocmlview: filter, column 1: "tool" needs --reveal tool')
     assert "weather" not in run("show", *BRIEF, "--where", "role:user", chat).out
+
+
+def test_a_sealed_view_excludes_what_reveals(chat: Path) -> None:
+    assert run("view", "--safe-only", chat).out == run("view", chat).out
+    assert run("view", "--safe-only", "--level", "safe", chat).code == 0
+    for options in (["--reveal", "tool"], ["-d"], ["--level", "brief"], ["--reveal", "brief"]):
+        result = run("view", "--safe-only", *options, chat)
+        assert (result.code, result.out) == (2, "")
+        assert "--safe-only excludes --reveal, --debug and --level." in result.err

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.screens import test_usage_and_times
 from tests.screens.test_folded import ONE_AGENT
 from tests.support.running import TOUR, drawn, press, running, said, settled, type_in, until, view
 from viewer.model.visibility import Reveal
@@ -44,6 +45,10 @@ def proves(*ids: str) -> Callable[[Proof], Proof]:
         return test
 
     return keep
+
+
+proves("usage")(test_usage_and_times.test_tokens_and_cost)
+proves("times")(test_usage_and_times.test_times)
 
 
 def test_every_action_has_a_proof() -> None:

@@ -43,9 +43,18 @@ PRINTED: dict[str, list[list[str]]] = {
 """The commands that read a transcript."""
 WITHOUT_TRANSCRIPT = {"explain", "formats", "sessions", "themes", "config", "completion", "demo"}
 """Commands whose output does not depend on transcripts."""
+OF_CORPORA = {"scan", "sql"}
+"""Commands that write and read tables: `tests/laws/leaks/test_table_leaks.py` searches what they write and print."""
 
 DEBUG_ONLY = {"next", "leaks"}
 """Commands that print one sentence unless everything is revealed."""
+
+FOLDER = "OUT"
+"""The name of an output folder in a command line. Its files are searched like printed text."""
+SITES = [
+    ["export", "--to", "site", *options, "-o", FOLDER] for options in ([], ["--strict-safe"], ["--single"], WHERE[0])
+]
+"""The command lines that write a site."""
 
 SURFACES = [[command, *options] for command, lines in PRINTED.items() for options in lines]
 SAFE_SURFACES = [line for line in SURFACES if line[0] != "check"]

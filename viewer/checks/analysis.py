@@ -71,8 +71,8 @@ class Analysis:
                 case Superseded(first, last):
                     self.index.supersede(first, last)
                     continue
-                case Used(transcript, number, usage):
-                    self.index.use(transcript, number, usage)
+                case Used(transcript, number, usage, model):
+                    self.index.usages.add(transcript, number, usage, model)
                     continue
                 case Metadata():
                     self.metadata_count += 1

@@ -78,6 +78,13 @@ def audience(command: Command) -> Command:
     return command
 
 
+def sealing(command: Command) -> Command:
+    """The option --safe-only."""
+    return click.option(
+        "--safe-only", is_flag=True, help="Show the safe view only: no key and no command can reveal anything."
+    )(command)
+
+
 def threads(command: Command) -> Command:
     """The option --threads. It selects messages, and reveals none."""
     return click.option(
@@ -200,7 +207,9 @@ def reveal_option(command: Command) -> Command:
     )(command)
 
 
-def audience_of(reveal: frozenset[Reveal], debug: bool, strict_safe: bool, thread: int | None = None) -> Audience:
+def audience_of(
+    reveal: frozenset[Reveal], debug: bool, strict_safe: bool, thread: int | None = None, *, safe_only: bool = False
+) -> Audience:
     """Return the requested audience. The brief level shows no message, so that it excludes what reveals one."""
     context = click.get_current_context()
     revealed = reveal | {Reveal.ALL} if debug else reveal
@@ -210,9 +219,11 @@ def audience_of(reveal: frozenset[Reveal], debug: bool, strict_safe: bool, threa
     revealed = revealed if level is None else _LEVELS[level]
     if revealed and strict_safe:
         raise click.UsageError("--strict-safe and --reveal exclude each other.", context)
+    if revealed and safe_only:
+        raise click.UsageError("--safe-only excludes --reveal, --debug and --level.", context)
     if Reveal.BRIEF in revealed and len(revealed) > 1:
         raise click.UsageError("--reveal brief excludes all other kinds.", context)
-    return Audience(revealed, strict_safe, thread)
+    return Audience(revealed, strict_safe, thread, safe_only)
 
 
 def _keep_level(context: click.Context, parameter: click.Parameter, value: str | None) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 from msgspec import Struct
+from msgspec.structs import replace
 
 from viewer.cli import completion, is_interactive, options
 from viewer.cli.exits import FINE, say
@@ -60,6 +61,7 @@ def _known_place(context: click.Context, parameter: click.Parameter, value: str)
 @click.command("view", short_help="Open the viewer.")
 @options.reading
 @options.audience
+@options.sealing
 @options.printing
 @options.following
 @click.option("--from-start", is_flag=True, help="With --follow, start at the top instead of the end.")
@@ -88,6 +90,7 @@ def command(
     reveal: frozenset[Reveal],
     debug: bool,
     strict_safe: bool,
+    safe_only: bool,
     color: str,
     ascii_only: bool,
     follow: bool,
@@ -98,7 +101,7 @@ def command(
     compares: bool,
 ) -> int:
     """Open the viewer (default). In a pipe, prints the safe view instead."""
-    audience = options.audience_of(reveal, debug, strict_safe)
+    audience = options.audience_of(reveal, debug, strict_safe, safe_only=safe_only)
     paths = files or _session_paths(follow)
     options.check_following(follow, stall_after)
     output = options.output_of(color, ascii_only)
@@ -163,12 +166,15 @@ def open_viewer(paths: tuple[str, ...], wanted: ViewRequest) -> int:
 
 
 def _open_viewer(paths: tuple[str, ...], wanted: ViewRequest) -> int:
+    from viewer.tui.keys import Scope
     from viewer.tui.settings.file import read_settings
     from viewer.tui.settings.places import state_file
     from viewer.tui.settings.settings import theme_in_force
     from viewer.tui.settings.state_file import StateFile
 
     settings = read_settings()
+    if wanted.audience.sealed:
+        settings = replace(settings, scope=Scope.SEALED)
     state = StateFile(state_file() if settings.state and not wanted.audience.strict else None)
     theme = theme_in_force(settings, wanted.theme, wanted.color)
     name = theme.value if theme.origin else theme_of_terminal() or theme.value
@@ -182,6 +188,7 @@ def _open_viewer(paths: tuple[str, ...], wanted: ViewRequest) -> int:
                 reading=wanted.reading,
                 revealed=wanted.audience.revealed,
                 strict=wanted.audience.strict,
+                sealed=wanted.audience.sealed,
                 theme=name,
                 ascii_only=wanted.style.ascii,
                 go_to=wanted.go_to,

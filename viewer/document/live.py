@@ -18,6 +18,7 @@ from viewer.formats import Detection, detect
 from viewer.formats.detect import HEAD
 from viewer.index.calls import CallLedger, CallState
 from viewer.index.findings import Findings
+from viewer.model.visibility import END_USER, Audience
 from viewer.reading.format import ReadOptions
 from viewer.rules.errors import E_TOOL_TIMEOUT
 from viewer.sources.changes import Change, Grew, Reason, Reset, SourceState
@@ -126,6 +127,7 @@ class LiveDocument(Document):
         *,
         clock: Clock = time.monotonic,
         reads_first: bool = False,
+        under: Audience = END_USER,
     ) -> None:
         """With `reads_first`, content far from the end is checked only after everything has been read."""
         self.following = source
@@ -136,13 +138,13 @@ class LiveDocument(Document):
         self._is_over = False
         """True if this file has ended for good and another one follows."""
         self._grew_at = clock()
-        super().__init__(source.generation, format, options)
+        super().__init__(source.generation, format, options, under=under)
 
     def _begin(self, source: Source, detection: Detection) -> None:
         super()._begin(source, detection)
         self._analysis.is_partial = False  # text that is still being written is shown as it arrives
         self._deadlines = Deadlines(self._analysis.calls, self._analysis.findings)
-        self._new_findings = NewFindings(self._analysis.findings, self._deadlines, self.quotes)
+        self._new_findings = NewFindings(self._analysis.findings, self._deadlines, self._quotes)
         self._is_over = False
         self.has_caught_up = False
         """True once all available data has been read, even if not yet checked."""
@@ -207,7 +209,7 @@ class LiveDocument(Document):
         """Poll the file, and read at most `size` more bytes."""
         if self.is_complete:
             return LiveChange()
-        with self._reading_step:
+        with self.rewrites:
             try:
                 return self._step_on(size)
             except FileRewrittenError:

@@ -17,7 +17,7 @@ from viewer.formats.text.quoted_marks import shown_source
 from viewer.index.messages import MessageIndex
 from viewer.model.diagnostic import Diagnostic
 from viewer.model.messages import VERBATIM, Coding, Kind, Message, Piece, Span, Transcript
-from viewer.model.visibility import Audience, Reveal, is_user_safe, message_kind
+from viewer.model.visibility import END_USER, Audience, Reveal, is_user_safe, message_kind
 from viewer.reading.bodies import Body, hold_back, read_body
 from viewer.reading.embedded_turn import may_be_stripped
 from viewer.reading.hidden_spans import ALL_KINDS, BlockKind, shown_so_far, shown_text
@@ -61,17 +61,29 @@ class Vault:
         judge: Judge | None = None,
         on_rewritten: Callable[[], None] | None = None,
         find_missing: FindMissing | None = None,
+        under: Audience = END_USER,
     ) -> None:
+        """`under` is the audience for which the document was opened."""
         self._source = source
         self._unsettled = unsettled
         self._transcripts = transcripts
         self._judge = judge
         self._on_rewritten = on_rewritten
         self._missing = find_missing(self._again) if find_missing else None
+        self._under = under
+
+    def check(self, audience: Audience) -> None:
+        """Refuse an audience that the document cannot have because it is sealed."""
+        if not self._under.admits(audience):
+            raise HiddenError
+
+    def _may_read(self, audience: Audience, message: Message) -> bool:
+        """True if the audience sees the message, and the document may have this audience."""
+        return self._under.admits(audience) and audience.sees(message)
 
     def body_for(self, audience: Audience, message: Message) -> str:
         """The text of a message that this audience may see, without the parts cut for it."""
-        if not audience.sees(message):
+        if not self._may_read(audience, message):
             raise HiddenError
         try:
             return self._text(audience, message)
@@ -92,7 +104,7 @@ class Vault:
 
     def source_text_for(self, audience: Audience, message: Message) -> str | None:
         """The text of `body_for` with its escapes and literal blocks, if the format has them."""
-        if not audience.sees(message):
+        if not self._may_read(audience, message):
             raise HiddenError
         is_escaped = len(message.pieces) == 1 and message.pieces[0].coding is Coding.ESCAPED
         if not is_escaped or message.number in self._unsettled:
@@ -107,7 +119,7 @@ class Vault:
 
     def blocks_for(self, audience: Audience, message: Message) -> Iterator[str]:
         """The text of `body_for` in blocks of about a megabyte; see `body_blocks`."""
-        if not audience.sees(message):
+        if not self._may_read(audience, message):
             raise HiddenError
         if size_of(message) <= BLOCK or message.number in self._unsettled or not self._is_proven(message):
             return iter((self.body_for(audience, message),))
@@ -142,6 +154,7 @@ class Vault:
         """A searcher for a text in many of these rows at once, limited to what this audience sees."""
         from viewer.document.search.block_search import BlockSearcher, SearchScope
 
+        self.check(audience)
         cuts = VisibilityCache(index, lambda message: bool(_cut_kinds(audience, message)))
         return BlockSearcher(
             SearchScope(index, rows, self._read_proven, VisibilityCache(index, audience.sees), cuts), pattern
@@ -156,7 +169,7 @@ class Vault:
 
     def places_for(self, audience: Audience, message: Message, spans: list[Span]) -> list[Span | None]:
         """The positions of input spans in the text of the body, for a developer who sees all of it."""
-        if audience.is_safe or not audience.sees(message):
+        if audience.is_safe or not self._may_read(audience, message):
             raise HiddenError
         if _cut_kinds(audience, message):
             return [None] * len(spans)
@@ -169,7 +182,7 @@ class Vault:
     def sources_for(self, audience: Audience, message: Message, spans: Sequence[Span]) -> list[Span | None]:
         """The input positions of these characters of the whole body, for a developer who sees all of it; None if the
         body has several pieces."""
-        if audience.is_safe or not audience.sees(message):
+        if audience.is_safe or not self._may_read(audience, message):
             raise HiddenError
         if len(message.pieces) != 1 or _cut_kinds(audience, message):
             return [None] * len(spans)
@@ -186,7 +199,7 @@ class Vault:
 
     def raw_for(self, audience: Audience, message: Message) -> bytes:
         """The bytes of a message with its header, for a developer who sees it."""
-        if audience.is_safe or not audience.sees(message):
+        if audience.is_safe or not self._may_read(audience, message):
             raise HiddenError
         try:
             return self._again(*message.span)
@@ -198,6 +211,7 @@ class Vault:
 
     def stray_for(self, audience: Audience, start: int, end: int) -> str:
         """Text outside any message, for an audience that revealed it."""
+        self.check(audience)
         if not audience.sees_stray:
             raise HiddenError
         try:
@@ -208,6 +222,7 @@ class Vault:
 
     def value_for(self, audience: Audience, diagnostic: Diagnostic) -> str | None:
         """The offending value of a diagnostic, for an audience that sees everything."""
+        self.check(audience)
         if not audience.reveals(Reveal.ALL):
             return None
         try:

@@ -204,6 +204,11 @@ class CallLedger:
         """The time from the deadline to the reply, for the message that has E-TOOL-TIMEOUT/late."""
         return self._delays.get(message)
 
+    @property
+    def has_deadlines(self) -> bool:
+        """True if a call set a deadline for its tool."""
+        return bool(self._deadlines)
+
     def deadline_ms(self, row: int) -> int | None:
         """The deadline that the call set for its tool."""
         return self._deadlines.get(row)

@@ -91,6 +91,8 @@ class Used(Struct, frozen=True):
     transcript: int
     number: int
     usage: Usage
+    model: str | None = None
+    """The model that used them, if the input states it next to the numbers."""
 
 
 Event = (

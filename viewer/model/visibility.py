@@ -84,6 +84,8 @@ class Audience(Struct, frozen=True):
     """True if the safe view must not even show that something is hidden."""
     thread: int | None = None
     """The only thread to show; None for all. This only selects and never reveals."""
+    sealed: bool = False
+    """True if a document that is opened for this audience can have no other one."""
 
     @property
     def is_safe(self) -> bool:
@@ -96,6 +98,14 @@ class Audience(Struct, frozen=True):
         if not self.is_safe:
             return Level.DEBUG
         return Level.BRIEF if self.revealed else Level.SAFE
+
+    def admits(self, other: Audience) -> bool:
+        """True if a document that is opened for this audience may be projected for the other one. A sealed audience
+        admits only itself, also where it is stricter or limited to a thread."""
+        if not self.sealed:
+            return True
+        is_stricter = other.strict or not self.strict
+        return other.sealed and not other.revealed and is_stricter and self.thread in (None, other.thread)
 
     @property
     def sees_call_lines(self) -> bool:

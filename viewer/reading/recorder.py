@@ -176,10 +176,10 @@ class Recorder:
         """Record that these messages form a superseded branch."""
         self._events.append(Superseded(first, last))
 
-    def use(self, number: int, usage: Usage) -> None:
+    def use(self, number: int, usage: Usage, model: str | None = None) -> None:
         """Record that a message, or the whole transcript if the number is 0, used this many more tokens."""
         if usage != Usage():
-            self._events.append(Used(self.transcript, number, usage))
+            self._events.append(Used(self.transcript, number, usage, model))
 
     def skip(self) -> None:
         """Note a record that holds no message. This matters only for an input without any messages."""

@@ -20,6 +20,8 @@ from textual.css.query import NoMatches
 from textual.dom import NoScreen
 from textual.filter import LineFilter, Monochrome, NoColor
 
+from viewer.document.document import Document
+from viewer.document.live import LiveDocument
 from viewer.errors import ViewerError
 from viewer.model.visibility import Audience, Level, Reveal
 from viewer.reading.format import ReadOptions
@@ -34,7 +36,15 @@ from viewer.tui.display_state import ALL_CHANNELS, FIRST_CHANNELS, DisplayState
 from viewer.tui.host import as_sentence
 from viewer.tui.keys import by_id
 from viewer.tui.main.follow_worker import FollowOptions
-from viewer.tui.main.messages import DocumentRead, FileWanted, LeaveWanted, OpenWanted, ThemeWanted, ViewRestarted
+from viewer.tui.main.messages import (
+    DocumentRead,
+    FileWanted,
+    FormatWanted,
+    LeaveWanted,
+    OpenWanted,
+    ThemeWanted,
+    ViewRestarted,
+)
 from viewer.tui.main.screen import MainScreen
 from viewer.tui.session import Changed
 from viewer.tui.settings.settings import Settings, theme_in_force
@@ -60,6 +70,8 @@ class ViewOptions(Struct, frozen=True):
     reading: ReadOptions | None = None
     revealed: frozenset[Reveal] = frozenset()
     strict: bool = False
+    sealed: bool = False
+    """True if the app shows the safe view only, for its whole life."""
     theme: str = ""
     ascii_only: bool = False
     go_to: str = ""
@@ -119,7 +131,11 @@ class ViewerApp(App[int], inherit_bindings=False):
         self.paths = list(paths)
         self.animation_level = "none"
         self._first = first
-        self._opener = Opener(self.options.format, self.options.reading, self.options.follow, watch=watch)
+        self._opener = Opener(
+            *(self.options.format, self.options.reading, self.options.follow),
+            watch=watch,
+            under=self._first_display.audience,
+        )
         self._place = 0
         self._catalog: Catalog | None = None
         """The list from which files are chosen."""
@@ -201,6 +217,7 @@ class ViewerApp(App[int], inherit_bindings=False):
             state_of=self._sources.state if self._sources else lambda path: None,
             opens_newest=opens_newest,
             notice=notice,
+            scope=self.settings.scope,
         )
         self.push_screen(shown, self._choose)
 
@@ -271,7 +288,8 @@ class ViewerApp(App[int], inherit_bindings=False):
         if self._notice:
             notice, self._notice = self._notice, ""
             self.call_after_refresh(lambda: screen.host.notify(notice))
-        if self._state.wants_welcome and not screen.session.display.debug and not self._compared:
+        display = screen.session.display
+        if self._state.wants_welcome and not display.debug and not display.sealed and not self._compared:
             self._welcome(screen)
         if self._compared:
             other, self._compared = self._compared, ""
@@ -299,17 +317,23 @@ class ViewerApp(App[int], inherit_bindings=False):
         channels = ALL_CHANNELS if Reveal.ALL in options.revealed else options.revealed & ALL_CHANNELS
         level = Audience(options.revealed).level
         channels = channels if level is Level.DEBUG else FIRST_CHANNELS
-        return DisplayState(level is Level.DEBUG, level is Level.BRIEF, options.strict, channels)
+        return DisplayState(level is Level.DEBUG, level is Level.BRIEF, options.strict, channels, sealed=options.sealed)
 
     def _make_screen(self, path: str, *, follows: bool) -> MainScreen:
-        options = self.options
         source, self._first = self._first, None
         live = self._sources.take(path) if self._sources else None
         again = self._opener.live_again(path) if follows and live is None else ""
         document = live or (self._opener.document(path, source) if isinstance(again, str) else again)
+        state = StateFile() if is_stream(path) else self._state
+        return self._screen_of(document, path, self._first_display, state, follows=follows)
+
+    def _screen_of(
+        self, document: Document, path: str, display: DisplayState, state: StateFile, *, follows: bool
+    ) -> MainScreen:
+        options = self.options
         return MainScreen(
             document,
-            self._first_display,
+            display,
             self.themes.painter,
             ascii_only=options.ascii_only,
             start_at=options.go_to,
@@ -322,8 +346,28 @@ class ViewerApp(App[int], inherit_bindings=False):
                 lambda: self._sources.words(path) if self._sources else "",
             ),
             settings=self.settings,
-            state=StateFile() if is_stream(path) else self._state,
+            state=state,
         )
+
+    def on_format_wanted(self, event: FormatWanted) -> None:
+        """Show the open file as another format, at the same level. Its marks are numbers of the earlier reading."""
+        before, path = self.screen, self.paths[self._place]
+        if not isinstance(before, MainScreen):
+            return
+        document = before.session.document
+        follows = isinstance(document, LiveDocument) and not document.is_complete
+        try:
+            again = self._opener.in_format(document, path, event.name)
+        except ViewerError as error:
+            self._report(str(error))
+            return
+        screen = self._screen_of(again, path, before.session.display, StateFile(), follows=follows)
+        self._screens[path] = screen
+        self.switch_screen(screen)
+        self.uninstall_screen(before)
+        before.remove()
+        self.install_screen(screen, f"file {path}")
+        self.call_after_refresh(lambda: screen.host.notify(f"Read as {event.name}."))
 
     def on_file_wanted(self, event: FileWanted) -> None:
         self._open((self._place + event.step) % len(self.paths))

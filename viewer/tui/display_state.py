@@ -24,6 +24,10 @@ class DisplayState(Struct, frozen=True):
     side_panes: bool = False
     """Show analysis and commentary next to the conversation instead of inline."""
     raw: bool = False
+    sealed: bool = False
+    """True if the audience can never be another one."""
+    usage: bool = False
+    """Show tokens and cost in the outline, the calls, and at the rules between turns; only in the debug view."""
 
     @property
     def level(self) -> str:
@@ -38,13 +42,18 @@ class DisplayState(Struct, frozen=True):
     def audience(self) -> Audience:
         """The audience of this view."""
         if not self.debug:
-            return BRIEF if self.brief else replace(END_USER, strict=self.strict)
+            return BRIEF if self.brief else replace(END_USER, strict=self.strict, sealed=self.sealed)
         if self.channels >= {Reveal.ANALYSIS, Reveal.COMMENTARY, Reveal.TOOL, Reveal.SYSTEM}:
             return Audience(frozenset({Reveal.ALL}))
         revealed = set(self.channels) | {Reveal.STRAY, Reveal.UNCLEAR, Reveal.SUBAGENT}
         if Reveal.SYSTEM in revealed:
             revealed.add(Reveal.DEVELOPER)
         return Audience(frozenset(revealed))
+
+    def is_within(self, audience: Audience) -> bool:
+        """True if a document that was opened under this audience may be shown like this."""
+        reveals = self.debug or self.brief or self.side_panes or self.raw
+        return not audience.sealed or (audience.admits(self.audience) and not reveals)
 
     def opened(self) -> DisplayState:
         """Return the debug view in its initial state."""
@@ -56,7 +65,9 @@ class DisplayState(Struct, frozen=True):
 
     def closed(self) -> DisplayState:
         """Return the safe view, without the choices of the other views."""
-        return replace(self, debug=False, brief=False, channels=FIRST_CHANNELS, side_panes=False, raw=False)
+        return replace(
+            self, debug=False, brief=False, channels=FIRST_CHANNELS, side_panes=False, raw=False, usage=False
+        )
 
     def toggled(self, channel: Reveal) -> DisplayState:
         """Return this state with one channel switched on or off."""

@@ -5,7 +5,6 @@ remapping.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -34,6 +33,47 @@ class Group(Enum):
     PROGRAM = "Program"
 
 
+class Served(Enum):
+    """Which served views have an action: all of them, those that may open the debug view, or none."""
+
+    SAFE = "safe"
+    DEBUG = "debug"
+    NEVER = "never"
+
+
+class Scope(Enum):
+    """Which rows of the table a view offers."""
+
+    ALL = "all"
+    SEALED = "sealed"
+    """A terminal whose audience is sealed."""
+    SERVED = "served"
+    """A browser that may open the debug view."""
+    SERVED_SAFE = "served safe"
+    """A browser whose audience is sealed."""
+
+    @property
+    def refusal(self) -> str:
+        """The sentence with which the view refuses the rows that it does not offer."""
+        return "not available in the served view" if self.is_served else "not available with --safe-only"
+
+    @property
+    def is_sealed(self) -> bool:
+        """True if the view never shows more than the safe view."""
+        return self in (Scope.SEALED, Scope.SERVED_SAFE)
+
+    @property
+    def is_served(self) -> bool:
+        """True if the view is in a browser."""
+        return self in (Scope.SERVED, Scope.SERVED_SAFE)
+
+    def has(self, served: Served, *, debug_only: bool = False) -> bool:
+        """True if the view has a row with this value in the column `served`."""
+        if self.is_sealed and (debug_only or served is Served.DEBUG):
+            return False
+        return not (self.is_served and served is Served.NEVER)
+
+
 class Action(Struct, frozen=True):
     """One row of the table: what a key does."""
 
@@ -51,6 +91,10 @@ class Action(Struct, frozen=True):
     """Keys of this action after the prefix `y`."""
     in_list: str = ""
     """The target while a list has the focus, if it differs."""
+    served: Served = Served.SAFE
+    """Which served views have it. Such a view makes its bindings, footer, help and palette from the others."""
+    refusal: str = ""
+    """The sentence with which this view refuses the action; empty if the view offers it."""
 
     @property
     def shown_keys(self) -> tuple[str, ...]:
@@ -170,7 +214,16 @@ ACTIONS: tuple[Action, ...] = (
     Action("jump_back", ("ctrl+o",), "Jump back", "Go back to the previous place.", _M, "navigator.jump_back"),
     Action("jump_forward", ("ctrl+n", "ctrl+i"), "Jump forward", "Go forward again.", _M, "navigator.jump_forward"),
     Action("command", ("colon",), "Command", "Run a command or go to a place.", _M, "commands.ask"),
-    Action("parent", ("backspace",), "Back", "Return from a sub-agent to its call.", _M, "view.leave_agent", True),
+    Action(
+        "parent",
+        ("backspace",),
+        "Back",
+        "Return from a sub-agent to its call.",
+        _M,
+        "view.leave_agent",
+        True,
+        served=Served.DEBUG,
+    ),
     Action(
         "search",
         ("slash",),
@@ -224,6 +277,7 @@ ACTIONS: tuple[Action, ...] = (
         _C,
         "navigator.next_in_call",
         True,
+        served=Served.DEBUG,
     ),
     Action(
         "previous_in_call",
@@ -233,19 +287,75 @@ ACTIONS: tuple[Action, ...] = (
         _C,
         "navigator.previous_in_call",
         True,
+        served=Served.DEBUG,
     ),
-    Action("partner", ("percent_sign",), "Partner", "Go to the other end of the call.", _C, "navigator.partner", True),
-    Action("calls", ("C",), "Calls", "Open the calls.", _C, "panes.toggle_calls", True),
+    Action(
+        "partner",
+        ("percent_sign",),
+        "Partner",
+        "Go to the other end of the call.",
+        _C,
+        "navigator.partner",
+        True,
+        served=Served.DEBUG,
+    ),
+    Action("calls", ("C",), "Calls", "Open the calls.", _C, "panes.toggle_calls", True, served=Served.DEBUG),
     Action("timeline", ("H",), "Timeline", "Open the timeline.", _C, "panes.toggle_timeline"),
-    Action("leaks", ("L",), "Leaks", "Find hidden text that reached the user.", _P, "program.open_leaks", True),
-    Action("next_prompt", ("S",), "Next prompt", "Show the next prompt.", _C, "program.open_next_prompt", True),
-    Action("lens", ("V",), "Compare formats", "Compare formats.", _C, "program.open_lens", True),
+    Action(
+        "leaks",
+        ("L",),
+        "Leaks",
+        "Find hidden text that reached the user.",
+        _P,
+        "program.open_leaks",
+        True,
+        served=Served.DEBUG,
+    ),
+    Action(
+        "next_prompt",
+        ("S",),
+        "Next prompt",
+        "Show the next prompt.",
+        _C,
+        "program.open_next_prompt",
+        True,
+        served=Served.DEBUG,
+    ),
+    Action("lens", ("V",), "Compare formats", "Compare formats.", _C, "program.open_lens", True, served=Served.DEBUG),
     Action("replay", ("at",), "Replay", "Replay the transcript as it was written.", _C, "program.open_replay"),
-    Action("debug", ("d",), "Debug view", "Switch between the safe and debug views.", _V, "view.toggle_debug"),
-    Action("brief", ("D",), "Brief view", "Show one line per call.", _V, "view.toggle_brief"),
-    Action("analysis", ("a",), "Analysis", "Show or hide thoughts.", _V, "view.toggle_analysis", True),
-    Action("commentary", ("c",), "Commentary", "Show or hide commentary.", _V, "view.toggle_commentary", True),
-    Action("tools", ("t",), "Tools", "Show or hide tool calls and replies.", _V, "view.toggle_tools", True),
+    Action(
+        "debug",
+        ("d",),
+        "Debug view",
+        "Switch between the safe and debug views.",
+        _V,
+        "view.toggle_debug",
+        served=Served.DEBUG,
+    ),
+    Action("brief", ("D",), "Brief view", "Show one line per call.", _V, "view.toggle_brief", served=Served.DEBUG),
+    Action(
+        "analysis", ("a",), "Analysis", "Show or hide thoughts.", _V, "view.toggle_analysis", True, served=Served.DEBUG
+    ),
+    Action(
+        "commentary",
+        ("c",),
+        "Commentary",
+        "Show or hide commentary.",
+        _V,
+        "view.toggle_commentary",
+        True,
+        served=Served.DEBUG,
+    ),
+    Action(
+        "tools",
+        ("t",),
+        "Tools",
+        "Show or hide tool calls and replies.",
+        _V,
+        "view.toggle_tools",
+        True,
+        served=Served.DEBUG,
+    ),
     Action(
         "system",
         ("s",),
@@ -255,12 +365,22 @@ ACTIONS: tuple[Action, ...] = (
         "view.toggle_system",
         True,
         in_list="lists.sort",
+        served=Served.DEBUG,
     ),
     Action(
-        "side_panes", ("vertical_line",), "Side panes", "Show thoughts side by side.", _V, "panes.toggle_side", True
+        "side_panes",
+        ("vertical_line",),
+        "Side panes",
+        "Show thoughts side by side.",
+        _V,
+        "panes.toggle_side",
+        True,
+        served=Served.DEBUG,
     ),
     Action("outline", ("T",), "Outline", "Open the outline.", _V, "panes.toggle_outline"),
-    Action("inspector", ("i",), "Inspector", "Open the inspector.", _V, "panes.toggle_inspector", True),
+    Action(
+        "inspector", ("i",), "Inspector", "Open the inspector.", _V, "panes.toggle_inspector", True, served=Served.DEBUG
+    ),
     Action(
         "previous_tab",
         ("less_than_sign",),
@@ -273,7 +393,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("next_pane", ("tab",), "Next pane", "Focus the next pane; 3 tab focuses pane 3.", _V, "panes.next_pane"),
     Action("previous_pane", ("shift+tab",), "Previous pane", "Focus the previous pane.", _V, "panes.previous_pane"),
     Action("markdown", ("M",), "Markdown", "Render Markdown or show its source.", _V, "view.toggle_markdown"),
-    Action("raw", ("r",), "Raw", "Show the exact bytes.", _V, "view.toggle_raw", True),
+    Action("raw", ("r",), "Raw", "Show the exact bytes.", _V, "view.toggle_raw", True, served=Served.DEBUG),
     Action("zoom_in", ("plus",), "Zoom in", "Zoom into the timeline.", _V, "lists.zoom_in", in_list="lists.zoom_in"),
     Action(
         "wrap",
@@ -283,6 +403,10 @@ ACTIONS: tuple[Action, ...] = (
         _V,
         "view.toggle_wrap",
         in_list="lists.zoom_out",
+    ),
+    Action("times", ("semicolon",), "Times", "Show times: off, relative, clock.", _V, "view.next_times"),
+    Action(
+        "usage", ("dollar_sign",), "Usage", "Show tokens and cost.", _V, "view.toggle_usage", True, served=Served.DEBUG
     ),
     Action(
         "open",
@@ -319,17 +443,65 @@ ACTIONS: tuple[Action, ...] = (
     Action("marks", ("apostrophe",), "Marks", "List the marks.", _B, "program.list_marks"),
     Action("yank", ("y",), "Copy", "Copy the message; in debug, the next key chooses what.", _Y, "copy.yank"),
     Action("copy_text", (), "Copy text", "Copy the text of the message.", _Y, "copy.copy_text", False, ("y",)),
-    Action("copy_raw", (), "Copy raw", "Copy the exact source of the message.", _Y, "copy.copy_raw", True, ("r",)),
-    Action("copy_json", (), "Copy JSON", "Copy the message as JSON.", _Y, "copy.copy_json", True, ("j",)),
-    Action("copy_header", (), "Copy header", "Copy the header of the message.", _Y, "copy.copy_header", True, ("h",)),
     Action(
-        "copy_call_id", (), "Copy call ID", "Copy the call ID of the message.", _Y, "copy.copy_call_id", True, ("c",)
+        "copy_raw",
+        (),
+        "Copy raw",
+        "Copy the exact source of the message.",
+        _Y,
+        "copy.copy_raw",
+        True,
+        ("r",),
+        served=Served.DEBUG,
     ),
     Action(
-        "copy_link", (), "Copy link", "Copy the file and the number of the message.", _Y, "copy.copy_link", True, ("l",)
+        "copy_json",
+        (),
+        "Copy JSON",
+        "Copy the message as JSON.",
+        _Y,
+        "copy.copy_json",
+        True,
+        ("j",),
+        served=Served.DEBUG,
     ),
-    Action("export", ("x",), "Export", "Export this view.", _F, "export.ask"),
-    Action("edit", ("v",), "Editor", "Open this line in $VISUAL or $EDITOR.", _F, "program.edit", True),
+    Action(
+        "copy_header",
+        (),
+        "Copy header",
+        "Copy the header of the message.",
+        _Y,
+        "copy.copy_header",
+        True,
+        ("h",),
+        served=Served.DEBUG,
+    ),
+    Action(
+        "copy_call_id",
+        (),
+        "Copy call ID",
+        "Copy the call ID of the message.",
+        _Y,
+        "copy.copy_call_id",
+        True,
+        ("c",),
+        served=Served.DEBUG,
+    ),
+    Action(
+        "copy_link",
+        (),
+        "Copy link",
+        "Copy the file and the number of the message.",
+        _Y,
+        "copy.copy_link",
+        True,
+        ("l",),
+        served=Served.DEBUG,
+    ),
+    Action("export", ("x",), "Export", "Export this view.", _F, "export.ask", served=Served.NEVER),
+    Action(
+        "edit", ("v",), "Editor", "Open this line in $VISUAL or $EDITOR.", _F, "program.edit", True, served=Served.NEVER
+    ),
     Action(
         "previous_file",
         ("left_square_bracket",),
@@ -353,7 +525,7 @@ ACTIONS: tuple[Action, ...] = (
         in_list="lists.explain",
     ),
     Action("leave", ("q", "ctrl+q"), "Quit", "Close the open pane, or quit.", _O, "program.leave"),
-    Action("suspend", ("ctrl+z",), "Suspend", "Suspend; fg returns.", _O, "program.suspend"),
+    Action("suspend", ("ctrl+z",), "Suspend", "Suspend; fg returns.", _O, "program.suspend", served=Served.NEVER),
     Action(
         "copy_or_quit",
         ("ctrl+c",),
@@ -381,9 +553,25 @@ def by_id(id: str, actions: Sequence[Action] = ACTIONS) -> Action:
     return _BY_ID[id] if actions is ACTIONS else next(action for action in actions if action.id == id)
 
 
+def rows_for(scope: Scope, actions: Sequence[Action] = ACTIONS) -> tuple[Action, ...]:
+    """Return the table for a view: the rows that it does not offer have a refusal."""
+    if scope is Scope.ALL:
+        return tuple(actions)
+    return tuple(
+        action if scope.has(action.served, debug_only=action.debug_only) else replace(action, refusal=scope.refusal)
+        for action in actions
+    )
+
+
+def offered(actions: Sequence[Action]) -> tuple[Action, ...]:
+    """Return the rows that the view offers."""
+    return tuple(action for action in actions if not action.refusal)
+
+
 def debug_only(actions: Sequence[Action] = ACTIONS) -> str:
     """The sentence with which the safe view refuses an action of the debug view."""
-    return f"debug view only: press {by_id('debug', actions).shown_key}"
+    refusal = by_id("debug", actions).refusal
+    return refusal or f"debug view only: press {by_id('debug', actions).shown_key}"
 
 
 DEBUG_ONLY = debug_only()
@@ -410,11 +598,18 @@ def remapped(keymap: Mapping[str, str]) -> tuple[Action, ...]:
 
 
 def bindings(actions: Sequence[Action] = ACTIONS) -> list[Binding]:
-    """Return the bindings for Textual, hidden from its own footer."""
+    """Return the bindings for Textual, hidden from its own footer. A key of a row that the view does not offer is bound
+    to no action: it prints the refusal."""
     from textual.binding import Binding
 
     return [
-        Binding(",".join(action.keys), f"do('{action.id}')", action.label, show=False, id=action.id)
+        Binding(
+            ",".join(action.keys),
+            f"refuse({action.refusal!r})" if action.refusal else f"do('{action.id}')",
+            action.label,
+            show=False,
+            id=action.id,
+        )
         for action in actions
         if action.keys
     ]
@@ -438,6 +633,8 @@ def check_keymap(keymap: Mapping[str, str]) -> list[KeyProblem]:
     problems: list[KeyProblem] = []
     for id, written in keymap.items():
         if id not in _BY_ID:
+            import difflib  # slow to import, and mistakes are rare
+
             words = f"unknown action {_quoted(id)}{_perhaps(difflib.get_close_matches(id, _BY_ID, 1))}"
             problems.append(KeyProblem(id, words))
         problems.extend(KeyProblem(id, sentence) for sentence in _bad_keys(id, written))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from viewer.tui.keys import Action, Group
+from viewer.tui.keys import Action, Group, offered
 
 RECENT = "Recent"
 COMMANDS = "Commands"
@@ -28,11 +28,11 @@ class Entry(Struct, frozen=True):
 
 
 def action_entries(actions: Sequence[Action]) -> list[Entry]:
-    """The actions, group by group."""
+    """The actions that the view offers, group by group."""
     return [
         Entry(action.id, action.label, palette_key(action), f"{action.help} {command_of(action)}", group.value)
         for group in Group
-        for action in actions
+        for action in offered(actions)
         if action.group is group
     ]
 

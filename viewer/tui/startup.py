@@ -10,6 +10,7 @@ from pathlib import Path
 from viewer.document.document import Document
 from viewer.document.live import LiveDocument
 from viewer.errors import ViewerError
+from viewer.model.visibility import END_USER, Audience
 from viewer.reading.format import ReadOptions
 from viewer.sources.files import COMPRESSED, STANDARD_INPUT, Source, is_directory, open_source, why_read_once
 from viewer.sources.follow import FollowSource
@@ -20,12 +21,20 @@ class Opener:
     """Opens inputs by name. An input that can be read only once is always followed."""
 
     def __init__(
-        self, format: str | None, reading: ReadOptions | None, follow: bool, *, watch: Watch = FolderWatcher
+        self,
+        format: str | None,
+        reading: ReadOptions | None,
+        follow: bool,
+        *,
+        watch: Watch = FolderWatcher,
+        under: Audience = END_USER,
     ) -> None:
+        """`under` is the audience for which the inputs are opened."""
         self._format = format
         self._reading = reading
         self._follow = follow
         self._watch = watch
+        self._under = under
 
     def first(self, path: str) -> Source | None:
         """Open the first input before the app starts, so that errors appear on the normal terminal screen."""
@@ -35,7 +44,7 @@ class Opener:
         """Open an input as a document. `source` is the input if it is already open."""
         if source is None and self.is_live(path):
             return self._live(path)
-        document = Document(source or open_source(path), self._format, self._reading)
+        document = Document(source or open_source(path), self._format, self._reading, under=self._under)
         if document.is_part:
             document.load()
             if document.missing_item:
@@ -51,16 +60,23 @@ class Opener:
             return "Compressed files cannot be followed." if why == COMPRESSED else "Only whole files can be followed."
         return self._live(path)
 
+    def in_format(self, document: Document, path: str, format: str) -> Document:
+        """Read the input of a document again, as another format. A file that is followed is followed again."""
+        if isinstance(document, LiveDocument) and not document.is_complete:
+            return self._live(path, format)
+        again = document.as_format(format)
+        return again.load() if again.is_part else again
+
     def is_live(self, path: str) -> bool:
         """True if the input is followed from the beginning."""
         return is_stream(path) or (self._follow and path != STANDARD_INPUT and not why_read_once(path))
 
-    def _live(self, path: str) -> LiveDocument:
+    def _live(self, path: str, format: str | None = None) -> LiveDocument:
         if path == STANDARD_INPUT:
             source = FollowSource(path, descriptor=sys.stdin.fileno())
         else:
             source = FollowSource(path, wake=self._watch(path))
-        return LiveDocument(source, self._format, self._reading, reads_first=True)
+        return LiveDocument(source, format or self._format, self._reading, reads_first=True, under=self._under)
 
 
 def is_stream(path: str) -> bool:

@@ -25,7 +25,7 @@ SESSIONS = int(os.environ.get("OCML_LAB_SESSIONS", "1000"))
 ACTIONS = int(os.environ.get("OCML_LAB_ACTIONS", "200"))
 SEED = int(os.environ.get("OCML_LAB_SEED", "0"))
 SHARES = 4
-WAYS = ["", "strict", "slowly", "growing", "as_folder", "as_sources", "brief"]
+WAYS = ["", "strict", "slowly", "growing", "as_folder", "as_sources", "brief", "sealed"]
 """How random sessions open the app."""
 SIZES = [(120, 40), (80, 24), (80, 24), (40, 12)]
 """The screen sizes of random sessions: room for all panes, for few, and for one."""
@@ -81,7 +81,7 @@ async def test_no_action_of_the_app_leaks(format: str) -> None:
         ("json", "as_folder"),
         ("openchatml-2.2", "as_folder"),
         ("openchatml-2.2", "as_sources"),
-        *((name, way) for name in KINDS for way in ("slowly", "growing", "brief")),
+        *((name, way) for name in KINDS for way in ("slowly", "growing", "brief", "sealed")),
     ],
 )
 async def test_no_way_to_open_the_app_leaks(format: str, option: str) -> None:
@@ -92,6 +92,7 @@ async def test_no_way_to_open_the_app_leaks(format: str, option: str) -> None:
         "growing": EVERYWHERE[:6],
         "strict": EVERYWHERE,
         "brief": EVERYWHERE,
+        "sealed": [*EVERYWHERE, *searches],
         "as_folder": [*IN_A_LIST, *searches, *[Act("key", (key,)) for key in ("escape", "enter")], *EVERYWHERE],
         "as_sources": [
             *(Act("key", (key,)) for key in ("enter", "]", "J", "]", "[", "q", "j", "s", "enter")),

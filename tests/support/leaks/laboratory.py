@@ -27,8 +27,10 @@ from viewer.reading.format import ReadOptions
 from viewer.tui.app import ViewerApp, ViewOptions
 from viewer.tui.dialogs.help import HelpScreen
 from viewer.tui.files.screen import FilesScreen
+from viewer.tui.keys import Scope
 from viewer.tui.main import read_worker as reading
 from viewer.tui.main.screen import MainScreen
+from viewer.tui.settings.settings import Settings
 from viewer.tui.settings.state_file import StateFile
 
 _WRITING = "a part was written"
@@ -145,7 +147,9 @@ class Session:
             self.look("all was written")
 
     def look(self, after: str) -> None:
-        """Search all that the app shows and has sent since the last look. Content in the debug view is not a leak."""
+        """Search all that the app shows and has sent since the last look. Content in the debug view is not a leak,
+        unless the app is sealed and has none."""
+        assert not (self.app.options.sealed and (is_debug(self.pilot) or is_brief(self.pilot))), after
         if self.app._exit or is_debug(self.pilot):
             self.app.sent.clear()
             return
@@ -285,6 +289,7 @@ async def session(
     slowly: bool = False,
     growing: bool = False,
     brief: bool = False,
+    sealed: bool = False,
 ) -> AsyncIterator[Session]:
     """The app on this transcript, in a separate folder, so that all written files are found."""
     (folder / "input").mkdir(exist_ok=True)
@@ -302,7 +307,9 @@ async def session(
             reading=preambles,
             revealed=BRIEF.revealed if brief else frozenset(),
             strict=strict,
+            sealed=sealed,
             follow=growing or as_sources,
+            settings=Settings(scope=Scope.SERVED_SAFE if sealed else Scope.ALL),
         )
         if slowly:
             patched.setattr(document, "PARSED_AT_ONCE", 29)

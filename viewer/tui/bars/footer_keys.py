@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from viewer.render.style import StyleRole
 from viewer.tui.bars.spots import Spot, apart, spot, width_of
-from viewer.tui.keys import ACTIONS, Action
+from viewer.tui.keys import ACTIONS, Action, offered
 
 
 class FooterKey(Struct, frozen=True):
@@ -95,6 +95,8 @@ _FILES = (
 _TRANSCRIPTS = (
     FooterKey(("open",), "Open"),
     FooterKey(("line_down", "line_up"), "Move"),
+    FooterKey(("search",), "Find in all"),
+    FooterKey(("filter",), "Filter"),
     FooterKey(("leave",), "Back"),
 )
 _ALWAYS = (FooterKey(("palette",), "Commands"), FooterKey(("help",), "Help"))
@@ -145,7 +147,7 @@ def _spots(items: Sequence[FooterItem], *, labels: bool = True) -> list[Spot]:
 
 
 def _items(offers: Iterable[FooterKey], actions: Sequence[Action]) -> Iterable[FooterItem]:
-    shown = {action.id: action.shown_key for action in actions}
+    shown = {action.id: action.shown_key for action in offered(actions)}
     for offer in offers:
         keys = tuple((shown[id], id) for id in offer.ids if shown.get(id))
         if keys:

@@ -8,13 +8,16 @@ from functools import partial
 
 from msgspec import Struct
 
+from viewer.formats import FORMATS
 from viewer.model.visibility import Level
+from viewer.render.blocks.times import Times
 from viewer.render.sanitize import sanitize_line
+from viewer.render.theme import theme_names
 from viewer.rules import RULES
 from viewer.tui.control.lists import ListController
 from viewer.tui.go_to import HELP, parse
 from viewer.tui.host import Host, PromptKind
-from viewer.tui.keys import Action
+from viewer.tui.keys import Action, Served, offered
 from viewer.tui.main.export import ExportController
 from viewer.tui.main.filter import FilterController
 from viewer.tui.main.navigator import Navigator
@@ -25,6 +28,7 @@ from viewer.tui.offer import Offer
 from viewer.tui.palette import COMMANDS as PALETTE_GROUP
 from viewer.tui.palette import MOST_RECENT, Entry, action_entries
 from viewer.tui.session import Session
+from viewer.tui.settings.settings import Settings
 
 MOST_VALUES = 30
 """A command with more values has one entry in the palette, which asks for one."""
@@ -44,6 +48,8 @@ class Command(Struct, frozen=True):
     run: Callable[[CommandController, str], None]
     values: Callable[[CommandController], Sequence[str]] | None = None
     """The possible arguments, if they are limited."""
+    served: Served = Served.SAFE
+    """Which served views have it."""
 
 
 class CommandController:
@@ -61,8 +67,7 @@ class CommandController:
         program: ProgramController,
         lists: ListController,
         *,
-        actions: Sequence[Action],
-        themes: Callable[[], Sequence[str]],
+        settings: Settings,
         run_action: Callable[[str], None],
     ) -> None:
         self.session = session
@@ -74,9 +79,11 @@ class CommandController:
         self.export = export
         self.program = program
         self.lists = lists
-        self.themes = themes
-        self._actions = actions
+        self._settings = settings
+        self._actions = settings.actions
         self._run_action = run_action
+        self._scope = settings.scope
+        self._commands = [each for each in COMMANDS if settings.scope.has(each.served)]
         self._recent: list[str] = []
 
     def ask(self) -> None:
@@ -109,7 +116,9 @@ class CommandController:
         name, _, argument = typed.partition(" ")
         command = _BY_NAME.get(name)
         if command is not None:
-            if command.argument.isupper() and not argument.strip():
+            if not self._scope.has(command.served):
+                self.host.notify(self._scope.refusal)
+            elif command.argument.isupper() and not argument.strip():
                 self.host.notify(f":{name} needs an argument: {command.argument}.")
             else:
                 command.run(self, argument.strip())
@@ -118,7 +127,11 @@ class CommandController:
         if action is not None:
             self._run_action(action.id)
             return
-        near = difflib.get_close_matches(name, [*_BY_NAME, *(each.id.replace("_", "-") for each in self._actions)], 1)
+        known = [
+            *(each.name for each in self._commands),
+            *(each.id.replace("_", "-") for each in offered(self._actions)),
+        ]
+        near = difflib.get_close_matches(name, known, 1)
         hint = f" Did you mean :{near[0]}?" if near else f" {HELP}"
         self.host.notify(f"Unknown command or place: {sanitize_line(name, 40)}.{hint}")
 
@@ -133,18 +146,18 @@ class CommandController:
             return []
         name, space, argument = typed.partition(" ")
         if space:
-            command = _BY_NAME.get(name)
+            command = next((each for each in self._commands if each.name == name), None)
             values = command.values(self) if command is not None and command.values is not None else ()
             return [Offer(f"{name} {value}", f":{name} {value}") for value in values if value.startswith(argument)]
         if not typed:
             return []
         found = [
             Offer(each.name + (" " if each.argument else ""), f":{each.name} {each.argument}".rstrip(), each.help)
-            for each in COMMANDS
+            for each in self._commands
             if each.name.startswith(name)
         ]
         known = {each.name for each in COMMANDS}
-        ids = ((each.id.replace("_", "-"), each.help) for each in self._named_actions)
+        ids = ((each.id.replace("_", "-"), each.help) for each in offered(self._named_actions))
         return found + [Offer(id, f":{id}", help) for id, help in ids if id.startswith(name) and id not in known]
 
     # The palette.
@@ -156,7 +169,7 @@ class CommandController:
     def entries(self) -> list[Entry]:
         """The actions, then the commands: one entry for each value of a few, or one that asks for the argument."""
         found = action_entries(self._actions)
-        for each in COMMANDS:
+        for each in self._commands:
             values = each.values(self) if each.values is not None else ()
             title = each.help[:1].upper() + each.help[1:]
             if 0 < len(values) <= MOST_VALUES:
@@ -189,6 +202,10 @@ class CommandController:
 
     # The commands.
 
+    def themes(self) -> Sequence[str]:
+        """The names of all themes."""
+        return theme_names(self._settings.theme_folders)
+
     def set_level(self, level: str) -> None:
         """Switch to a level, as its key does."""
         if level in LEVELS:
@@ -203,12 +220,16 @@ class CommandController:
             "pane=outline": "outline", "pane=inspector": "inspector", "pane=problems": "problems",
             "pane=calls": "calls", "pane=timeline": "timeline", "pane=side": "side_panes",
         }  # fmt: skip
+        has = {action.id for action in offered(self._actions)}
         return {
             "wrap": lambda: self.view.wrap_lines(True),
             "nowrap": lambda: self.view.wrap_lines(False),
             "markdown": lambda: self.view.render_markdown(True),
             "source": lambda: self.view.render_markdown(False),
-            **{choice: partial(self._run_action, id) for choice, id in panes.items()},
+            **{f"times={times.value}": partial(self.view.show_times, times) for times in Times},
+            **({"usage": lambda: self.view.show_usage(True)} if "usage" in has else {}),
+            **({"nousage": lambda: self.view.show_usage(False)} if "usage" in has else {}),
+            **{choice: partial(self._run_action, id) for choice, id in panes.items() if id in has},
         }
 
     def choose(self, word: str) -> None:
@@ -233,15 +254,18 @@ class CommandController:
 COMMANDS: tuple[Command, ...] = (
     Command("diff", "FILE", "compare with another file", lambda own, file: own.program.compare(file)),
     Command("explain", "CODE", "explain a problem", lambda own, code: own.explain(code), lambda own: list(RULES)),
-    Command("export", "FILE", "write this view to a file", lambda own, file: own.export.export_as(file)),
+    Command("export", "FILE", "write this view to a file", lambda own, file: own.export.export_as(file),
+            served=Served.NEVER),
     Command("filter", "EXPR", "show only matching messages", lambda own, text: own.filter.filter_for(text)),
+    Command("format", "NAME", "read the file as another format", lambda own, name: own.program.read_as(name),
+            lambda own: list(FORMATS)),
     Command("level", "LEVEL", "switch to safe, brief or debug", lambda own, level: own.set_level(level),
-            lambda own: LEVELS),
-    Command("next", "", "show the next prompt", lambda own, _: own.run("next-prompt")),
+            lambda own: LEVELS, served=Served.DEBUG),
+    Command("next", "", "show the next prompt", lambda own, _: own.run("next-prompt"), served=Served.DEBUG),
     Command("open", "FILE", "open another file", lambda own, file: own.program.open_file(file)),
     Command("quit", "", "end the program", lambda own, _: own.program.quit()),
-    Command("set", "CHOICE", "wrap or nowrap lines, markdown or source, a pane", lambda own, word: own.choose(word),
-            lambda own: list(own.choices)),
+    Command("set", "CHOICE", "wrap or nowrap lines, markdown or source, times, usage, a pane",
+            lambda own, word: own.choose(word), lambda own: list(own.choices)),
     Command("theme", "NAME", "use a theme", lambda own, name: own.program.use_theme(name),
             lambda own: own.themes()),
 )  # fmt: skip

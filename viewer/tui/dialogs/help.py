@@ -15,7 +15,7 @@ from viewer.render.sanitize import SafeText
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.render.width import cells, wrap
 from viewer.tui.dialogs.overlay import Overlay
-from viewer.tui.keys import ACTIONS, Action, Group, by_id
+from viewer.tui.keys import ACTIONS, Action, Group, by_id, offered
 from viewer.tui.panes.columns import length
 from viewer.tui.panes.head_line import HeadLine
 from viewer.tui.panes.signs import KindSign
@@ -81,6 +81,7 @@ ROWS = (
     HelpRow(("debug", "brief"), "debug view; a line per call"),
     HelpRow(("side_panes",), "thoughts side by side"),
     HelpRow(("raw", "markdown", "wrap"), "bytes, Markdown, long lines"),
+    HelpRow(("times", "usage"), "times, tokens and cost"),
     HelpRow(("leave", "suspend", "copy_or_quit"), "quit, suspend, copy"),
 )
 """Rows with words of their own. Every other action has a row with its label."""
@@ -142,7 +143,8 @@ def all_keys(action: Action, printing: Style) -> str:
 def _section(heading: str, groups: Sequence[Group], actions: Sequence[Action], printing: Style) -> list[Line]:
     """The heading, a row for each action or group of actions, and an empty line."""
     lines: list[Line] = [(Part(trusted(f"  {heading}"), StyleRole.HEADING),)]
-    shared = {id: row for row in ROWS for id in row.ids}
+    has = {action.id for action in actions}
+    shared = {id: row for row in ROWS if has.issuperset(row.ids) for id in row.ids}
     drawn: set[str] = set()
     for action in actions:
         if action.group not in groups or action.id in drawn:
@@ -227,7 +229,7 @@ class HelpScreen(Overlay[None]):
         """Without `is_short`, every key has its sentence at once."""
         super().__init__(painter, printing)
         self._is_short = is_short
-        self._actions = actions
+        self._actions = offered(actions)
         self._wanted: str | None = None
         """The words that are searched; None without a search."""
         self._help_key = by_id("help", actions).shown_key
@@ -241,7 +243,8 @@ class HelpScreen(Overlay[None]):
         if wanted is None:
             short = help_lines if self._is_short else partial(found_lines, wanted="")
             lines = short(self._actions, width=width - 1, printing=printing)
-            self.caption("Help", f"{DEBUG_MARK} debug view · {self._help_key} closes · / finds a key")
+            mark = f"{DEBUG_MARK} debug view · " if any(each.debug_only for each in self._actions) else ""
+            self.caption("Help", f"{mark}{self._help_key} closes · / finds a key")
         else:
             lines = found_lines(self._actions, wanted, width - 1, printing)
             self.caption("Help", "esc ends the search")

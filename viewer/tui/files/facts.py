@@ -46,7 +46,7 @@ class Reading(Struct, frozen=True):
     @property
     def shown(self) -> Audience:
         """The audience of titles and previews: always an end user."""
-        return Audience(strict=True, thread=self.audience.thread)
+        return Audience(strict=True, thread=self.audience.thread, sealed=self.audience.sealed)
 
 
 class Said(Struct, frozen=True, gc=False):
@@ -148,7 +148,8 @@ def _excerpt(projection: Projection, rows: Rows, row: int, start: int, end: int)
 
 def _read(entry: Entry, reading: Reading, check: Check) -> Document:
     check()
-    document = Document(open_source(entry.path), reading.format or entry.format, reading.options)
+    format = reading.format or entry.format
+    document = Document(open_source(entry.path), format, reading.options, under=reading.audience)
     while not document.is_complete:
         document.read_some(_STEP)
         check()
@@ -167,7 +168,7 @@ def _counted(document: Document, reading: Reading) -> FileFacts:
     return FileFacts(
         _title(shown, shown_rows),
         sum(shown_rows.last_turn(transcript) for transcript in shown_rows.shown_transcripts),
-        None if audience.strict else projection.hidden_count,
+        None if audience.strict else projection.omissions.messages,
         None if audience.is_safe else len(projection.calls()),
         problems.get("error", 0),
         problems.get("warning", 0),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from viewer.tui.keys import ACTIONS, Action, Group, by_id
+from viewer.tui.keys import ACTIONS, Action, Group, Scope, Served, by_id, rows_for
 
 _M, _S, _F, _O = Group.MOVE, Group.SEARCH, Group.FILES, Group.PROGRAM
 
@@ -37,11 +37,14 @@ the method of the list."""
 OF_TRANSCRIPTS: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
     *SHARED[:6],
     ("top", (), "Go to the first transcript.", "top"),
-    ("bottom", (), "Go to the last transcript.", "bottom"),
+    ("bottom", (), "Go to the last transcript; 12G goes to transcript 12.", "bottom"),
+    ("search", (), "Find text in all transcripts; // finds a regular expression.", "ask_search"),
+    ("filter", (), "Show only transcripts whose title has these words.", "ask_filter"),
+    ("clear", (), "End the search or the filter; without one, return.", "clear"),
     ("open", ("unfold",), "Go to the transcript.", "open_row"),
     ("palette", (), "Show all commands.", "open_palette"),
     ("help", (), "Show all keys.", "open_help"),
-    ("leave", ("clear",), "Return without a choice.", "leave"),
+    ("leave", (), "Return without a choice.", "leave"),
 )
 """Actions that the list of the transcripts of one file shares with the main screen."""
 
@@ -49,23 +52,24 @@ OWN: tuple[Action, ...] = (
     Action("sort_files", ("s",), "Sort", "Sort by the next column.", _F, "sort"),
     Action("compare_files", ("D",), "Compare", "Mark the file; the second mark compares both.", _F, "compare"),
     Action("follow_newest", ("F",), "Follow newest", "Open the newest file and follow it.", _F, "follow_newest"),
-    Action("copy_path", ("y",), "Copy path", "Copy the path of the file.", _F, "copy_path"),
+    Action("copy_path", ("y",), "Copy path", "Copy the path of the file.", _F, "copy_path", served=Served.NEVER),
 )
 """Actions that only the list has."""
 
 
-def list_actions(actions: Sequence[Action] = ACTIONS) -> tuple[Action, ...]:
+def list_actions(actions: Sequence[Action] = ACTIONS, scope: Scope = Scope.ALL) -> tuple[Action, ...]:
     """Return the actions of the list with the configured keys. Keys of the main screen win over the list's own."""
     shared = [_shared(row, actions) for row in SHARED]
     taken = {key for action in shared for key in action.keys}
     own = [replace(action, keys=tuple(key for key in action.keys if key not in taken)) for action in OWN]
-    return (*shared, *own)
+    return (*shared, *rows_for(scope, own))
 
 
 def transcript_actions(actions: Sequence[Action] = ACTIONS) -> tuple[Action, ...]:
     """Return the actions of the list of transcripts with the configured keys."""
     found = (_shared(row, actions) for row in OF_TRANSCRIPTS)
-    return tuple(replace(action, label="Back") if action.id == "leave" else action for action in found)
+    labels = {"leave": "Back", "search": "Find in all"}
+    return tuple(replace(action, label=labels.get(action.id, action.label)) for action in found)
 
 
 def _shared(row: tuple[str, tuple[str, ...], str, str], actions: Sequence[Action]) -> Action:

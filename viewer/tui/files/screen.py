@@ -39,7 +39,7 @@ from viewer.tui.files.lines import (
 from viewer.tui.files.listing import Entry
 from viewer.tui.files.reader import FilesReader
 from viewer.tui.host import Notice, PromptKind
-from viewer.tui.keys import ACTIONS, Action, bindings, by_id
+from viewer.tui.keys import ACTIONS, Action, Scope, bindings, by_id
 from viewer.tui.main.follow import FollowTitle
 from viewer.tui.main.messages import ThemeWanted
 from viewer.tui.main.program import TWICE_SECONDS
@@ -90,12 +90,13 @@ class FilesScreen(DismissOnce[Choice | None]):
         clock: Callable[[], float] = time.time,
         opens_newest: bool = False,
         notice: str = "",
+        scope: Scope = Scope.ALL,
     ) -> None:
         """With `opens_newest`, choose the newest file as soon as there is one. `state_of` gives the state of a followed
         input."""
         super().__init__()
         self.catalog = catalog
-        self.actions = list_actions(actions)
+        self.actions = list_actions(actions, scope)
         self._printing = printing or Style()
         self._compare = compare
         self._state_of = state_of
@@ -234,7 +235,7 @@ class FilesScreen(DismissOnce[Choice | None]):
                 self._notify(catalog.fault, Notice.WARNING)
             count, files, left = catalog.searched
             total = len(catalog.listing.entries)
-            words = f"{counted(count, 'match')} in {files:,} of {counted(total, 'file')}".replace("matchs", "matches")
+            words = f"{counted(count, 'match', 'matches')} in {files:,} of {counted(total, 'file')}"
             words += f", {left:,} to search" if left else f", {catalog.too_large:,} too large" * bool(catalog.too_large)
             self._prompt.note(words)
         elif catalog.filter:
@@ -296,8 +297,16 @@ class FilesScreen(DismissOnce[Choice | None]):
 
     def action_do(self, id: str) -> None:
         """Call the target of an action, the only dispatcher."""
-        getattr(self, by_id(id, self.actions).target)()
+        action = by_id(id, self.actions)
+        if action.refusal:
+            self.action_refuse(action.refusal)
+        else:
+            getattr(self, action.target)()
         self._count = ""
+
+    def action_refuse(self, sentence: str) -> None:
+        """Say that this view does not offer the action of the key."""
+        self._notify(sentence)
 
     async def on_action_chosen(self, event: ActionChosen) -> None:
         await self.run_action(f"do('{event.action}')")

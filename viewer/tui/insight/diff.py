@@ -57,7 +57,7 @@ class DiffScreen(WorkScreen):
         """For an end user, compare only the shown messages of both sides, and read nothing else."""
         super().__init__(painter, printing, f"{names[0]} ↔ {names[1]}", "safe" if audience.is_safe else "debug")
         self._names, self._formats, self._reading = names, formats, reading
-        self._audience = Audience(strict=True) if audience.is_safe else audience
+        self._audience = Audience(strict=True, sealed=audience.sealed) if audience.is_safe else audience
         self._comparison: Comparison | None = None
         self._totals: Totals | None = None
         self._has_sides = True
@@ -68,7 +68,7 @@ class DiffScreen(WorkScreen):
 
     def compute(self) -> None:
         a, b = (
-            self._project(self.read(name, format, self._reading))
+            self._project(self.read(name, format, self._reading, self._audience))
             for name, format in zip(self._names, self._formats, strict=True)
         )
         comparison = Comparison(a, b, work=self.check_open)

@@ -11,6 +11,7 @@ from textual.binding import Binding, BindingType
 
 from viewer.document.document import Document
 from viewer.errors import FileRewrittenError, ViewerError
+from viewer.model.visibility import END_USER, Audience
 from viewer.reading.format import ReadOptions
 from viewer.render.sanitize import sanitize_line
 from viewer.render.style import Line, Part, Style, StyleRole
@@ -125,9 +126,9 @@ class WorkScreen(DismissOnce[int | None]):
         if self._is_closed:
             raise ClosedError
 
-    def read(self, path: str, format: str | None, options: ReadOptions | None) -> Document:
+    def read(self, path: str, format: str | None, options: ReadOptions | None, under: Audience = END_USER) -> Document:
         """Read an input in the background."""
-        document = Document(open_source(path), format, options)
+        document = Document(open_source(path), format, options, under=under)
         while not document.is_complete:
             self.check_open()
             document.read_some(_STEP)

@@ -11,7 +11,6 @@ from textual.screen import Screen
 
 from viewer.document.document import Document
 from viewer.render.style import Style
-from viewer.render.theme import theme_names
 from viewer.tui.bars.bar import ActionChosen
 from viewer.tui.bars.prompt import Prompt
 from viewer.tui.bottom.calls import Calls
@@ -25,7 +24,7 @@ from viewer.tui.control.problems import ProblemController
 from viewer.tui.control.sizes import PaneSizes
 from viewer.tui.control.state_keeper import StateKeeper
 from viewer.tui.display_state import DisplayState
-from viewer.tui.keys import COUNTED, DEBUG_ONLY, bindings, by_id
+from viewer.tui.keys import COUNTED, DEBUG_ONLY, bindings, by_id, offered
 from viewer.tui.main.copy import CopyController
 from viewer.tui.main.export import ExportController
 from viewer.tui.main.filter import FilterController
@@ -82,7 +81,7 @@ class MainScreen(Screen[None]):
         """All actions with the configured keys."""
         self.printing = Style(color=True, ascii=ascii_only, wrapped=True)
         self.widgets = Widgets(painter, self.printing, self.actions)
-        self.session = session = Session(document, display, before.marks)
+        self.session = session = Session(document, display, before.marks, settings.prices)
         self.host = host = ScreenHost(self, self.widgets, self.actions)
         machine = FollowMachine()
         self.stick = StickToEnd(session, host, machine)
@@ -102,7 +101,7 @@ class MainScreen(Screen[None]):
         self._keeper = StateKeeper(state, session, settings, self.navigator, self.panes, self.reader)
         self.follow = FollowWorker(session, host, self.search, self.filter, self.reader, self.stick, machine, options)
         self.program = ProgramController(
-            *(session, host, self, self.navigator, self.view, self.panes),
+            *(session, host, self, self.navigator, self.view, self.panes, self.search.search_for),
             files=files,
             painter=painter,
             printing=self.printing,
@@ -116,14 +115,13 @@ class MainScreen(Screen[None]):
         self.commands = CommandController(
             *(session, host, self.navigator, self.view, self.search, self.filter, self.export),
             *(self.program, self.lists),
-            actions=self.actions,
-            themes=lambda: theme_names(settings.theme_folders),
+            settings=settings,
             run_action=self.action_do,
         )
         self._lists_transcripts = not start_at and not options.follow
-        document.withhold_rewritten(self.reader.handle_rewrite)
+        document.rewrites.withhold(self.reader.handle_rewrite)
         self._sizes = PaneSizes(self.widgets, self.panes)
-        self._prefixes = {key: id for id in _PREFIXES for key in by_id(id, self.actions).keys}
+        self._prefixes = {key: each.id for each in offered(self.actions) if each.id in _PREFIXES for key in each.keys}
         self._bindings.key_to_bindings.update(BindingsMap(bindings(self.actions)).key_to_bindings)
 
     def compose(self) -> ComposeResult:
@@ -210,11 +208,15 @@ class MainScreen(Screen[None]):
         """Call the target of an action; a list may have a different one. This is the only dispatcher."""
         action = by_id(id, self.actions)
         in_list = bool(action.in_list) and self.panes.focused not in (Panel.TRANSCRIPT, Panel.SIDE)
-        if action.debug_only and not in_list and not self.session.display.debug:
-            self.host.notify(DEBUG_ONLY)
+        is_hidden = action.debug_only and not in_list and not self.session.display.debug
+        if action.refusal or is_hidden:
+            self.action_refuse(action.refusal or DEBUG_ONLY)
             return
         owner, _, method = (action.in_list if in_list else action.target).partition(".")
         getattr(getattr(self, owner), method)()
+
+    def action_refuse(self, sentence: str) -> None:
+        self.host.notify(sentence)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Refuse actions once widgets have been removed."""

@@ -8,9 +8,10 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
+from viewer.model.prices import NO_PRICES, Prices
 from viewer.render.theme import DARK
 from viewer.sources.limits import Limits
-from viewer.tui.keys import Action, remapped
+from viewer.tui.keys import Action, Scope, remapped, rows_for
 
 PLAIN = "plain"
 """The theme without colors."""
@@ -47,6 +48,8 @@ class Settings(Struct, frozen=True):
     """True if marks, positions and pane sizes survive a restart."""
     places: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Additional folders to search, by agent."""
+    prices: Prices = NO_PRICES
+    """Prices of tokens by model. None are built in."""
     limits: Limits = Limits()
     """Limits of compressed and spooled input."""
     folder: Path | None = None
@@ -55,11 +58,13 @@ class Settings(Struct, frozen=True):
     """The line of each setting in the file."""
     problems_found: tuple[str, ...] = ()
     """The mistakes in the file, one sentence each."""
+    scope: Scope = Scope.ALL
+    """The actions that the view offers. The command line decides it, and never the file."""
 
     @property
     def actions(self) -> tuple[Action, ...]:
-        """Return the table of actions with the user's own keys."""
-        return remapped(self.keymap)
+        """Return the table of actions with the user's own keys, for this view."""
+        return rows_for(self.scope, remapped(self.keymap))
 
     @property
     def theme_folders(self) -> tuple[Path, ...]:

@@ -54,7 +54,7 @@ class DraftWriter:
         )
         self._streams = BlockStreams(record, self._headers.of, messages.emit, messages.report)
         self._growing = GrowingMessages(messages, self._streams.repeats)
-        self._usage = UsageLedger(record, format.usage)
+        self._usage = UsageLedger(record, format.usage, format.model)
         self._once: set[tuple[Kind, str, str]] = set()
         """The texts that are written as messages only once."""
         self._prefill: OpenMessage | None = None

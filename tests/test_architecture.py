@@ -16,7 +16,7 @@ NOT_INDENTED = re.compile(r"^(?:from|import) [^(\n]*(?:\([^)]*\))?", re.MULTILIN
 
 LAYERS = (
     "", "native", "model", "rules", "syntax", "columns", "reading", "index", "scan", "tools", "checks", "formats",
-    "sources", "document", "insight", "render", "plugins", "corpus", "tui", "serve", "cli",
+    "sources", "document", "insight", "render", "plugins", "corpus", "tap", "tui", "serve", "cli",
 )  # fmt: skip
 """The folders below `viewer`, lowest first; the first entry is `viewer` itself. A module imports from its own folder
 or from one that is lower."""

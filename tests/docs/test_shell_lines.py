@@ -12,6 +12,8 @@ from tests.support.program import ROOT, run
 
 NOT_RUN = {
     'eval "$(ocmlview completion zsh)"': "needs zsh; tests/cli/test_completion.py runs it if installed",
+    "ocmlview tap --to https://api.openai.com": "listens until Ctrl-C; tests/cli/test_tap.py runs it",
+    "ocmlview tap --to http://localhost:11434 -o log.jsonl": "listens until Ctrl-C; tests/cli/test_tap.py runs it",
 }
 """Commands that are shown but not run, with the reason. For `make`, the rule must exist."""
 QUIET = (

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from viewer.cache import lazy_regex
 from viewer.cli.exits import FINDINGS, FINE, complain, say
 from viewer.document.document import Document
 from viewer.document.projection import Projection
 from viewer.errors import ViewerError
+from viewer.formats.detect import plain_keys
 from viewer.model.visibility import Audience, Level
 from viewer.render.number_format import byte_size, counted
 from viewer.rules.errors import E_STREAM_TRUNCATED
 
-MOST_KEYS_NAMED = 12
-_PLAIN_KEY = lazy_regex(r"[A-Za-z_][A-Za-z0-9_.-]{0,39}")
 _HINT = "Try --format, or see `ocmlview formats`."
 _LOG_HINT = "Try --format server-log."
 _NOT_READ = "ocmlview does not read it yet."
@@ -103,7 +101,7 @@ def unknown_sentence(document: Document, *, strict: bool = False) -> str:
 
 def _with_keys(keys: tuple[str, ...], lead: str, *, strict: bool) -> str:
     """Append the plain keys in quotes to these words; return an empty text if there are none."""
-    plain = [key for key in keys if _PLAIN_KEY.fullmatch(key)][:MOST_KEYS_NAMED]
+    plain = plain_keys(keys)
     named = ", ".join(f'"{key}"' for key in plain)
     return f"{lead} {named}" if plain and not strict else ""
 

@@ -101,7 +101,7 @@ class MainScreen(Screen[None]):
         self._keeper = StateKeeper(state, session, settings, self.navigator, self.panes, self.reader)
         self.follow = FollowWorker(session, host, self.search, self.filter, self.reader, self.stick, machine, options)
         self.program = ProgramController(
-            *(session, host, self, self.navigator, self.view, self.panes),
+            *(session, host, self, self.navigator, self.view, self.panes, self.search.search_for),
             files=files,
             painter=painter,
             printing=self.printing,

@@ -44,7 +44,7 @@ def command(place: str, where: Filter | None, root: str, debug: bool) -> int:
                 return chosen
             _open(chosen)
             if chosen.is_changed:
-                browser.notice = f"{chosen.path} has changed since the scan."
+                browser.note(f"{chosen.path} has changed since the scan.")
 
 
 def _open(place: Place) -> None:

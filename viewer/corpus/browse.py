@@ -107,8 +107,7 @@ class Browser:
         self._condition: Condition | None = None
         self.where = ""
         """The filter as it was typed."""
-        self.notice = ""
-        """What to say with the next list."""
+        self._notice = ""
         self.stack = [Listing(Kind.PROBLEMS)]
         """The open lists. The last one is on the screen."""
         if where is not None:
@@ -127,6 +126,33 @@ class Browser:
         self.where = "" if where is None or is_empty else where.source
         for listing in self.stack:
             listing.first, listing.cursor = 0, (0, 0)
+
+    def sort_by(self, column: str, index: int) -> None:
+        """Sort the list by a column; again, in the other direction."""
+        listing = self.listing
+        listing.is_descending = not listing.is_descending if column == listing.sort else False
+        listing.sort, listing.first, listing.cursor = column, 0, (0, index)
+
+    def turn(self, by: int, count: int) -> bool:
+        """Go to another page of the list, which has this many rows. False if there is none."""
+        first = self.listing.first + by
+        if not 0 <= first < count:
+            return False
+        self.listing.first, self.listing.cursor = first, (0, self.listing.cursor[1])
+        return True
+
+    def remember(self, row: int, column: int) -> None:
+        """Remember the cursor of the list."""
+        self.listing.cursor = row, column
+
+    def note(self, sentence: str) -> None:
+        """Keep a sentence for the next list."""
+        self._notice = sentence
+
+    def take_notice(self) -> str:
+        """The sentence for this list, once."""
+        notice, self._notice = self._notice, ""
+        return notice
 
     def page(self) -> Page:
         """The rows of the list on the screen."""

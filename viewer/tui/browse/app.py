@@ -10,7 +10,6 @@ from rich.text import Text
 from textual import work
 from textual.app import App, ComposeResult
 from textual.binding import Binding
-from textual.coordinate import Coordinate
 from textual.filter import LineFilter, Monochrome, NoColor
 from textual.widgets import DataTable, Input, Static
 
@@ -135,10 +134,9 @@ class BrowseApp(App[int], inherit_bindings=False):
             table.add_row(*map(_cell, row))
         if page.rows:
             at, column = listing.cursor
-            table.cursor_coordinate = Coordinate(min(at, len(page.rows) - 1), min(column, len(page.columns) - 1))
+            table.move_cursor(row=min(at, len(page.rows) - 1), column=min(column, len(page.columns) - 1))
         self.query_one("#head", Static).update(Text(self._head(page)))
-        notice, self.browser.notice = self.browser.notice, ""
-        self.say(notice or self._count(page))
+        self.say(self.browser.take_notice() or self._count(page))
 
     def _head(self, page: Page) -> str:
         names = []
@@ -159,7 +157,7 @@ class BrowseApp(App[int], inherit_bindings=False):
         )
 
     def _remember(self) -> None:
-        self.browser.listing.cursor = (self.rows.cursor_row, self.rows.cursor_column)
+        self.browser.remember(self.rows.cursor_row, self.rows.cursor_column)
 
     # Keys.
 
@@ -202,8 +200,7 @@ class BrowseApp(App[int], inherit_bindings=False):
         if name not in self._page.columns or listing.kind is Kind.QUERIES:
             self.say("This column cannot be sorted.")
             return
-        listing.is_descending = not listing.is_descending if name == listing.sort else False
-        listing.sort, listing.first, listing.cursor = name, 0, (0, self.rows.cursor_column)
+        self.browser.sort_by(name, self.rows.cursor_column)
         self.load()
 
     def action_next_page(self) -> None:
@@ -215,10 +212,8 @@ class BrowseApp(App[int], inherit_bindings=False):
         self._turn(-PAGE)
 
     def _turn(self, by: int) -> None:
-        listing = self.browser.listing
-        first = listing.first + by
-        if 0 <= first < self._page.count:
-            listing.first, listing.cursor = first, (0, self.rows.cursor_column)
+        self._remember()
+        if self.browser.turn(by, self._page.count):
             self.load()
 
     def action_queries(self) -> None:
@@ -233,7 +228,8 @@ class BrowseApp(App[int], inherit_bindings=False):
     def action_filter(self) -> None:
         """Ask for a filter."""
         prompt = self.query_one("#filter", Input)
-        prompt.value = self.browser.where
+        prompt.clear()
+        prompt.insert_text_at_cursor(self.browser.where)
         prompt.display = True
         prompt.focus()
 

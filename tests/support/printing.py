@@ -37,7 +37,7 @@ PRINTED: dict[str, list[list[str]]] = {
     ],
 }
 """The commands that read a transcript."""
-WITHOUT_TRANSCRIPT = {"explain", "formats", "sessions", "themes", "config", "completion", "demo"}
+WITHOUT_TRANSCRIPT = {"explain", "formats", "sessions", "themes", "config", "completion", "demo", "tap"}
 """Commands whose output does not depend on transcripts."""
 OF_CORPORA = {"scan", "sql"}
 """Commands that write and read tables: `tests/laws/leaks/test_table_leaks.py` searches what they write and print."""

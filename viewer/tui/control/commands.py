@@ -15,7 +15,7 @@ from viewer.render.sanitize import sanitize_line
 from viewer.render.theme import theme_names
 from viewer.rules import RULES
 from viewer.tui.control.lists import ListController
-from viewer.tui.go_to import HELP, parse
+from viewer.tui.go_to import HELP, Place, parse
 from viewer.tui.host import Host, PromptKind
 from viewer.tui.keys import Action, Served, offered
 from viewer.tui.main.export import ExportController
@@ -110,8 +110,13 @@ class CommandController:
         typed = typed.strip()
         if not typed:
             return
-        if not isinstance(parse(typed), str):
+        target = parse(typed)
+        if not isinstance(target, str):
+            if target.place is Place.AGENT:
+                self.view.leave_open_agent()
             self.navigator.go_to(typed)
+            if target.place is Place.AGENT:
+                self.view.open_agent()
             return
         name, _, argument = typed.partition(" ")
         command = _BY_NAME.get(name)

@@ -8,7 +8,7 @@ from functools import cache
 
 from msgspec import Struct, field
 
-from viewer.formats.engine.conditions import Unreadable, all_hold, first_rule, holding, holds
+from viewer.formats.engine.conditions import Unreadable, all_hold, first_rule, holding, holding_each, holds
 from viewer.formats.engine.lookups import look_up
 from viewer.formats.engine.paths import Path, path, string_at
 from viewer.formats.engine.repeats import is_repeated, repeated_length
@@ -272,9 +272,8 @@ def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: Reco
             if member is not None and body is None:
                 reading.faults.append(Problem(W_CONTENT_MISSING, None, member.key_start, member.value.end))
         reading.drafts += drafts
-    for more in rule.also:
-        if all_hold(more.when, node):
-            _apply(more, node, outer, reading)
+    for more in holding_each(rule.also, node):
+        _apply(more, node, outer, reading)
 
 
 def _in_order(items: list[JsonNode], at: str) -> list[JsonNode]:

@@ -153,7 +153,7 @@ def read_record(rules: tuple[RecordRule, ...], node: JsonNode) -> RecordReading:
 
 
 def _read(rules: tuple[RecordRule, ...], node: JsonNode, outer: _Outer | None, reading: RecordReading) -> None:
-    if not node.closed and not any(rule.each and not rule.whole and all_hold(rule.when, node) for rule in rules):
+    if not node.closed and not _has_readable_list(rules, node):
         reading.drafts.append(_unknown(node, is_open=True))
         return
     first = len(reading.drafts)
@@ -162,6 +162,14 @@ def _read(rules: tuple[RecordRule, ...], node: JsonNode, outer: _Outer | None, r
     except Unreadable:
         del reading.drafts[first:]
         reading.drafts.append(_unknown(node))
+
+
+def _has_readable_list(rules: tuple[RecordRule, ...], node: JsonNode) -> bool:
+    """True if a rule reads a list in a record that is cut."""
+    try:
+        return any(rule.each and not rule.whole and all_hold(rule.when, node) for rule in rules)
+    except Unreadable:
+        return False
 
 
 def _read_rules(rules: tuple[RecordRule, ...], node: JsonNode, outer: _Outer | None, reading: RecordReading) -> None:

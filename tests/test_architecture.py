@@ -16,7 +16,7 @@ NOT_INDENTED = re.compile(r"^(?:from|import) [^(\n]*(?:\([^)]*\))?", re.MULTILIN
 
 LAYERS = (
     "", "native", "model", "rules", "syntax", "columns", "reading", "index", "scan", "tools", "checks", "formats",
-    "sources", "document", "insight", "render", "plugins", "corpus", "tui", "serve", "cli",
+    "sources", "document", "insight", "render", "plugins", "corpus", "tap", "tui", "serve", "cli",
 )  # fmt: skip
 """The folders below `viewer`, lowest first; the first entry is `viewer` itself. A module imports from its own folder
 or from one that is lower."""
@@ -41,6 +41,10 @@ OWNERS = {
     "platformdirs": ("viewer.tui.settings",),
     "jsonschema_rs": ("viewer.tools",),
     "re2": ("viewer.document",),
+    "duckdb": ("viewer.corpus",),
+    "pyarrow": ("viewer.corpus", "viewer.sources.containers.parquet"),
+    "pebble": ("viewer.corpus",),
+    "ray": ("viewer.corpus",),
 }
 INPUT_AND_OUTPUT = {
     "asyncio", "fileinput", "glob", "http", "io", "logging", "mmap", "multiprocessing", "os", "pathlib", "select",
@@ -183,6 +187,17 @@ def test_commands_import_the_app_only_when_it_is_opened() -> None:
             assert not any(is_within(name, ("viewer.tui",)) for name in found), module
 
 
+MAY_USE_TABLES = ("viewer.corpus", "viewer.cli.scan", "viewer.cli.sql", "viewer.cli.browse", "viewer.tui.browse")
+"""What may import the tables of scans, whose packages are an extra."""
+
+
+@pytest.mark.slow
+def test_the_viewer_and_check_do_without_tables() -> None:
+    for module, tree in modules().items():
+        if not is_within(module, MAY_USE_TABLES):
+            assert not any(is_within(name, ("viewer.corpus",)) for name in imported(tree)), module
+
+
 @pytest.mark.slow
 def test_nothing_is_caught_broadly() -> None:
     for module, tree in modules().items():
@@ -250,6 +265,8 @@ OF_OTHERS = {"threading.excepthook", "OutputGuard.caught"}
 """Attributes of other packages that are meant to be assigned, and one counter of a class."""
 MOST_ANCESTORS = 2
 MOST_LINES_OF_MAIN_SCREEN = 300
+MOST_LINES_OF_A_CLASS = 450
+"""Lines of a class with its bases in `viewer`."""
 
 
 def app_modules() -> dict[str, ast.Module]:
@@ -292,6 +309,33 @@ def bases_of(name: str, classes: dict[str, ast.ClassDef]) -> list[str]:
     return direct + [far for base in direct for far in bases_of(base, classes)]
 
 
+def imported_names(tree: ast.Module) -> dict[str, str]:
+    """The module that each name is imported from, at any level."""
+    found = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom))
+    return {alias.asname or alias.name: node.module or "" for node in found for alias in node.names}
+
+
+def class_lines(trees: dict[str, ast.Module]) -> dict[str, int]:
+    """The lines of each class, as `module.Class`, together with those of its bases in these modules."""
+    nodes: dict[str, ast.ClassDef] = {}
+    bases: dict[str, list[str]] = {}
+    for module, tree in trees.items():
+        imports = imported_names(tree)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                names = [ast.unparse(base).split("[")[0] for base in node.bases]
+                nodes[f"{module}.{node.name}"] = node
+                bases[f"{module}.{node.name}"] = [f"{imports.get(name, module)}.{name}" for name in names]
+
+    def ancestors(name: str) -> set[str]:
+        return {name}.union(*(ancestors(base) for base in bases[name] if base in nodes))
+
+    def length(node: ast.ClassDef) -> int:
+        return (node.end_lineno or 0) - node.lineno + 1
+
+    return {name: sum(length(nodes[each]) for each in ancestors(name)) for name in nodes}
+
+
 def own_writes(node: ast.ClassDef) -> set[str]:
     return {target.attr for target in assigned(node) if is_own(target)}
 
@@ -331,6 +375,12 @@ def test_a_base_class_of_the_app_has_several_subclasses() -> None:
     assert [words for each in raised if "NotImplementedError" in (words := ast.unparse(each))] == []
 
 
+@pytest.mark.slow
+def test_no_class_is_a_tower() -> None:
+    found = class_lines(modules())
+    assert {name: lines for name, lines in found.items() if lines > MOST_LINES_OF_A_CLASS} == {}
+
+
 def test_the_main_screen_stays_wiring() -> None:
     path = PACKAGE / "tui" / "main" / "screen.py"
     assert len(path.read_text("utf-8").splitlines()) <= MOST_LINES_OF_MAIN_SCREEN
@@ -345,6 +395,10 @@ def test_these_tests_find_planted_faults() -> None:
     assert shared_writes(tower) == ["B.x"]
     assert lonely_bases(tower) == ["A"]
     assert bases_of("C", tower) == ["B", "A"]
+    low, high = ast.parse("class A:\n    x = 1\n"), ast.parse("from low import A\nclass B(A):\n    y = 1\n    z = 1\n")
+    far = ast.parse("from yaml import A\nclass C(A): ...\nclass D(A[int]): ...\nclass E(C, D): ...")
+    found = class_lines({"low": low, "high": high, "far": far})
+    assert found == {"low.A": 2, "high.B": 5, "far.C": 1, "far.D": 1, "far.E": 3}
     assert upward("viewer.reading.cursor", ast.parse("def f():\n    from viewer.render import style")) == [
         "viewer.render.style"
     ]

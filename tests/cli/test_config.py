@@ -119,7 +119,7 @@ def test_the_new_settings_file_lists_every_setting(file: Path) -> None:
     assert set(settings.lines) == {
         "theme", "keymap.search", "keymap.partner", "layout.outline", "layout.inspector", "layout.problems", "wrap",
         "markdown", "stall-after", "plugins", "discovery", "state", "places.claude-code", "max_spool",
-        "max_decompressed",
+        "max_decompressed", "prices.my-model-large", "prices.my-model-*",
     }  # fmt: skip
     fresh = Settings()
     assert (settings.wrap, settings.markdown, settings.stall_after) == (fresh.wrap, fresh.markdown, fresh.stall_after)

@@ -111,7 +111,7 @@ def test_mistakes_exit_with_2(chat: Path) -> None:
 
 def test_help_names_every_form() -> None:
     out = run("export", "--help").out
-    assert f"[{'|'.join(EXPORTERS)}]" in out
+    assert f"[{'|'.join(EXPORTERS)}|site]" in out
     assert "--force" in out
 
 

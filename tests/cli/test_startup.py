@@ -19,6 +19,7 @@ NEEDED_BY_FEW = {
 }
 """For times, containers, one transcript of several, and tools that a transcript declares."""
 PLAIN = "<|start|>user<|message|>One?<|end|><|start|>assistant<|channel|>final<|message|>One.<|end|>"
+OF_EXTRAS = ("viewer.corpus", "duckdb", "_duckdb", "pyarrow", "pebble", "ray.")
 RUN = """
 import sys
 from viewer.cli import run
@@ -50,7 +51,9 @@ def loaded(*arguments: str) -> set[str]:
     ids=" ".join,
 )
 def test_heavy_modules_are_not_loaded(arguments: list[str]) -> None:
-    assert loaded(*arguments) & HEAVY == set()
+    modules = loaded(*arguments)
+    assert modules & HEAVY == set()
+    assert not any(name.startswith(OF_EXTRAS) for name in modules)
 
 
 @pytest.mark.share(quick=3)

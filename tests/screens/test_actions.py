@@ -20,7 +20,7 @@ from viewer.tui.terminal.key_names import character, is_key, key_name, shown_key
 WANTED = """
     j k ↓ ↑ J K { } ( ) ctrl+d ctrl+u space f b PgDn PgUp ctrl+f ctrl+b g Home G End ctrl+o ctrl+n ctrl+i / n N esc &
     e E w W p o O % C H D d a c t s | T M * r i < > tab shift+tab + - enter h l ← → z m u U ' y x v F = [ ] : ctrl+p ?
-    F1 q ctrl+q ctrl+z ctrl+c backspace X S V L @
+    F1 q ctrl+q ctrl+z ctrl+c backspace X S V L @ ; $
 """
 
 

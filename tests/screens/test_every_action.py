@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.screens import test_usage_and_times
 from tests.screens.test_folded import ONE_AGENT
 from tests.support.running import TOUR, drawn, press, running, said, settled, type_in, until, view
 from viewer.model.visibility import Reveal
@@ -44,6 +45,10 @@ def proves(*ids: str) -> Callable[[Proof], Proof]:
         return test
 
     return keep
+
+
+proves("usage")(test_usage_and_times.test_tokens_and_cost)
+proves("times")(test_usage_and_times.test_times)
 
 
 def test_every_action_has_a_proof() -> None:
@@ -710,7 +715,9 @@ async def test_a_filter_with_fields() -> None:
         await press(pilot, "escape")
         assert not view(pilot).filter.is_active
         await type_in(pilot, "&", "rolle:user")
-        assert said(pilot) == 'Filter, column 1: unknown field "rolle"; did you mean "role"?'
+        assert 'column 1: unknown field "rolle"; did you mean "role"?' in drawn(pilot)
+        assert view(pilot).widgets.prompt.is_asking
+        await press(pilot, "escape")
         await type_in(pilot, "&", "tool:get_*")
         assert said(pilot) == "debug view only: press d"
         assert not view(pilot).filter.is_active

@@ -21,8 +21,11 @@ PICTURES = {
     "debug-80x24": ((80, 24), ["d", "e", "i"]),
     "replay-80x24": ((80, 24), ["at", "5", "comma"]),
     "served": ((100, 24), ["J", "d"]),
+    "tap-80x24": ((80, 24), ["g", "g"]),
 }
 SERVED = ViewOptions(sealed=True, settings=Settings(scope=Scope.SERVED_SAFE))
+FILES = {"tap-80x24": "samples/valid/tap/exchanges.jsonl"}
+"""The files of pictures that do not show the tour."""
 DEMO: list[tuple[list[str], float]] = [
     ([], 1.6),
     (["right_curly_bracket"], 0.7),
@@ -51,7 +54,7 @@ async def test_pictures_show_the_current_code(name: str, monkeypatch: pytest.Mon
     monkeypatch.delenv("NO_COLOR", raising=False)
     size, keys = PICTURES[name]
     options = SERVED if name == "served" else None
-    async with running("samples/tour.ocml", size=size, options=options) as pilot:
+    async with running(FILES.get(name, "samples/tour.ocml"), size=size, options=options) as pilot:
         for key in keys:
             await press(pilot, key)
             await finished(pilot)

@@ -95,6 +95,12 @@ def test_an_empty_file_equals_no_file(text: str, tmp_path: Path) -> None:
         ("stall-after: 0\n", "config.yaml:1:14: '0' is not a time: write a number of seconds"),
         ("max_spool: lots\n", "config.yaml:1:12: 'lots' is not a size: write a number and KB, MB, or GB"),
         ("max_decompressed: 0\n", "config.yaml:1:19: '0' is not a size: write a number and KB, MB, or GB"),
+        ("prices:\n  m: {input: 1}\n", "config.yaml:2:3: 'm' needs a price for output"),
+        ("prices:\n  m: {in: 1}\n", "config.yaml:2:7: unknown key 'in'"),
+        (
+            "prices:\n  m: {input: -1, output: 2}\n",
+            "config.yaml:2:14: '-1' is not a price: write an amount per million tokens",
+        ),
         ("stall-after: soon\n", "config.yaml:1:14: 'soon' is not a time: write a number of seconds"),
         ("- theme\n", "config.yaml:1:1: expected keys and values"),
         ("theme: dark\ntheme: light\n", "config.yaml:2:1: invalid YAML"),

@@ -54,7 +54,11 @@ COMMANDS = {
     "replay": Entry("viewer.cli.replay", "Play a transcript as it was written."),
     "timing": Entry("viewer.cli.timing", "Report stalls, rates and text that was taken back."),
     "serve": Entry("viewer.cli.serve", "Serve the viewer to a browser on this machine."),
+    "scan": Entry("viewer.cli.scan", "Scan many transcripts into tables."),
+    "sql": Entry("viewer.cli.sql", "Query the tables of scan.", reads_input=False),
+    "browse": Entry("viewer.cli.browse", "Browse the tables of scan.", reads_input=False),
     "sessions": Entry("viewer.cli.sessions", "List agent sessions on this machine."),
+    "tap": Entry("viewer.cli.tap", "Log and show the requests of a model client.", reads_input=False),
     "next": Entry("viewer.cli.next", "Show the prompt that the model receives next."),
     "lens": Entry("viewer.cli.lens", "Show how different formats read a file."),
     "formats": Entry("viewer.cli.formats", "List formats and how they are detected.", reads_input=False),
@@ -83,7 +87,8 @@ def main() -> NoReturn:
     _disable_core_dumps()
     _occupy_standard_descriptors()
     code = run(sys.argv[1:])
-    gc.freeze()
+    if "_duckdb" not in sys.modules:  # it reports objects that are not collected
+        gc.freeze()
     sys.exit(code)
 
 

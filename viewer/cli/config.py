@@ -79,6 +79,9 @@ def _rows(settings: Settings) -> Iterator[tuple[str, str, str]]:
     yield "state", str(settings.state).lower(), origin("state")
     for agent, folders in settings.places.items():
         yield f"places.{agent}", ", ".join(folders), origin(f"places.{agent}")
+    for model, price in settings.prices.by_model.items():
+        cached = "" if price.cached is None else f", cached {price.cached:g}"
+        yield f"prices.{model}", f"input {price.input:g}{cached}, output {price.output:g}", origin(f"prices.{model}")
     yield "max_spool", size_text(settings.limits.max_spool), origin("max_spool")
     yield "max_decompressed", size_text(settings.limits.max_decompressed), origin("max_decompressed")
 

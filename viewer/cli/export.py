@@ -20,17 +20,41 @@ from viewer.model.visibility import Audience, Level, Reveal
 from viewer.reading.format import ReadOptions
 from viewer.render.exports import EXPORTERS, FIRST, Exporter, default_name, exporter_of
 from viewer.render.exports.view_words import badge, view_sentence
+from viewer.sources.limits import parse_size
 
 if TYPE_CHECKING:
     from viewer.document.filter.tree import Filter
+
+
+SITE = "site"
+"""The value of `--to` for a folder of pages, which has options of its own."""
+
+
+def _size(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
+    size = parse_size(value) if value is not None else None
+    if value is not None and size is None and not context.resilient_parsing:
+        raise click.BadParameter("use a size such as 50MB.", context, parameter)
+    return size
+
+
+def _check_site_options(form: str | None, output: str | None, single: bool, limit: int | None) -> None:
+    """Refuse options that need another one."""
+    context = click.get_current_context()
+    if form == SITE and output in (None, options.STDIN):
+        raise click.UsageError("A site needs an output folder: -o DIR.", context)
+    if form != SITE and single:
+        raise click.UsageError("--single needs --to site.", context)
+    if not single and limit is not None:
+        raise click.UsageError("--limit-size needs --single.", context)
 
 
 @click.command("export", short_help="Write the conversation to a file.")
 @click.option(
     "--to",
     "form",
-    type=click.Choice(list(EXPORTERS)),
-    help="Output format. Default: from the file extension, otherwise html.",
+    type=click.Choice([*EXPORTERS, SITE]),
+    help="Output format. Default: from the file extension, otherwise html. site: a folder that lists and searches many "
+    "transcripts in a browser.",
 )
 @click.option(
     "-o",
@@ -40,7 +64,15 @@ if TYPE_CHECKING:
     shell_complete=completion.files,
     help="Output file, or - for stdout. Default: NAME.safe.html or NAME.DEBUG.html. For a folder: the output folder.",
 )
-@click.option("--force", is_flag=True, help="Overwrite an existing file.")
+@click.option("--force", is_flag=True, help="Overwrite an existing file, or an existing site.")
+@click.option("--single", is_flag=True, help="With --to site, put everything into one page.")
+@click.option(
+    "--limit-size",
+    "limit",
+    metavar="SIZE",
+    callback=_size,
+    help="With --single, the largest page to write. Default: 50 MB.",
+)
 @options.reading
 @options.audience
 @options.threads
@@ -49,6 +81,8 @@ def command(
     form: str | None,
     output: str | None,
     force: bool,
+    single: bool,
+    limit: int | None,
     files: tuple[str, ...],
     format: str | None,
     preambles: str | None,
@@ -60,10 +94,18 @@ def command(
 ) -> int:
     """Write the conversation to a file: HTML, Markdown, text, JSON Lines or SVG. Safe unless --reveal says otherwise.
     Debug exports are readable only by you. With a folder, -o DIR gets one file per transcript."""
+    _check_site_options(form, output, single, limit)
     audience = options.audience_of(reveal, debug, strict_safe, threads)
     options.check_where(where, audience)
     inputs = options.inputs_of(files)
     reading = options.reading_options(preambles)
+    if form == SITE and output is not None:
+        if options.STDIN in inputs:
+            raise click.UsageError("A site needs files or folders.", click.get_current_context())
+        from viewer.cli.site import LIMIT_OF_SINGLE, SiteOptions, export_site  # few exports are sites
+
+        asked = SiteOptions(audience, reading, format, where, force, single, limit or LIMIT_OF_SINGLE)
+        return export_site(inputs, output, asked)
     folder = options.folder_of(inputs, output)
     if folder is not None and output is not None:
         return _export_folder(

@@ -17,8 +17,10 @@ from viewer.cli.output import Cell, Output, table_lines
 from viewer.document.document import Document
 from viewer.document.stats import Stats, count
 from viewer.model.messages import Usage
+from viewer.model.prices import NO_PRICES, Prices
 from viewer.model.visibility import Audience, Reveal
 from viewer.render.json_lines import encode
+from viewer.render.number_format import money
 from viewer.render.style import Line, Part, Printable, Style, StyleRole, trusted
 from viewer.render.title import rule
 
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from viewer.document.filter.tree import Filter
 
 _SUMS = ("role", "channel", "messages", "bytes", "calls")
-_USAGE = ("tokens", "input", "cached", "output", "reasoning", "total")
+_USAGE = ("tokens", "input", "cached", "output", "reasoning", "total", "cost")
 _TOOLS = ("tool", "calls", "replies", "failed", "unanswered")
 
 
@@ -61,8 +63,9 @@ def command(
 
 
 def _json(inputs: Inputs, audience: Audience, where: Filter | None) -> Iterator[Printable]:
+    prices = _prices(audience)
     for document in inputs:
-        stats = retried(document, partial(count, document, audience, where))
+        stats = retried(document, partial(count, document, audience, where, prices))
         name = document.name if inputs.several else None
         yield encode(
             {"kind": "stats", "transcripts": _transcripts(document, audience, where), **to_builtins(stats)}, name
@@ -81,8 +84,9 @@ def _print_tables(inputs: Inputs, audience: Audience, output: Output, where: Fil
     if not audience.is_safe:
         say("DEBUG view: these numbers include hidden messages.")
     style = output.style
+    prices = _prices(audience)
     for document in inputs:
-        stats = retried(document, partial(count, document, audience, where))
+        stats = retried(document, partial(count, document, audience, where, prices))
         if inputs.several:
             output.write_styled([rule(style.name(document.name), trusted(""), output.width, style, heavy=True)])
         output.write_styled(_tables(stats, output))
@@ -101,15 +105,32 @@ def _tables(stats: Stats, output: Output) -> Iterator[Line]:
         yield (Part(trusted(f"{stats.hidden:,} more hidden"), StyleRole.QUIET),)
     if stats.tools:
         yield ()
-        yield from table_lines(_TOOLS, _tool_rows(stats, style), output.width, style)
+        has_tokens = any(row.tokens is not None for row in stats.tools)
+        heads = (*_TOOLS, "tokens", "cost") if has_tokens else _TOOLS
+        yield from table_lines(heads, _tool_rows(stats, style, has_tokens=has_tokens), output.width, style)
     if stats.usage:
         yield ()
-        yield from table_lines(_USAGE, [[trusted("stated"), *_usage_cells(stats.usage)]], output.width, style)
+        yield from table_lines(_USAGE, _usage_rows(stats, stats.usage, style), output.width, style)
 
 
-def _usage_cells(usage: Usage) -> list[Cell]:
+def _prices(audience: Audience) -> Prices:
+    """Read the prices from the settings, if this audience sees tokens."""
+    if not audience.sees_usage:
+        return NO_PRICES
+    from viewer.tui.settings.file import configured_prices
+
+    return configured_prices()
+
+
+def _usage_rows(stats: Stats, usage: Usage, style: Style) -> list[list[Cell]]:
+    """Return a row for each model, and the sum."""
+    rows = [[style.name(row.model or "(no model)"), *_usage_cells(row.usage, row.cost)] for row in stats.models]
+    return [*rows, [trusted("stated"), *_usage_cells(usage, stats.cost)]]
+
+
+def _usage_cells(usage: Usage, cost: float | None) -> list[Cell]:
     numbers = (usage.input, usage.cached, usage.output, usage.reasoning, usage.total)
-    return [*numbers]
+    return [*numbers, trusted(money(cost) if cost is not None else "")]
 
 
 def _totals(stats: Stats) -> list[Cell]:
@@ -120,5 +141,11 @@ def _totals(stats: Stats) -> list[Cell]:
     ]
 
 
-def _tool_rows(stats: Stats, style: Style) -> list[list[Cell]]:
-    return [[style.name(row.tool), row.calls, row.replies, row.failed, row.unanswered] for row in stats.tools]
+def _tool_rows(stats: Stats, style: Style, *, has_tokens: bool) -> list[list[Cell]]:
+    rows: list[list[Cell]] = []
+    for row in stats.tools:
+        cells: list[Cell] = [style.name(row.tool), row.calls, row.replies, row.failed, row.unanswered]
+        if has_tokens:
+            cells += [row.tokens, trusted(money(row.cost) if row.cost is not None else "")]
+        rows.append(cells)
+    return rows

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
-from functools import reduce
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -28,6 +27,7 @@ from viewer.document.rows import (
     TurnStarts,
     turn_starts,
 )
+from viewer.document.usage import UsageView
 from viewer.document.values import (
     Boundary,
     FoldedAgent,
@@ -44,9 +44,11 @@ from viewer.document.values import (
 )
 from viewer.document.vault import HiddenError, Vault
 from viewer.document.visibility_cache import Heads, VisibilityCache
+from viewer.index.agents import AgentStart
 from viewer.index.calls import CallLink
 from viewer.index.messages import MessageIndex
-from viewer.model.messages import Coding, Header, Kind, Message, Span, Stray, Transcript, Usage
+from viewer.model.messages import Coding, Header, Kind, Message, Span, Stray, Transcript
+from viewer.model.prices import NO_PRICES, Prices
 from viewer.model.visibility import Audience, Pane, Reveal, is_user_safe, message_kind, pane_of, reason_of
 from viewer.reading.header import safe_header, withheld_count, without_unlisted
 
@@ -207,9 +209,10 @@ class Projection(Struct, frozen=True):
         if kind is RowKind.BRANCH:
             return FoldedBranch(transcript, VisibilityCache(index, self.audience.sees).count(first, last))
         calls = VisibilityCache(index, lambda message: message.header.kind is Kind.CALL).count(first, last)
-        found = [index.usages[number].total or 0 for number in range(first, last + 1) if number in index.usages]
-        tokens = sum(found) if self.audience.sees_usage else 0
-        return FoldedAgent(transcript, ThreadLookup(index).of(last), first, last, calls, tokens or None)
+        usages = self.usages()
+        spent = usages.between(first, last) if usages is not None else None
+        tokens = spent.tokens if spent is not None else None
+        return FoldedAgent(transcript, ThreadLookup(index).of(last), first, last, calls, tokens)
 
     def agent_messages(self, number: int) -> MessageSet:
         """The messages of the agent that wrote this one, for an audience that sees other agents."""
@@ -219,6 +222,11 @@ class Projection(Struct, frozen=True):
     def thread_of(self, number: int) -> int:
         """The number of the agent that wrote a message; 0 for the main agent and always 0 for an end user."""
         return ThreadLookup(self._analysis.index).of(number) if self.audience.reveals(Reveal.SUBAGENT) else 0
+
+    def agent_start(self, number: int) -> AgentStart | None:
+        """Where the agent that wrote a message begins, for an audience that sees other agents."""
+        thread = self.thread_of(number)
+        return self._analysis.index.agents.start(self.transcript_number(number), thread) if thread else None
 
     def branch_of(self, number: int) -> tuple[int, int] | None:
         """The first and last message of the superseded branch that holds this message."""
@@ -230,62 +238,13 @@ class Projection(Struct, frozen=True):
         return self._analysis.index.branches
 
     @property
-    def hidden_count(self) -> int:
-        """The number of messages hidden from this audience; 0 for a strict audience and with a filter."""
-        if self.audience.strict or self._only is not None:
-            return 0
-        cache = VisibilityCache(self._analysis.index, self.audience.sees)
-        count = len(self._analysis.index)
-        return count - cache.count(1, count)
+    def omissions(self) -> Omissions:
+        """Counts of what this audience does not get."""
+        return Omissions(self.audience, self._analysis, self._only, self.rows)
 
-    @property
-    def withheld_count(self) -> int:
-        """How many fields are left out of the messages that this audience sees."""
-        if self.audience.sees_unlisted:
-            return 0
-        index, cache = self._analysis.index, VisibilityCache(self._analysis.index, self.audience.sees)
-        counts: dict[int, tuple[int, bool]] = {}
-        total = 0
-        for number in range(1, len(index) + 1) if self._only is None else self._only:
-            kind = index.header_key(number)
-            if not cache.sees_kind(kind):
-                continue
-            if kind not in counts:
-                counts[kind] = _withheld_by_kind(index.example(kind))
-            count, is_shown = counts[kind]
-            total += count + (is_shown and index.call_id(number) is not None)
-        return total
-
-    def usage(self) -> Usage | None:
-        """The token usage of all replies; None if none is stated or if the audience sees none. A transcript that states
-        its total counts with that."""
-        if not self.audience.sees_usage:
-            return None
-        index = self._analysis.index
-        if self._only is not None:
-            stated = [index.usages[number] for number in self._only if number in index.usages]
-            return reduce(Usage.plus, stated) if stated else None
-        found = [*index.total_usages.values()]
-        found += [one for number, one in index.usages.items() if index.transcript(number) not in index.total_usages]
-        return reduce(Usage.plus, found) if found else None
-
-    @property
-    def withholds_header(self) -> bool:
-        """True if a document header contains more than this audience sees."""
-        if self.audience.reveals(Reveal.SYSTEM):
-            return False
-        is_strict = self.audience.strict and self.audience.is_safe
-        shown = set(self.rows().shown_transcripts) if is_strict else None
-        return any(
-            _says_more(transcript)
-            for transcript in self._analysis.transcripts
-            if shown is None or transcript.number in shown
-        )
-
-    @property
-    def stray_count(self) -> int:
-        """The number of runs of text outside any message, for an audience that may know it."""
-        return 0 if self.audience.strict else len(self._analysis.strays)
+    def usages(self, prices: Prices = NO_PRICES) -> UsageView | None:
+        """Tokens and cost, so far and from then on; None if the audience sees none."""
+        return UsageView(self._analysis, self._only, prices) if self.audience.sees_usage else None
 
     def _header(self, message: Message) -> Header:
         """The header with the fields that this audience may see."""
@@ -321,7 +280,7 @@ class Projection(Struct, frozen=True):
             message_kind=message_kind(message),
             thread=header.thread,
             is_superseded=self._analysis.index.is_superseded(message.number),
-            usage=self._analysis.index.usages.get(message.number) if self.audience.sees_usage else None,
+            usage=self._analysis.index.usages.by_message.get(message.number) if self.audience.sees_usage else None,
             is_value=len(message.pieces) == 1 and message.pieces[0].coding is Coding.JSON_VALUE,
         )
 
@@ -373,6 +332,15 @@ class Projection(Struct, frozen=True):
             sum(piece.end - piece.start for piece in message.pieces),
             _time_of(message),
         )
+
+    def time_ms(self, number: int) -> int | None:
+        """The time of a message that this audience sees, if the input states one."""
+        time = self._analysis.index.time_ms(number)
+        return time if time is not None and self.audience.sees(self._analysis.index[number]) else None
+
+    def users(self) -> VisibilityCache:
+        """The messages whose role is `user` for this audience."""
+        return VisibilityCache(self._analysis.index, lambda message: self._header(message).role == "user")
 
     def visibility(self) -> VisibilityCache:
         """The visibility of messages in the safe view. Only for a developer."""
@@ -431,34 +399,11 @@ class Projection(Struct, frozen=True):
         end = index[len(index)].span[1]
         return self.message_at_byte(bisect_left(range(end), line, key=self._places.line))
 
-    def heads(self, transcript: int) -> Heads:
-        """The headers of a transcript as columns. Only for an audience that sees everything."""
+    def whole_input(self) -> WholeInput:
+        """Headers, places, and codes of the whole input. Only for an audience that sees everything."""
         if not self.audience.reveals(Reveal.ALL):
             raise HiddenError
-        return Heads(self._analysis, transcript)
-
-    def layout(self) -> Iterator[Placed]:
-        """Where each message is, with its header. Only for an audience that sees everything."""
-        if not self.audience.reveals(Reveal.ALL):
-            raise HiddenError
-        index = self._analysis.index
-        last = len(index)
-        known: dict[int, tuple[Header, bool]] = {}
-        places = zip(*index.bounds(1, last), *index.bodies(1, last), index.kinds[1 : last + 1], strict=True)
-        for number, (start, end, body_start, body_end, kind) in enumerate(places, 1):
-            if kind not in known:
-                example = index.example(kind)
-                known[kind] = example.header, is_user_safe(example)
-            if not index.regular_kinds[kind]:
-                pieces = index[number].pieces
-                body_start, body_end = (pieces[0].start, pieces[-1].end) if pieces else (body_end, body_end)
-            yield Placed(number, (start, end), (body_start, body_end), *known[kind])
-
-    def problem_codes(self) -> set[tuple[str, str | None]]:
-        """The codes of all diagnostics so far, with their reasons. Only for an audience that sees everything."""
-        if not self.audience.reveals(Reveal.ALL):
-            raise HiddenError
-        return {(found.code, found.reason) for found in self._analysis.findings.by_position()}
+        return WholeInput(self._analysis)
 
     def blocks(self, number: int) -> Iterator[str]:
         """The body of a message in blocks of about a megabyte, if this audience sees it."""
@@ -535,6 +480,94 @@ class Projection(Struct, frozen=True):
             return no_calls()
         cache = VisibilityCache(self._analysis.index, self.audience.sees)
         return CallView(self._analysis.calls, self._analysis.index.columns, cache, shown_call)
+
+
+class Omissions:
+    """Counts of what one audience does not get from an input, for notices."""
+
+    def __init__(
+        self, audience: Audience, analysis: Analysis, only: MessageSet | None, rows: Callable[[], Rows]
+    ) -> None:
+        """`only` are the messages that a filter selected; None for all."""
+        self._audience = audience
+        self._analysis = analysis
+        self._only = only
+        self._rows = rows
+
+    @property
+    def messages(self) -> int:
+        """The number of messages hidden from this audience; 0 for a strict audience and with a filter."""
+        if self._audience.strict or self._only is not None:
+            return 0
+        cache = VisibilityCache(self._analysis.index, self._audience.sees)
+        count = len(self._analysis.index)
+        return count - cache.count(1, count)
+
+    @property
+    def fields(self) -> int:
+        """How many fields are left out of the messages that this audience sees."""
+        if self._audience.sees_unlisted:
+            return 0
+        index, cache = self._analysis.index, VisibilityCache(self._analysis.index, self._audience.sees)
+        counts: dict[int, tuple[int, bool]] = {}
+        total = 0
+        for number in range(1, len(index) + 1) if self._only is None else self._only:
+            kind = index.header_key(number)
+            if not cache.sees_kind(kind):
+                continue
+            if kind not in counts:
+                counts[kind] = _withheld_by_kind(index.example(kind))
+            count, is_shown = counts[kind]
+            total += count + (is_shown and index.call_id(number) is not None)
+        return total
+
+    @property
+    def has_header_values(self) -> bool:
+        """True if a document header contains more than this audience sees."""
+        if self._audience.reveals(Reveal.SYSTEM):
+            return False
+        is_strict = self._audience.strict and self._audience.is_safe
+        shown = set(self._rows().shown_transcripts) if is_strict else None
+        return any(
+            _says_more(transcript)
+            for transcript in self._analysis.transcripts
+            if shown is None or transcript.number in shown
+        )
+
+    @property
+    def strays(self) -> int:
+        """The number of runs of text outside any message, for an audience that may know it."""
+        return 0 if self._audience.strict else len(self._analysis.strays)
+
+
+class WholeInput:
+    """Headers, places, and diagnostic codes of a whole input, for an audience that sees everything."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        self._analysis = analysis
+
+    def heads(self, transcript: int) -> Heads:
+        """The headers of a transcript as columns."""
+        return Heads(self._analysis, transcript)
+
+    def layout(self) -> Iterator[Placed]:
+        """Where each message is, with its header."""
+        index = self._analysis.index
+        last = len(index)
+        known: dict[int, tuple[Header, bool]] = {}
+        places = zip(*index.bounds(1, last), *index.bodies(1, last), index.kinds[1 : last + 1], strict=True)
+        for number, (start, end, body_start, body_end, kind) in enumerate(places, 1):
+            if kind not in known:
+                example = index.example(kind)
+                known[kind] = example.header, is_user_safe(example)
+            if not index.regular_kinds[kind]:
+                pieces = index[number].pieces
+                body_start, body_end = (pieces[0].start, pieces[-1].end) if pieces else (body_end, body_end)
+            yield Placed(number, (start, end), (body_start, body_end), *known[kind])
+
+    def problem_codes(self) -> set[tuple[str, str | None]]:
+        """The codes of all diagnostics so far, with their reasons."""
+        return {(found.code, found.reason) for found in self._analysis.findings.by_position()}
 
 
 def _shortened(message: Message, length: int) -> Message:

@@ -10,9 +10,11 @@ from msgspec import Struct
 
 from viewer.document.document import Document
 from viewer.document.projection import Projection
+from viewer.document.usage import Spent, UsageView, sum_of
 from viewer.document.values import ShownCall
 from viewer.index.calls import CallState
 from viewer.model.messages import Coding, Message, Usage
+from viewer.model.prices import NO_PRICES, Prices
 from viewer.model.visibility import END_USER, Audience
 
 if TYPE_CHECKING:
@@ -42,6 +44,18 @@ class ToolSum(Struct, gc=False):
     replies: int = 0
     failed: int = 0
     unanswered: int = 0
+    tokens: int | None = None
+    """What the replies with the calls used; None if the input does not state it."""
+    cost: float | None = None
+    """None if a model has no price."""
+
+
+class ModelSum(Struct, frozen=True):
+    """What one model used."""
+
+    model: str | None
+    usage: Usage
+    cost: float | None
 
 
 class Stats(Struct, frozen=True):
@@ -54,16 +68,29 @@ class Stats(Struct, frozen=True):
     """The number of hidden messages; None for a strict audience."""
     usage: Usage | None = None
     """The token usage that the input states; None for an audience that sees none."""
+    cost: float | None = None
+    """The cost of that usage; None if a model has no price."""
+    models: list[ModelSum] = []
+    """The usage by model, the largest first."""
 
 
-def count(document: Document, audience: Audience, where: Filter | None = None) -> Stats:
+def count(document: Document, audience: Audience, where: Filter | None = None, prices: Prices = NO_PRICES) -> Stats:
     """Count the content that this audience sees. Hidden messages have a single count. With a filter, only its matches
     count."""
     projection = document.project(audience, where=where)
     calls = [call for call in projection.calls() if projection.selects(call.call, call.reply)]
     sums, hidden = _count_messages(document, projection, {call.call for call in calls})
     ordered = sorted(sums, key=lambda row: (-row.messages, row.role, row.channel or ""))
-    return Stats(ordered, _by_tool(calls), None if audience.strict or where else hidden, projection.usage())
+    usages = projection.usages(prices)
+    spent = usages.total() if usages is not None else None
+    return Stats(
+        ordered,
+        _by_tool(calls, usages),
+        None if audience.strict or where else hidden,
+        spent.usage if spent is not None else None,
+        spent.cost if spent is not None else None,
+        [ModelSum(row.model, row.spent.usage, row.spent.cost) for row in (usages.by_model() if usages else [])],
+    )
 
 
 def _count_messages(
@@ -119,16 +146,24 @@ def _size(projection: Projection, message: Message) -> int:
 def _sizes_without_thoughts(document: Document) -> dict[int, int]:
     """The sizes of shown messages without their cut thoughts. The index has only full sizes."""
     projection = document.project(END_USER)
-    shown = ((number, projection.message(number)) for number in document.cut_messages())
+    shown = ((number, projection.message(number)) for number in document.tally.cut)
     return {number: len(message.body.encode("utf-8", "replace")) for number, message in shown if message}
 
 
-def _by_tool(calls: Iterable[ShownCall]) -> list[ToolSum]:
+def _by_tool(calls: Iterable[ShownCall], usages: UsageView | None) -> list[ToolSum]:
     sums: dict[str, ToolSum] = {}
+    spent: dict[str, list[Spent]] = {}
     for call in calls:
         row = sums.setdefault(call.tool, ToolSum(call.tool))
         row.calls += call.call is not None
         row.replies += call.reply is not None
         row.failed += call.state in FAILURES
         row.unanswered += call.state in UNANSWERED
+        found = usages.of(call.call) if usages is not None and call.call is not None else None
+        if found is not None:
+            spent.setdefault(call.tool, []).append(found)
+    for tool, each in spent.items():
+        total = sum_of(each)
+        if total is not None:
+            sums[tool].tokens, sums[tool].cost = total.tokens, total.cost
     return sorted(sums.values(), key=lambda row: (-row.calls, row.tool))

@@ -9,10 +9,12 @@ from contextlib import suppress
 
 from viewer.columns.api import Column, Columns
 from viewer.columns.plain import PlainColumns
+from viewer.index.agents import AgentTable
 from viewer.index.batch import MessageBatch
 from viewer.index.call_ids import CallIds
 from viewer.index.turns import TurnCounter
-from viewer.model.messages import Coding, Ending, Header, Message, Piece, Span, Usage
+from viewer.index.usage import UsageTable
+from viewer.model.messages import Coding, Ending, Header, Message, Piece, Span
 
 _ENDINGS = list(Ending)
 _ENDING_OF = {ending: number for number, ending in enumerate(_ENDINGS)}
@@ -55,16 +57,8 @@ class MessageIndex:
         self._turns = TurnCounter()
         self._superseded: list[tuple[int, int]] = []
         """The first and last message of each superseded branch, in order and without overlaps."""
-        self.usages: dict[int, Usage] = {}
-        """The token usage of messages that state it."""
-        self.total_usages: dict[int, Usage] = {}
-        """The token usage of whole transcripts, by number."""
-
-    def use(self, transcript: int, number: int, usage: Usage) -> None:
-        """Add to the token usage of a message, or of a transcript if the number is 0."""
-        usages, key = (self.usages, number) if number else (self.total_usages, transcript)
-        known = usages.get(key)
-        usages[key] = known.plus(usage) if known else usage
+        self.usages = UsageTable()
+        self.agents = AgentTable()
 
     def supersede(self, first: int, last: int) -> None:
         """Mark these messages as a superseded branch."""
@@ -190,6 +184,12 @@ class MessageIndex:
     def turn(self, number: int) -> int:
         """The turn of a message, counted from 1 in each transcript."""
         return self._turn[number - 1]
+
+    def turn_span(self, number: int) -> tuple[int, int]:
+        """The first and last message of the turn of a message."""
+        first, last = self.numbers_of_transcript(self.transcript(number)) or (number, number)
+        turn = self._turn[number - 1]
+        return bisect_left(self._turn, turn, first - 1, last) + 1, bisect_right(self._turn, turn, first - 1, last)
 
     def numbers_of_turn(self, transcript: int, turn: int) -> Iterator[int]:
         """The messages of a turn of a transcript."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from viewer.model.diagnostic import Rule
 from viewer.model.events import (
+    AgentStarted,
     Closed,
     DeclaredTools,
     Event,
@@ -176,10 +177,14 @@ class Recorder:
         """Record that these messages form a superseded branch."""
         self._events.append(Superseded(first, last))
 
-    def use(self, number: int, usage: Usage) -> None:
+    def use(self, number: int, usage: Usage, model: str | None = None) -> None:
         """Record that a message, or the whole transcript if the number is 0, used this many more tokens."""
         if usage != Usage():
-            self._events.append(Used(self.transcript, number, usage))
+            self._events.append(Used(self.transcript, number, usage, model))
+
+    def start_agent(self, thread: int, id: str) -> None:
+        """Record that the first message of another agent follows."""
+        self._events.append(AgentStarted(self.transcript, thread, id, self.last_number + 1))
 
     def skip(self) -> None:
         """Note a record that holds no message. This matters only for an input without any messages."""

@@ -55,6 +55,26 @@ def byte_size(count: int) -> str:
     return f"{count / 1_000_000:,.1f} MB"
 
 
-def counted(count: int, word: str) -> str:
-    """Format a count: `1 error`, `2 errors`."""
-    return f"{count:,} {word}" + ("" if count == 1 else "s")
+def counted(count: int, word: str, plural: str = "") -> str:
+    """Format a count: `1 error`, `2 errors`. `plural` is only given if it is not the word with an s."""
+    return f"{count:,} {word if count == 1 else plural or f'{word}s'}"
+
+
+def token_count(tokens: int) -> str:
+    """Format tokens for a narrow column: `9,204`, `128k`, `1.2M`."""
+    if tokens < 100_000:
+        return f"{tokens:,}"
+    return f"{tokens / 1000:,.0f}k" if tokens < 999_500 else f"{tokens / 1_000_000:,.1f}M"
+
+
+def money(cost: float) -> str:
+    """Format a cost: `$0.0071`, `$12.40`, `<$0.0001`."""
+    if 0 < cost < 0.00005:
+        return "<$0.0001"
+    return f"${cost:.4f}" if cost < 0.99995 else f"${cost:,.2f}"
+
+
+def spent_words(tokens: int | None, cost: float | None) -> str:
+    """Format tokens and their cost: `9,204 tokens, $0.0071`."""
+    words = [f"{tokens:,} token{'' if tokens == 1 else 's'}"] if tokens is not None else []
+    return ", ".join(words + ([money(cost)] if cost is not None else []))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from viewer.document.projection import Projection
@@ -23,12 +22,14 @@ from viewer.document.values import (
     ShownStray,
 )
 from viewer.formats import FORMATS
+from viewer.render.blocks.agents import Agents
 from viewer.render.blocks.block import SPACE, Block, BlockFacts, BlockLine, Joined, RowLines, Source, styled_row
 from viewer.render.blocks.call_words import brief_parts
 from viewer.render.blocks.cards import CardMaker, call_of_reply
+from viewer.render.blocks.times import TimeWords
 from viewer.render.body import BodyText, Rendering, drawn_text, raw_text
 from viewer.render.diagnostic import described
-from viewer.render.head import clock, head_of, is_call, name_line
+from viewer.render.head import head_of, is_call, name_line
 from viewer.render.layout import (
     LONG,
     LONG_WHILE_READ,
@@ -44,12 +45,11 @@ from viewer.render.layout import (
     trimmed,
     unwrapped_width,
 )
-from viewer.render.number_format import counted
+from viewer.render.number_format import counted, spent_words
 from viewer.render.sanitize import SafeText, sanitize_line
 from viewer.render.style import UNICODE, Glyphs, Line, Part, Styled, StyleRole, trusted
 from viewer.render.title import boundary_words, branch_words, folded_branch_words
 from viewer.render.width import between, cells
-from viewer.rules.errors import E_FORMAT_UNKNOWN
 
 MOST_EMPTY = 20
 """How many consecutive boundaries of empty transcripts to show; of the others, only the last one is shown."""
@@ -61,55 +61,6 @@ FOLD_TO = 30
 """The rows of a folded body."""
 SHORT_FOLD_FROM, SHORT_FOLD_TO = 15, 12
 """The same for messages that the end user did not see."""
-
-
-class EmptyFacts(Struct, frozen=True):
-    """Facts about an input of which nothing is shown."""
-
-    messages: int
-    transcripts: int
-    size: int = 0
-    """The bytes of the input."""
-    metadata: int = 0
-    """The number of records without a message."""
-    is_unknown: bool = False
-    """True if no format was recognized."""
-    strict: bool = False
-    debug: bool = False
-    sealed: bool = False
-    """True if no key shows more."""
-
-
-def empty_sentences(facts: EmptyFacts) -> list[str]:
-    """Explain why a view is empty and which key shows more, one sentence per line."""
-    if facts.messages:
-        return _of_hidden(facts)
-    is_empty = not facts.transcripts
-    if is_empty and not facts.is_unknown and not facts.metadata:
-        return [
-            "This transcript has no messages yet.",
-            f"The file is {counted(facts.size, 'byte')}. Press F to follow it, or q to close.",
-        ]
-    reason = "This file has a document header or other text, but no messages."
-    if facts.metadata and not facts.strict:
-        return [f"No messages; {counted(facts.metadata, 'record')} of metadata."]
-    if facts.is_unknown:
-        reason = E_FORMAT_UNKNOWN.safe
-    hint = "" if is_empty else "Select a format with --format NAME. `ocmlview formats` lists them."
-    more = (
-        ""
-        if is_empty or facts.debug or facts.sealed
-        else "Press d for the debug view, which shows text outside messages."
-    )
-    return [sentence for sentence in (reason, hint, more) if sentence]
-
-
-def _of_hidden(facts: EmptyFacts) -> list[str]:
-    if facts.debug:
-        return ["All messages are switched off.", "Press a, c, t or s to show channels."]
-    hidden = "1 message is hidden." if facts.messages == 1 else f"All {facts.messages:,} messages are hidden."
-    more = [] if facts.strict else [hidden if facts.sealed else f"{hidden} Press d for the debug view."]
-    return ["Nothing to show in the safe view.", *more]
 
 
 def centered_notes(sentences: Sequence[SafeText], width: int, height: int) -> list[Line]:
@@ -151,7 +102,9 @@ class BlockMaker:
         self.margin = Part(trusted(" " * column.left))
         """The cells before it, with room for the cursor."""
         self._visibility = projection.visibility() if self.debug else None
-        self._cards = CardMaker(projection, rows, self.facts, signs, self.margin, self.width)
+        self._agents = Agents(projection, self.facts.calls)
+        self._times = TimeWords(projection, rows, self.facts.times)
+        self._cards = CardMaker(projection, rows, self.facts, signs, self.margin, self.width, self._times)
 
     @property
     def debug(self) -> bool:
@@ -213,8 +166,10 @@ class BlockMaker:
         rows, after = self.rows, row + 1
         if after >= len(rows):
             return [SPACE]
+        if rows.kind(after) is RowKind.AGENT and rows.transcript(after) == rows.transcript(row):
+            return []  # it belongs to the card above
         here, there = ((rows.transcript(each), rows.turn(each)) for each in (row, after))
-        is_one = self._is_line(after) and here == there
+        is_one = self._is_line(after) and (here == there or rows.kind(row) is RowKind.AGENT)
         is_left = self.projection.is_superseded
         if is_one and is_left(rows.value(row)) is is_left(rows.value(after)):
             return []
@@ -278,8 +233,8 @@ class BlockMaker:
         """Return the line of a folded superseded branch or of another agent."""
         if isinstance(folded, FoldedAgent):
             lines = [BlockLine(self._folded_agent(row, folded), folds=True)]
-        else:
-            lines = [BlockLine(self._folded_branch(folded), folds=True), *map(BlockLine, self._notes(row))]
+            return Block(0, [*lines, *self._gap(row)], is_folded=True)
+        lines = [BlockLine(self._folded_branch(folded), folds=True), *map(BlockLine, self._notes(row))]
         return Block(0, [*lines, SPACE], is_folded=True)
 
     def _folded_branch(self, branch: FoldedBranch) -> Line:
@@ -294,7 +249,7 @@ class BlockMaker:
         problems = self.facts.problems.of(row) if self.facts.problems is not None else []
         errors, warnings = (sum(each.severity == one for each in problems) for one in ("error", "warning"))
         facts = [
-            f"sub-agent {agent.thread}",
+            f"sub-agent {sanitize_line(self._agents.of(agent.first).name) or agent.thread}",
             counted(agent.messages, "message"),
             counted(agent.calls, "call") if agent.calls else "",
             f"{self.signs.error} {errors}" if errors else "",
@@ -347,7 +302,7 @@ class BlockMaker:
         before = self._turn_rule(row, message.time, message.is_superseded)
         lead, number = self.margin, self.rows.value(row)
         drawn, body = self._body(number, message, lead)
-        head = self._head(number, message)
+        head = self._head(row, number, message)
         notes = [BlockLine(line) for line in self._notes(row)]
         pieces = [before, head, body, notes]
         grows = number in self.facts.growing
@@ -419,10 +374,11 @@ class BlockMaker:
         lines = RowLines(shown.rows, lead, look, [*shown.drawn.layers, _moved(shown.drawn, overlays)])
         return shown.drawn, lines if layout else [*lines, self._rest(shown, lead)]
 
-    def _head(self, number: int, message: ShownMessage) -> list[BlockLine]:
+    def _head(self, row: int, number: int, message: ShownMessage) -> list[BlockLine]:
         head = head_of(message, self.projection.audience, self._cards.calls_of(number) if self.debug else ())
         is_growing = number in self.facts.growing
-        line = name_line(head, self.width, self.signs, is_growing=is_growing)
+        time = self._times.of_message(row, message.time)
+        line = name_line(head, self.width, self.signs, is_growing=is_growing, time=time)
         return [BlockLine((self.margin, *line), link=head.link)]
 
     def _turn_rule(self, row: int, time: str | None, is_superseded: bool) -> list[BlockLine]:
@@ -434,8 +390,14 @@ class BlockMaker:
         branch = self._branch_rule(before, is_superseded)
         if before >= 0 and (self.rows.transcript(before), self.rows.turn(before)) == here:
             return branch
-        line = _turn_rule(here[1], time, self.width, self.signs)
+        line = _turn_rule(here[1], self._turn_facts(row, time), self.width, self.signs)
         return [*branch, BlockLine((self.margin, *line)), SPACE]
+
+    def _turn_facts(self, row: int, time: str | None) -> list[str]:
+        """The time of a turn, and the tokens that it used."""
+        usages = self.facts.usages
+        spent = usages.of_turn(self.rows.value(row)) if usages is not None else None
+        return [self._times.of_turn(row, time), spent_words(spent.tokens, spent.cost) if spent is not None else ""]
 
     def _branch_rule(self, before: int, is_superseded: bool) -> list[BlockLine]:
         """Return the rule where a superseded branch begins or ends."""
@@ -454,8 +416,8 @@ def hidden_words(count: int, faulty: int) -> str:
     return f"{words}, {faulty:,} with {'a problem' if faulty == 1 else 'problems'}" if faulty else words
 
 
-def _turn_rule(turn: int, time: str | None, width: int, glyphs: Glyphs) -> Line:
-    words = f" {glyphs.dot} ".join(filter(None, (f"turn {turn}", clock(time))))
+def _turn_rule(turn: int, facts: Sequence[str], width: int, glyphs: Glyphs) -> Line:
+    words = f" {glyphs.dot} ".join(filter(None, (f"turn {turn}", *facts)))
     return _rule(Part(trusted(f" {words} "), StyleRole.QUIET), width, glyphs)
 
 

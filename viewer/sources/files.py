@@ -83,7 +83,7 @@ def open_source(path: str) -> Source:
     """Open the input at this path. `-` is standard input, and `FILE:ITEM` is one transcript of a file."""
     if path == STANDARD_INPUT:
         check_standard_input()
-        return _spooled("<stdin>", cast("_Stream", sys.stdin.buffer), FROM_A_PIPE)
+        return _spooled("<stdin>", cast("ByteStream", sys.stdin.buffer), FROM_A_PIPE)
     file, item = split_item(path)
     container = container_at(file)
     if container is not None:
@@ -102,6 +102,11 @@ def open_source(path: str) -> Source:
     if first[:2] in _UTF_16 or compression_of(first):
         return _spooled_whole(path, descriptor, item)
     return FileSource(path, descriptor, only=item)
+
+
+def open_stream(name: str, stream: ByteStream) -> Source:
+    """Open a stream that can be read once, such as an object of a store."""
+    return _spooled(name, stream)
 
 
 def check_named(paths: Iterable[str]) -> None:
@@ -139,14 +144,14 @@ def _sentence(path: str, error: OSError) -> str:
     return f"{path} cannot be read: {error.strerror or 'input error'}"
 
 
-class _Stream(Protocol):
+class ByteStream(Protocol):
     """A stream that can be read only once. Each read returns what is available, so that Ctrl-C takes effect."""
 
     def read1(self, size: int, /) -> bytes:
         """Read some bytes; none at the end."""
 
 
-def _spooled(name: str, stream: _Stream, origin: str = "", only: str = "") -> SpooledSource:
+def _spooled(name: str, stream: ByteStream, origin: str = "", only: str = "") -> SpooledSource:
     first, parts = _peek(_parts(name, stream), LONGEST_MAGIC)
     compression = compression_of(first)
     expanded = Expanded(compression, parts) if compression else None
@@ -170,7 +175,7 @@ def _peek(parts: Iterator[bytes], size: int) -> tuple[bytes, Iterator[bytes]]:
     return first, chain((first,), parts)
 
 
-def _parts(name: str, stream: _Stream) -> Iterator[bytes]:
+def _parts(name: str, stream: ByteStream) -> Iterator[bytes]:
     try:
         while data := stream.read1(CHUNK):
             yield data

@@ -6,7 +6,7 @@ import codecs
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 
@@ -51,15 +51,17 @@ def list_transcripts(path: str) -> list[Found]:
     return [found for found in look_through(path) if found is not None]
 
 
-def find_transcripts(path: str) -> Iterator[Found]:
+def find_transcripts(path: str, passed: Callable[[str], None] = lambda path: None) -> Iterator[Found]:
     """Find the transcripts of a folder and all folders below it, without a limit. Each folder is visited once, even
-    through symlinks."""
+    through symlinks. Call `passed` for each file that is no transcript."""
     top = Path(path)
     above = {_identity(folder) for folder in (top, *top.resolve().parents)}  # a symlink to one of them is a loop
     for entry in _tree(top, top, above):
         found = entry if isinstance(entry, Found) else _looked_up(entry, top, {})
         if found is not None:
             yield found
+        else:
+            passed(str(entry))
 
 
 def look_through(path: str, known: dict[str, Found | None] | None = None) -> Iterator[Found | None]:

@@ -26,6 +26,8 @@ class DisplayState(Struct, frozen=True):
     raw: bool = False
     sealed: bool = False
     """True if the audience can never be another one."""
+    usage: bool = False
+    """Show tokens and cost in the outline, the calls, and at the rules between turns; only in the debug view."""
 
     @property
     def level(self) -> str:
@@ -63,7 +65,9 @@ class DisplayState(Struct, frozen=True):
 
     def closed(self) -> DisplayState:
         """Return the safe view, without the choices of the other views."""
-        return replace(self, debug=False, brief=False, channels=FIRST_CHANNELS, side_panes=False, raw=False)
+        return replace(
+            self, debug=False, brief=False, channels=FIRST_CHANNELS, side_panes=False, raw=False, usage=False
+        )
 
     def toggled(self, channel: Reveal) -> DisplayState:
         """Return this state with one channel switched on or off."""

@@ -12,9 +12,11 @@ from viewer.document.document import Document
 from viewer.document.projection import Projection
 from viewer.document.rows import FOLDED_KINDS, Folding, MessageSet, RowKind, Rows
 from viewer.document.vault import HiddenError
+from viewer.model.prices import NO_PRICES, Prices
 from viewer.model.visibility import Pane
 from viewer.render.blocks.cards import call_of_reply
 from viewer.render.blocks.json_rows import ALL_NODES
+from viewer.render.blocks.times import Times
 from viewer.tui.display_state import DisplayState
 
 LONGEST_KEPT_UNFOLDED = 128 * 1024
@@ -71,7 +73,10 @@ VIEW = Changed.ROWS | Changed.LISTS | Changed.PROBLEMS | Changed.CALLS | Changed
 class Session:
     """The state of a view: document, audience, and the operator's choices. Only this class writes its attributes."""
 
-    def __init__(self, document: Document, display: DisplayState, marks: Iterable[int] = ()) -> None:
+    def __init__(
+        self, document: Document, display: DisplayState, marks: Iterable[int] = (), prices: Prices = NO_PRICES
+    ) -> None:
+        self._prices = prices
         self.document = document
         self.display = display
         self.marks: frozenset[int] = frozenset(marks)
@@ -88,6 +93,7 @@ class Session:
         """True to render Markdown, False to show its source, None to follow the setting."""
         self.wrapped = True
         """True if long lines are wrapped."""
+        self.times = Times.OFF
         self.agent = 0
         """A message of the sub-agent whose transcript is open; 0 for the main transcript."""
         self.grown_from = 0
@@ -104,6 +110,8 @@ class Session:
         self.rows: Rows = self._make_rows()
         self._reusable_rows, self._counted_steps = (), (None, 0)  # release the rows of an earlier reading
         self.calls: CallView = self.projection.calls()
+        self.usages = self.projection.usages(self._prices)
+        """Tokens and cost; None if the audience sees none."""
         self.diagnostics: DiagnosticView = self.projection.problems(self.rows).extend(self.rows.settled_number)
 
     def _make_rows(self) -> Rows:
@@ -284,6 +292,11 @@ class Session:
     def wrap_lines(self, is_wrapped: bool) -> Changed:
         """Wrap long lines, or show them as they are written."""
         self.wrapped = is_wrapped
+        return Changed.ROWS
+
+    def show_times(self, times: Times) -> Changed:
+        """Show the times of messages in this way."""
+        self.times = times
         return Changed.ROWS
 
     def toggle_all_folds(self) -> Changed:

@@ -17,7 +17,7 @@ from tests.laws.leaks.test_printed_leaks import printed
 from tests.support.leaks.acting import BACK, EVERYWHERE, REVEALED, Act, act_of
 from tests.support.leaks.laboratory import Session, session
 from tests.support.leaks.planted import KINDS, Planted, everything, transcripts
-from tests.support.printing import SAFE_SURFACES
+from tests.support.printing import SAFE_SURFACES, SITES
 from tests.support.running import drawn
 from viewer.document.document import open_document
 from viewer.model.visibility import END_USER
@@ -82,7 +82,7 @@ def files(folder: Path) -> list[tuple[str, bytes]]:
 def assert_the_same_is_printed(pair: Pair) -> None:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "chat"
-        for line in SAFE_SURFACES:
+        for line in [*SAFE_SURFACES, *SITES]:
             results = []
             for planted in pair:
                 file.write_bytes(planted.data)

@@ -7,25 +7,36 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from tests.support.leaks.planted import KINDS, Planted, everything, transcripts
-from tests.support.printing import DEBUG_ONLY, PRINTED, SURFACES, WITHOUT_TRANSCRIPT
+from tests.support.printing import DEBUG_ONLY, FOLDER, OF_CORPORA, PRINTED, SITES, SURFACES, WITHOUT_TRANSCRIPT
 from tests.support.program import Result, run
-from viewer.cli import COMMANDS
+from viewer.cli import COMMANDS, site
 from viewer.cli.output import Output, write_text
+from viewer.document.document import open_document
+from viewer.document.projection import Projection
 from viewer.formats import WRITERS
+from viewer.model.visibility import EVERYTHING
 
 SESSIONS = int(os.environ.get("OCML_LAB_SESSIONS", "1000"))
 SEED = int(os.environ.get("OCML_LAB_SEED", "0"))
 
 
 def printed(planted: Planted, file: Path, line: list[str]) -> Result:
-    """The output of a command for this transcript."""
-    command, *options = line
-    return run(command, *options, "--format", planted.format, file)
+    """The output of a command for this transcript, with the names and contents of the files in its output folder."""
+    if FOLDER not in line:
+        return run(*line, "--format", planted.format, file)
+    os.utime(file, (0, 0))  # an index lists it
+    with tempfile.TemporaryDirectory() as above:
+        out = Path(above) / FOLDER
+        result = run(*(str(out) if word == FOLDER else word for word in line), "--format", planted.format, file)
+        files = sorted(path for path in out.rglob("*") if path.is_file())
+        written = "".join(f"{path.relative_to(out)}\n{path.read_text('utf-8')}\n" for path in files)
+        return Result(result.code, written, result.err.replace(above, ""))
 
 
 def assert_nothing_is_printed(planted: Planted) -> None:
@@ -33,7 +44,7 @@ def assert_nothing_is_printed(planted: Planted) -> None:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "chat"
         file.write_bytes(planted.data)
-        for line in SURFACES:
+        for line in [*SURFACES, *SITES]:
             result = printed(planted, file, line)
             assert finder.leaks(result.out) == [], line
             assert finder.leaks(result.err) == [], line
@@ -42,7 +53,7 @@ def assert_nothing_is_printed(planted: Planted) -> None:
 
 
 def test_every_command_is_listed() -> None:
-    assert set(PRINTED) | WITHOUT_TRANSCRIPT == set(COMMANDS)
+    assert set(PRINTED) | WITHOUT_TRANSCRIPT | OF_CORPORA == set(COMMANDS)
     assert {line[-1] for line in SURFACES if line[0] == "convert"} == set(WRITERS)
 
 
@@ -129,6 +140,26 @@ def test_a_planted_leak_is_found(line: list[str], stream: str, tmp_path: Path, m
         monkeypatch.setattr(f"viewer.cli.{module}.write_text", leaking(write_text))
     result = printed(planted, file, line)
     assert planted.finder.leaks(result.out if stream == "stdout" else result.err)
+
+
+@pytest.mark.parametrize("part", ["row_of", "searchable", "html_page"])
+def test_a_leak_planted_in_a_part_of_a_site_is_found(
+    part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planted = everything("openchatml-2.2")
+    file = tmp_path / "chat"
+    file.write_bytes(planted.data)
+    for line in SITES:
+        assert planted.finder.leaks(printed(planted, file, line).out) == []
+    code = getattr(site, part)
+
+    def leaking(projection: Projection, *given: str) -> Any:
+        everything = open_document(str(file), format=planted.format).project(EVERYTHING)
+        return code(everything, *given)
+
+    monkeypatch.setattr(site, part, leaking)
+    for line in SITES[:3]:
+        assert planted.finder.leaks(printed(planted, file, line).out), line
 
 
 @pytest.mark.parametrize("line", [line for line in SURFACES if line[0] in DEBUG_ONLY], ids=" ".join)

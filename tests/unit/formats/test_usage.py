@@ -21,7 +21,7 @@ def lines(*records: dict[str, Any]) -> bytes:
 
 def usages(text: bytes, format: str, size: int = 0) -> dict[int, Usage]:
     pieces = [text[at : at + size] for at in range(0, len(text), size)] if size else [text]
-    return examine(pieces, text, format).index.usages
+    return examine(pieces, text, format).index.usages.by_message
 
 
 def claude(text: str, id: str, output: int, **more: int) -> dict[str, Any]:

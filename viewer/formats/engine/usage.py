@@ -20,6 +20,8 @@ MOST_REPLIES = 4096
 """How many replies may have their usage changed by a later record."""
 _NOTHING = Usage()
 _MOST_DIGITS = 15
+_MODEL = "model|message.model|response.model|data.model|modelID|modelId|model_name"
+"""Where a record names the model of its numbers, unless its format knows another place."""
 _FARTHEST = 64
 """How many messages back to look for the one that contains a usage."""
 
@@ -30,14 +32,21 @@ class _Known(Struct):
     number: int
     """The message that has the usage; 0 if the reply has no message yet."""
     usage: Usage
+    model: str | None = None
 
 
 class UsageLedger:
     """Counts the usage of the replies in a transcript. Each change is an event."""
 
-    def __init__(self, record: Recorder, rules: tuple[Tokens, ...]) -> None:
+    def __init__(self, record: Recorder, rules: tuple[Tokens, ...], model: str = "") -> None:
+        """`model` is the path of the model in a record."""
         self._record = record
         self._rules = rules
+        self._model_path = f"{model}|{_MODEL}" if model else _MODEL
+        self._keeps_model = any(rule.counts is Counting.COUNTER for rule in rules)
+        """True if the records with the numbers of a counter do not name the model."""
+        self._model: str | None = None
+        """The model of the record, or the last one named if records with numbers name none."""
         self._replies: OrderedDict[tuple[int, str], _Known] = OrderedDict()
         self._counter = Usage()
         """The last value of a cumulative counter."""
@@ -51,7 +60,7 @@ class UsageLedger:
     def start(self) -> None:
         """Begin a transcript."""
         self._replies.clear()
-        self._counter, self._open = Usage(), None
+        self._counter, self._open, self._model = Usage(), None, None
         self._before = self._record.last_number
 
     def take(self, node: JsonNode, placed: list[tuple[Span, int]]) -> None:
@@ -60,6 +69,8 @@ class UsageLedger:
         if not self._rules:
             return
         self.settle()
+        if self._keeps_model:
+            self._model = string_at(node, self._model_path) or self._model
         placed = sorted(placed) if len(placed) > 1 else placed
         is_spread = len(placed) > 1 and placed[0][0] != placed[-1][0]
         last = placed[-1][1] if placed else 0
@@ -74,6 +85,8 @@ class UsageLedger:
                         self.has_stated = True
                         number = _number_at(value.start, placed) if is_spread else last
                         number = number or self._record.last_number
+                        if not self._keeps_model:
+                            self._model = string_at(item, self._model_path) or string_at(node, self._model_path)
                         self._add(rule, (index, string_at(item, rule.key) or f"#{number}"), usage, number)
 
     def settle(self) -> None:
@@ -81,37 +94,37 @@ class UsageLedger:
         known = self._open
         if known is not None and not known.number and self._record.last_number > self._before:
             known.number = self._record.last_number
-            self._record.use(known.number, known.usage)
+            self._record.use(known.number, known.usage, known.model)
 
     def _add(self, rule: Tokens, key: tuple[int, str], usage: Usage, number: int) -> None:
         counts = rule.counts
         if counts is Counting.TOTAL:
-            self._record.use(0, usage)
+            self._record.use(0, usage, self._model)
             return
         if counts is Counting.COUNTER:
             usage, self._counter = usage.since(self._counter), usage
         if counts is Counting.OPENS:
-            self._open, self._before = _Known(0, usage), self._record.last_number
+            self._open, self._before = _Known(0, usage, self._model), self._record.last_number
         elif counts is Counting.JOINS and self._open is not None:
             self._change(self._open, usage)
         elif counts is Counting.LAST and key in self._replies:
             self._change(self._replies[key], usage)
         elif number <= self._before:
             waiting = self._open.usage if self._open is not None and not self._open.number else Usage()
-            self._open = self._replies[key] = _Known(0, waiting.plus(usage))
+            self._open = self._replies[key] = _Known(0, waiting.plus(usage), self._model)
         elif counts is Counting.LAST:
-            self._replies[key] = _Known(number, usage)
-            self._record.use(number, usage)
+            self._replies[key] = _Known(number, usage, self._model)
+            self._record.use(number, usage, self._model)
             while len(self._replies) > MOST_REPLIES:
                 self._replies.popitem(last=False)
         else:
-            self._record.use(number, usage)
+            self._record.use(number, usage, self._model)
 
     def _change(self, known: _Known, usage: Usage) -> None:
         """Replace the fields that a later record states."""
         after = usage.over(known.usage)
         if known.number:
-            self._record.use(known.number, after.minus(known.usage))
+            self._record.use(known.number, after.minus(known.usage), known.model)
         known.usage = after
 
 

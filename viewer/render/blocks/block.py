@@ -12,7 +12,9 @@ from msgspec import Struct, field
 from viewer.document.calls import CallView, no_calls
 from viewer.document.diagnostics import DiagnosticView
 from viewer.document.rows import RowKind, Rows
+from viewer.document.usage import UsageView
 from viewer.document.values import ShownDiagnostic
+from viewer.render.blocks.times import Times
 from viewer.render.layout import Layouts, Row
 from viewer.render.sanitize import SafeText
 from viewer.render.style import Line, Part, Styled, StyleRole, trusted
@@ -168,6 +170,10 @@ class BlockFacts(Struct):
     opens_thoughts: bool = False
     """True if thoughts are unfolded unless they were folded by hand."""
     problems_key: str = "p"
+    times: Times = Times.OFF
+    """How the times of messages are shown."""
+    usages: UsageView | None = None
+    """Tokens and cost for the rules between turns; None to show none."""
 
     def update_growing(self, numbers: frozenset[int]) -> None:
         """Set the messages that are growing."""

@@ -17,7 +17,7 @@ from viewer.document.rows import RowKind, Rows
 from viewer.document.values import Headline, ShownCall, ShownDiagnostic, ShownMessage
 from viewer.model.visibility import Pane
 from viewer.render.blocks.block import BlockFacts, BlockLine, styled_row
-from viewer.render.blocks.call_words import STATE_ROOM, TIME_ROOM, call_state, tool_words
+from viewer.render.blocks.call_words import STATE_ROOM, TIME_ROOM, call_state, time_words, tool_words
 from viewer.render.blocks.json_rows import (
     ALL_NODES,
     LONG_TEXT,
@@ -30,10 +30,11 @@ from viewer.render.blocks.json_rows import (
     key_room,
     only_error,
 )
+from viewer.render.blocks.times import TimeWords
 from viewer.render.diagnostic import described
 from viewer.render.head import is_call, letter_of
 from viewer.render.layout import Row, lay_out, moved_row
-from viewer.render.number_format import byte_size, counted, duration
+from viewer.render.number_format import byte_size, counted
 from viewer.render.sanitize import sanitize, sanitize_line
 from viewer.render.style import Glyphs, Line, Part, Styled, StyleRole, trusted
 from viewer.render.width import between, cells
@@ -120,7 +121,14 @@ class CardMaker:
     """Makes the entries of one view."""
 
     def __init__(
-        self, projection: Projection, rows: Rows, facts: BlockFacts, glyphs: Glyphs, margin: Part, width: int
+        self,
+        projection: Projection,
+        rows: Rows,
+        facts: BlockFacts,
+        glyphs: Glyphs,
+        margin: Part,
+        width: int,
+        times: TimeWords,
     ) -> None:
         self._projection = projection
         self._rows = rows
@@ -129,6 +137,7 @@ class CardMaker:
         self._glyphs = glyphs
         self._margin = margin
         self._width = width
+        self._times = times
 
     def entry(self, row: int, headline: Headline) -> Entry:
         """Return the entry of a row; without lines for a reply that its card shows."""
@@ -152,7 +161,7 @@ class CardMaker:
         number = call.call or 0
         is_open = bool(self._facts.folds.get(number))
         notes = {number: self.notes(row), **self._notes_of_reply(call)}
-        lines = [BlockLine((self._margin, *self._card_line(call, notes, is_open=is_open)), folds=True)]
+        lines = [BlockLine((self._margin, *self._card_line(row, call, notes, is_open=is_open)), folds=True)]
         if not is_open:
             return Entry(lines)
         message = self._projection.message(number)
@@ -178,7 +187,7 @@ class CardMaker:
         row = self._rows.row_holding(call.reply) if call.reply else None
         return {call.reply or 0: self.notes(row)} if row is not None else {}
 
-    def _card_line(self, call: ShownCall, notes: dict[int, list[ShownDiagnostic]], *, is_open: bool) -> Line:
+    def _card_line(self, row: int, call: ShownCall, notes: dict[int, list[ShownDiagnostic]], *, is_open: bool) -> Line:
         """Return the line of a card: tool, arguments, state, duration, numbers, and whether it is open."""
         signs = self._glyphs
         tool = tool_words(call.tool)
@@ -186,14 +195,16 @@ class CardMaker:
         left = [Part(trusted(f"{signs.call} {tool}"), StyleRole.TOOL)]
         left += [Part(trusted(f"  {arguments}"), StyleRole.QUIET)] if arguments else []
         state, look = call_state(call, [one for found in notes.values() for one in found], signs)
-        time = call.latency_ms if call.latency_ms is not None else call.observed_ms
-        return between(
-            left, self._columns(state, look, time, call_numbers(call, signs), is_open), self._width + 1, signs
-        )
+        columns = self._columns(state, look, time_words(call), call_numbers(call, signs), is_open)
+        return between(left, [*self._time(row, call.call or 0), *columns], self._width + 1, signs)
 
-    def _columns(self, state: str, look: StyleRole, time: int | None, numbers: str, is_open: bool) -> list[Part]:
-        words = duration(time) if time is not None else ""
-        aside = f"{words:>{max(TIME_ROOM, len(words) + 1)}}{numbers:>{max(_NUMBER_ROOM, len(numbers) + 2)}}"
+    def _time(self, row: int, number: int) -> list[Part]:
+        """Return the time of a message, if times are on."""
+        words = self._times.of_message(row, self._projection.headline(number).time)
+        return [Part(trusted(f" {words} "), StyleRole.QUIET)] if words else []
+
+    def _columns(self, state: str, look: StyleRole, time: str, numbers: str, is_open: bool) -> list[Part]:
+        aside = f"{time:>{max(TIME_ROOM, len(time) + 1)}}{numbers:>{max(_NUMBER_ROOM, len(numbers) + 2)}}"
         mark = self._glyphs.unfolded if is_open else self._glyphs.folded
         return [Part(trusted(f" {state:<{STATE_ROOM}}"), look), Part(trusted(f"{aside} {mark}"), StyleRole.QUIET)]
 
@@ -271,7 +282,8 @@ class CardMaker:
         shown_number = f"#{number}"
         mark = signs.unfolded if is_open else signs.folded
         right = f"{aside}{shown_number:>{max(_NUMBER_ROOM, len(shown_number) + 2)}} {mark}"
-        line = between(left, [Part(trusted(right), StyleRole.QUIET)], self._width + 1, signs)
+        aside_parts = [*self._time(row, number), Part(trusted(right), StyleRole.QUIET)]
+        line = between(left, aside_parts, self._width + 1, signs)
         return Entry([BlockLine((self._margin, *line), folds=True)], shows_body=is_open)
 
     def _opens(self, number: int) -> bool:

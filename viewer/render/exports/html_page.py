@@ -30,8 +30,8 @@ from viewer.resources import bundled
 _LONGEST_HEADER_LINE = 400
 
 
-def html_page(projection: Projection, title: str) -> Iterator[str]:
-    """Yield the page in pieces, about one per message."""
+def html_page(projection: Projection, title: str, home: str = "") -> Iterator[str]:
+    """Yield the page in pieces, about one per message. `home` is the page with the list of a site."""
     rows = projection.rows()
     yield "<!doctype html>\n"
     problems = disclosed_problems(projection)
@@ -42,7 +42,7 @@ def html_page(projection: Projection, title: str) -> Iterator[str]:
     yield opening("html", lang="en", class_=badge(projection.audience).lower())
     yield page.head()
     yield opening("body")
-    yield page.banner()
+    yield page.banner(home)
     yield joined(
         [opening("nav", aria_label="Contents"), opening("details", open=""), element("summary", words("Turns"))]
     )
@@ -83,7 +83,7 @@ class _Page:
     def head(self) -> Html:
         """Return the document head: a policy that forbids all requests, and the name of the view."""
         view = " ".join([badge(self._audience), *revealed_names(self._audience)])
-        style = _style(self._audience)
+        style = style_sheet(self._audience)
         return element(
             "head",
             opening("meta", charset="utf-8"),
@@ -99,7 +99,7 @@ class _Page:
             Html("\n"),
         )
 
-    def banner(self) -> Html:
+    def banner(self, home: str) -> Html:
         """Return the line that stays at the top: the level, the name, and the counts."""
         first = next(iter(self._projection.transcripts()), None)
         said = transcript_words(first) if first else []
@@ -109,6 +109,7 @@ class _Page:
             "header",
             element("strong", words(mark), class_="badge"),
             element("span", words(f"reveals {', '.join(revealed)}"), class_="reveals") if revealed else NOTHING,
+            element("a", words("All transcripts"), href=home) if home else NOTHING,
             element("h1", name(self._title)),
             element("span", joined([name(each) for each in said], " · "), class_="about"),
             element("span", class_="gap"),
@@ -241,7 +242,7 @@ def policy(style: Html) -> str:
     return f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
 
 
-def _style(audience: Audience) -> Html:
+def style_sheet(audience: Audience) -> Html:
     """Return the style sheet with its inks. It is part of the program and contains no external text."""
     css = bundled("render", "exports", "page.css").read_text("utf-8")
     light, night = custom_properties(night=False), custom_properties(night=True)

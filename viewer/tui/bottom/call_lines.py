@@ -12,8 +12,9 @@ from msgspec.structs import replace
 from viewer.document.calls import CallView
 from viewer.document.diagnostics import DiagnosticView
 from viewer.document.projection import Projection
+from viewer.document.usage import Spent, UsageView
 from viewer.document.values import ShownCall
-from viewer.render.number_format import byte_size, counted, duration
+from viewer.render.number_format import byte_size, counted, duration, money
 from viewer.render.sanitize import SafeText
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.render.width import cells, cut
@@ -36,6 +37,7 @@ class SortKey(Enum):
     TIME = "time"
     SENT = "sent"
     REPLY = "reply"
+    TOKENS = "tokens"
 
     @property
     def next(self) -> SortKey:
@@ -68,15 +70,31 @@ class CallLines:
         *,
         problems: DiagnosticView | None = None,
         sort: SortKey = SortKey.ORDER,
+        usages: UsageView | None = None,
+        shows_cost: bool = False,
     ) -> None:
+        """With `shows_cost`, tokens and cost follow the time."""
         self.calls = calls
         self.sort = sort
         self.style = style
         self.projection = projection
         self.problems = problems
+        self._usages = projection.usages() if usages is None and projection is not None else usages
+        self._shows_cost = shows_cost
+        self._every = _with_cost() if shows_cost else _COLUMNS
         digits = len(str(calls.largest)) if len(calls) else 1
         self._ends = max(4, 2 * digits + 2)
         self._order: list[int] | None = None if sort is SortKey.ORDER else self._sorted(sort)
+
+    def sorted_by(self, sort: SortKey) -> CallLines:
+        """Return the same calls in another order."""
+        return CallLines(
+            *(self.calls, self.style, self.projection),
+            problems=self.problems,
+            sort=sort,
+            usages=self._usages,
+            shows_cost=self._shows_cost,
+        )
 
     def __len__(self) -> int:
         return len(self.calls)
@@ -104,7 +122,7 @@ class CallLines:
         words += [f"{states['pending']:,} open"] if states["pending"] else []
         words += [f"{failed:,} failed"] if failed else []
         if len(self.calls) <= _COUNTED:
-            times = [time for call in self.calls if (time := _latency(call)) is not None]
+            times = [time for call in self.calls if (time := call.taken_ms) is not None]
             words += [f"slowest {duration(max(times))}"] if times else []
         return self.style.words(" · ".join(words))
 
@@ -140,7 +158,7 @@ class CallLines:
         """Return the columns that fit. The last ones disappear first, and the arguments take the remaining width."""
         room = width - 4
         found: list[_Column] = []
-        for column in _COLUMNS:
+        for column in self._every:
             size = self._ends + 2 if column.name == SortKey.ORDER.value else column.width
             if room < size:
                 return found
@@ -162,11 +180,18 @@ class CallLines:
             case SortKey.STATE:
                 return not is_failed(call, self.problems.faulty if self.problems is not None else ()), call.state
             case SortKey.TIME:
-                return -(_latency(call) or 0), ""
+                return -(call.taken_ms or 0), ""
             case SortKey.SENT:
                 return -self.size(call.call), ""
+            case SortKey.TOKENS:
+                spent = self.spent(call)
+                return -((spent.tokens if spent is not None else 0) or 0), ""
             case _:
                 return -self.size(call.reply), ""
+
+    def spent(self, call: ShownCall) -> Spent | None:
+        """Return what the reply with a call used."""
+        return self._usages.of(call.call) if self._usages is not None and call.call else None
 
     def size(self, number: int | None) -> int:
         """Return the size of a message in bytes."""
@@ -177,10 +202,6 @@ class CallLines:
 
 _COUNTED = 100_000
 """The maximum number of calls to search for the slowest."""
-
-
-def _latency(call: ShownCall) -> int | None:
-    return call.latency_ms if call.latency_ms is not None else call.observed_ms
 
 
 def ends_of(call: ShownCall, style: Style) -> SafeText:
@@ -223,9 +244,13 @@ def _reply(lines: CallLines, call: ShownCall) -> Part:
 
 
 def _tokens(lines: CallLines, call: ShownCall) -> Part:
-    message = lines.projection.message(call.call) if lines.projection is not None and call.call else None
-    usage = message.usage if message is not None else None
-    return _quiet(lines, f"{usage.total:,}" if usage is not None and usage.total is not None else "")
+    spent = lines.spent(call)
+    return _quiet(lines, f"{spent.tokens:,}" if spent is not None and spent.tokens is not None else "")
+
+
+def _cost(lines: CallLines, call: ShownCall) -> Part:
+    spent = lines.spent(call)
+    return _quiet(lines, money(spent.cost) if spent is not None and spent.cost is not None else "")
 
 
 def _turn(lines: CallLines, call: ShownCall) -> Part:
@@ -264,7 +289,15 @@ _COLUMNS = (
     _Column("limit", 8, True, _limit),
     _Column(SortKey.SENT.value, 8, True, _sent),
     _Column(SortKey.REPLY.value, 8, True, _reply),
-    _Column("tokens", 8, True, _tokens),
+    _Column(SortKey.TOKENS.value, 8, True, _tokens),
     _Column("turn", 6, True, _turn),
     _Column("id", 14, False, _id, before=2),
 )
+
+
+def _with_cost() -> tuple[_Column, ...]:
+    """Return the columns with tokens and cost after the time."""
+    first = [column for column in _COLUMNS if column.name != SortKey.TOKENS.value]
+    tokens = next(column for column in _COLUMNS if column.name == SortKey.TOKENS.value)
+    at = [column.name for column in first].index(SortKey.TIME.value) + 1
+    return (*first[:at], tokens, _Column("cost", 10, True, _cost), *first[at:])

@@ -9,6 +9,7 @@ from textual.message import Message
 from viewer.document.calls import CallView
 from viewer.document.diagnostics import DiagnosticView
 from viewer.document.projection import Projection
+from viewer.document.usage import UsageView
 from viewer.render.sanitize import SafeText
 from viewer.render.style import Line, Style, trusted
 from viewer.tui.bottom.call_lines import CallLines, SortKey
@@ -54,9 +55,17 @@ class Calls(Vertical):
         projection: Projection | None = None,
         *,
         problems: DiagnosticView | None = None,
+        usages: UsageView | None = None,
+        shows_cost: bool = False,
     ) -> None:
         """Show calls, with the cursor on the call of a message."""
-        lines = self._lines = CallLines(calls, self.drawn_style, projection, problems=problems, sort=self.sort)
+        lines = self._lines = CallLines(
+            *(calls, self.drawn_style, projection),
+            problems=problems,
+            sort=self.sort,
+            usages=usages,
+            shows_cost=shows_cost,
+        )
         self.head.show(lambda width: lines.head(self.list.size.width or width))
         row = self._lines.row_of(focus) if self._follows or self.list.cursor < 0 else self.list.cursor
         self.list.show(len(calls), self._line, row)
@@ -110,9 +119,7 @@ class Calls(Vertical):
             return
         number = lines.number(self.list.cursor) if 0 <= self.list.cursor < len(lines) else None
         self.sort = self.sort.next
-        again = self._lines = CallLines(
-            lines.calls, lines.style, lines.projection, problems=lines.problems, sort=self.sort
-        )
+        again = self._lines = lines.sorted_by(self.sort)
         self.head.show(lambda width: again.head(self.list.size.width or width))
         self.list.show(len(again), self._line, again.row_of(number or 0))
 

@@ -81,6 +81,7 @@ ROWS = (
     HelpRow(("debug", "brief"), "debug view; a line per call"),
     HelpRow(("side_panes",), "thoughts side by side"),
     HelpRow(("raw", "markdown", "wrap"), "bytes, Markdown, long lines"),
+    HelpRow(("times", "usage"), "times, tokens and cost"),
     HelpRow(("leave", "suspend", "copy_or_quit"), "quit, suspend, copy"),
 )
 """Rows with words of their own. Every other action has a row with its label."""

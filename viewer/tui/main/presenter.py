@@ -16,6 +16,7 @@ from viewer.render.blocks.block import BlockFacts, RowProblems
 from viewer.render.blocks.sides import SideMaker
 from viewer.render.layout import LayoutRequest, Layouts, lay_out_body
 from viewer.render.page import BlockMaker
+from viewer.render.sanitize import SafeText
 from viewer.render.style import Style, Styled, StyleRole, trusted
 from viewer.tui.bars.status_lines import StatusFacts
 from viewer.tui.control.panes import PaneController
@@ -120,8 +121,11 @@ class Presenter:
             self._draw_minimap()
         if Changed.NOTES in changed:
             has_rows = len(self._session.rows) > 0
-            transcript.show_notes([] if has_rows else empty_notes(self._session, self._follow.title))
+            transcript.show_notes([] if has_rows else self._empty_notes())
             transcript.redraw_changed()
+
+    def _empty_notes(self) -> list[SafeText]:
+        return empty_notes(self._session, self._follow.title, self._printing.signs)
 
     def _change_from(self, row: int) -> None:
         for pane in (self._widgets.transcript, self._widgets.behind):
@@ -132,7 +136,7 @@ class Presenter:
         session, transcript, display = self._session, self._widgets.transcript, self._session.display
         self._layouts = self._layouts or Layouts(self._request_layout)
         self._facts = self._make_facts(session.rows)
-        transcript.show_notes([] if session.rows.shown_count else empty_notes(session, self._follow.title))
+        transcript.show_notes([] if session.rows.shown_count else self._empty_notes())
         transcript.show_marks(session.marks)
         self._draw_minimap()
         behind = self._widgets.behind
@@ -177,6 +181,8 @@ class Presenter:
             markdown=self._settings.markdown,
             rendered=self._settings.markdown if session.markdown is None else session.markdown,
             problems_key=self._host.key_of("problems"),
+            times=session.times,
+            usages=session.usages if session.display.usage else None,
         )
 
     def _fault_spans(self, number: int) -> Sequence[Styled]:
@@ -251,7 +257,12 @@ class Presenter:
         if Changed.SELECTION in changed and self._problems.selected is not None:
             bottom.problems.select(self._problems.selected)
         if Changed.CALLS in changed:
-            bottom.calls.show(session.calls, focus, session.projection, problems=session.diagnostics)
+            bottom.calls.show(
+                *(session.calls, focus, session.projection),
+                problems=session.diagnostics,
+                usages=session.usages,
+                shows_cost=session.display.usage,
+            )
         if changed & (Changed.LISTS | Changed.CALLS):
             if bottom.display and bottom.tab is BottomTab.TIMELINE:
                 bottom.timeline.show(session.projection, session.rows, session.calls, focus)
@@ -268,8 +279,13 @@ class Presenter:
         if has_grown:
             outline.grow(session.grown_from, focus, calls=session.calls, problems=session.diagnostics, live=live)
         elif outline.display:
-            calls, problems = session.calls, session.diagnostics
-            outline.show(session.projection, session.rows, focus, calls=calls, problems=problems, live=live)
+            outline.show(
+                *(session.projection, session.rows, focus),
+                calls=session.calls,
+                problems=session.diagnostics,
+                usages=session.usages if session.display.usage else None,
+                live=live,
+            )
         else:
             outline.clear()
 
@@ -306,9 +322,13 @@ class Presenter:
         widgets.bottom.timeline.focus_on(here)
         widgets.bottom.draw_tabs()
         if session.display.debug and widgets.inspector.display and number:
-            calls, problems = session.calls, session.diagnostics
-            size = session.document.size
-            widgets.inspector.show(session.projection, number, calls=calls, problems=problems, size=size)
+            widgets.inspector.show(
+                *(session.projection, number),
+                calls=session.calls,
+                problems=session.diagnostics,
+                usages=session.usages,
+                size=session.document.size,
+            )
         if widgets.side.display:
             widgets.behind.follow(widgets.transcript.place, widgets.transcript.cursor)
             widgets.behind.show_partners(session.partners(number))

@@ -9,11 +9,13 @@ from msgspec.structs import replace
 from viewer.document.rows import RowKind
 from viewer.model.visibility import Level, Reveal
 from viewer.render.blocks.json_rows import ALL_NODES
+from viewer.render.blocks.times import Times
 from viewer.tui.control.panes import PaneController
 from viewer.tui.control.problems import ProblemController
 from viewer.tui.cursor import Cursor
 from viewer.tui.display_state import DisplayState
 from viewer.tui.host import Host
+from viewer.tui.keys import DEBUG_ONLY
 from viewer.tui.main.export import ExportController
 from viewer.tui.main.filter import FilterController
 from viewer.tui.main.navigator import Navigator
@@ -27,6 +29,12 @@ ARROWS = {"left": -8, "right": 8}
 """The keys that scroll lines that are not wrapped, with the columns of a step."""
 STRICT = "This view is strict: restart without --strict-safe."
 """The answer to a key that would reveal something."""
+
+_TIMES = {
+    Times.OFF: "Times: off.",
+    Times.RELATIVE: "Times: since the first message.",
+    Times.CLOCK: "Times: time of day in UTC.",
+}
 
 
 class ViewController:
@@ -103,6 +111,30 @@ class ViewController:
     def toggle_raw(self) -> None:
         """Switch between exact bytes and bodies."""
         self.apply(replace(self._session.display, raw=not self._session.display.raw))
+
+    def toggle_usage(self) -> None:
+        """Show tokens and cost in the outline, the calls, and the rules between turns, or do not."""
+        self.show_usage(not self._session.display.usage)
+
+    def show_usage(self, is_shown: bool) -> None:
+        """Show tokens and cost, or do not."""
+        session = self._session
+        if not session.display.debug:
+            self._host.notify(DEBUG_ONLY)
+        elif session.usages is None or session.usages.total() is None:
+            self._host.notify("This transcript states no token usage.")
+        else:
+            self.apply(replace(session.display, usage=is_shown))
+            self._host.notify(f"Tokens and cost: {'shown' if is_shown else 'hidden'}.")
+
+    def next_times(self) -> None:
+        """Show times in the next way."""
+        self.show_times(self._session.times.next)
+
+    def show_times(self, times: Times) -> None:
+        """Show the times of messages in this way."""
+        self._lay_out_again(lambda: self._session.show_times(times))
+        self._host.notify(_TIMES[times])
 
     def toggle_markdown(self) -> None:
         """Switch between rendered Markdown and its source."""
@@ -261,6 +293,17 @@ class ViewController:
         else:
             self._navigator.show_message(before)
         self._host.redraw(Changed.FOCUS)
+
+    def leave_open_agent(self) -> None:
+        """Return to the main transcript, if that of a sub-agent is open."""
+        if self._session.agent:
+            self._show_agent(0)
+
+    def open_agent(self) -> None:
+        """Open the transcript of the sub-agent under the cursor, at the message that was jumped to."""
+        row, number = self._navigator.cursor_row, self._navigator.cursor.number
+        if row is not None and self._session.folded_at(row) is RowKind.AGENT:
+            self._show_agent(number)
 
     def leave_agent(self) -> None:
         """Return from the transcript of a sub-agent to the place where it was opened."""

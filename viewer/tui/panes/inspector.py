@@ -9,6 +9,7 @@ from textual.message import Message
 from viewer.document.calls import CallView
 from viewer.document.diagnostics import DiagnosticView
 from viewer.document.projection import Projection
+from viewer.document.usage import UsageView
 from viewer.render.style import Line, Style, trusted
 from viewer.tui.panes.frame import Frame
 from viewer.tui.panes.head_line import HeadLine
@@ -63,6 +64,7 @@ class Inspector(Frame):
         *,
         calls: CallView | None = None,
         problems: DiagnosticView | None = None,
+        usages: UsageView | None = None,
         size: int = 0,
     ) -> None:
         """Show a message. Calls and problems are looked up if not given. `size` is the size of the input."""
@@ -74,7 +76,8 @@ class Inspector(Frame):
             problems = projection.problems(projection.rows()).extend(projection.message_count)
         same = self._inspected is not None and self._inspected.number == number
         message = projection.message(number)
-        self._inspected = Inspected(projection, number, message, calls, problems.of(number), problems, size)
+        spent = usages.of(number) if usages is not None else None
+        self._inspected = Inspected(projection, number, message, calls, problems.of(number), problems, size, spent)
         self._draw(keep_place=same)
 
     @property

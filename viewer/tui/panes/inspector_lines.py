@@ -10,10 +10,11 @@ from msgspec import Struct
 from viewer.document.calls import CallView
 from viewer.document.diagnostics import DiagnosticView
 from viewer.document.projection import Projection
+from viewer.document.usage import Spent
 from viewer.document.values import ShownCall, ShownDiagnostic, ShownMessage
 from viewer.render.diagnostic import described, full_code
 from viewer.render.head import STOPS
-from viewer.render.number_format import byte_size, counted, usage_words
+from viewer.render.number_format import byte_size, counted, money, usage_words
 from viewer.render.sanitize import SafeText
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.render.width import cells, cut, wrap
@@ -54,6 +55,8 @@ class Inspected(Struct, frozen=True):
     """The problems of all messages."""
     size: int = 0
     """The size of the input in bytes, if known."""
+    spent: Spent | None = None
+    """What its reply used, if the input states it."""
 
     @property
     def tabs(self) -> list[Tab]:
@@ -195,8 +198,11 @@ def _sizes(inspected: Inspected, message: ShownMessage, style: Style) -> Iterato
     size = inspected.projection.headline(message.number).body_bytes
     share = f", {100 * size / inspected.size:.1f} % of the file" if inspected.size else ""
     yield "size", trusted(f"{byte_size(size)}{share}"), StyleRole.PLAIN, None
-    if message.usage is not None:
-        yield "tokens", trusted(usage_words(message.usage)), StyleRole.PLAIN, None
+    spent = inspected.spent
+    if spent is not None:
+        yield "tokens", trusted(usage_words(spent.usage)), StyleRole.PLAIN, None
+    if spent is not None and spent.cost is not None:
+        yield "cost", trusted(money(spent.cost)), StyleRole.PLAIN, None
 
 
 def _given(label: str, value: str | None, style: Style) -> Iterator[Field]:

@@ -9,6 +9,7 @@ from viewer.document.calls import CallView
 from viewer.document.diagnostics import DiagnosticView
 from viewer.document.projection import Projection
 from viewer.document.rows import Rows
+from viewer.document.usage import UsageView
 from viewer.render.style import Line, Style, trusted
 from viewer.tui.panes.frame import Frame
 from viewer.tui.panes.line_list import LineList
@@ -48,11 +49,15 @@ class Outline(Frame):
         *,
         calls: CallView | None = None,
         problems: DiagnosticView | None = None,
+        usages: UsageView | None = None,
         live: bool = False,
     ) -> None:
-        """Show a projection. Folded turns stay folded. Calls and problems are looked up if not given."""
+        """Show a projection. Folded turns stay folded. Calls and problems are looked up if not given. Without `usages`,
+        no tokens are shown."""
         before = self._lines
-        self._lines = OutlineLines(projection, rows, self.printing, calls=calls, problems=problems, live=live)
+        self._lines = OutlineLines(
+            projection, rows, self.printing, calls=calls, problems=problems, usages=usages, live=live
+        )
         if before is not None and before.shows(projection, rows):
             self._lines.table.use_folds(before.table.folds)
         self._lines.focus_on(focus)

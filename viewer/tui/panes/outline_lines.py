@@ -6,15 +6,16 @@ from viewer.document.calls import CallView
 from viewer.document.diagnostics import DiagnosticView
 from viewer.document.projection import Projection
 from viewer.document.rows import Rows
+from viewer.document.usage import Spent, UsageView
 from viewer.document.values import Headline, ShownCall
-from viewer.render.blocks.call_words import tool_words
+from viewer.render.blocks.agents import Agents
+from viewer.render.blocks.call_words import time_words, tool_words
 from viewer.render.blocks.markdown_rows import rendered
 from viewer.render.head import is_call, look_of
-from viewer.render.number_format import byte_size, counted, duration, one_line
+from viewer.render.number_format import byte_size, counted, duration, money, one_line, token_count
 from viewer.render.sanitize import SafeText
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.render.width import cells
-from viewer.syntax.times import parse_time
 from viewer.tui.panes.columns import fitted
 from viewer.tui.panes.link_lines import latency_words
 from viewer.tui.panes.outline_table import OutlineKind, OutlineTable
@@ -36,8 +37,10 @@ class OutlineLines:
         *,
         calls: CallView | None = None,
         problems: DiagnosticView | None = None,
+        usages: UsageView | None = None,
         live: bool = False,
     ) -> None:
+        self._usages = usages
         self.table = OutlineTable()
         self.focus = 0
         self._projection, self._rows, self._style = projection, rows, style
@@ -69,6 +72,7 @@ class OutlineLines:
         if problems is None:
             problems = self._projection.problems(self._rows).extend(self._rows.settled_number)
         self._problems, self._live = problems, live
+        self._agents = Agents(self._projection, self._calls)
 
     def line(self, row: int, width: int, *, is_cursor: bool = False) -> Line:
         """Return one line of the outline."""
@@ -77,6 +81,8 @@ class OutlineLines:
             return self._turn_line(found.group, width, is_cursor)
         if found.kind is OutlineKind.HIDDEN:
             return self._hidden_line(found.number, width, is_cursor)
+        if found.kind is OutlineKind.AGENT:
+            return self._agent_line(found.number, width, is_cursor)
         if found.kind is OutlineKind.CALL:
             return self._call_line(found.number, width, is_cursor)
         return self._message_line(found.number, width, is_cursor)
@@ -97,11 +103,14 @@ class OutlineLines:
             Part(trusted(f"{fold} "), StyleRole.QUIET),
             Part(trusted(f"{table.turn(group)} "), StyleRole.STRONG),
         )
-        return self._spread(left, words, StyleRole.PLAIN, self._turn_aside(group), width)
+        return self._spread(left, words, StyleRole.PLAIN, self._turn_aside(group, width), width)
 
-    def _turn_aside(self, group: int) -> Line:
-        """Return the problems of a turn, or its duration."""
+    def _turn_aside(self, group: int, width: int) -> Line:
+        """Return the problems of a turn, or its duration; with tokens, these."""
         first, last = self.table.span(group)
+        spent = self._usages.of_turn(last) if self._usages is not None else None
+        if spent is not None:
+            return _spent_parts(spent, width)
         worst = self._problems.worst(first, last)
         if worst:
             found = sum(one.severity == worst for one in self._problems.between(first, last))
@@ -117,19 +126,26 @@ class OutlineLines:
         return (Part(trusted(took), StyleRole.QUIET),)
 
     def _time(self, numbers: range) -> int | None:
-        times = (self._projection.headline(number).time for number in numbers)
-        return next((parse_time(time) for time in times if time is not None), None)
+        times = (self._projection.time_ms(number) for number in numbers)
+        return next((time for time in times if time is not None), None)
 
     def _call_line(self, number: int, width: int, is_cursor: bool) -> Line:
         """A call at the brief level: tool, state and duration."""
         call = self._rows.call_lines.of(self._rows.value(self._rows.row_of(number)))
-        time = call.latency_ms if call.latency_ms is not None else call.observed_ms
         glyph = Part(trusted(f"{KindSign.CALL.glyph(self._style)} "), StyleRole.TOOL)
         aside = (
             state_glyph(call.state, self._style),
-            Part(trusted(f" {duration(time)}" if time is not None else ""), StyleRole.QUIET),
+            Part(trusted(f" {time_words(call)}".rstrip()), StyleRole.QUIET),
         )
         return self._spread((*self._lead(is_cursor), glyph), tool_words(call.tool), StyleRole.PLAIN, aside, width)
+
+    def _agent_line(self, number: int, width: int, is_cursor: bool) -> Line:
+        """Another agent: its name and the number of its messages."""
+        row = self._rows.row_of(number)
+        name = self._agents.of(number).name or f"sub-agent {self._projection.thread_of(number)}"
+        glyph = Part(trusted(f"{self._style.signs.open_gutter} "), StyleRole.QUIET)
+        count = Part(trusted(f"{self._rows.value(row):,}"), StyleRole.QUIET)
+        return self._spread((*self._lead(is_cursor), glyph), self._style.name(name), StyleRole.PLAIN, (count,), width)
 
     def _hidden_line(self, number: int, width: int, is_cursor: bool) -> Line:
         row = self._rows.row_of(number)
@@ -149,7 +165,9 @@ class OutlineLines:
         glyph = Part(trusted(f"{sign.glyph(self._style)} "), look_of(headline))
         left = (*self._lead(is_cursor), glyph)
         look = StyleRole.PLAIN if headline.seen else StyleRole.QUIET
-        return self._spread(left, self._text(headline, sign), look, self._aside(headline), width)
+        spent = self._usages.of(number) if self._usages is not None and headline.seen else None
+        aside = _spent_parts(spent, width) if spent is not None else self._aside(headline)
+        return self._spread(left, self._text(headline, sign), look, aside, width)
 
     def _text(self, headline: Headline, sign: KindSign) -> SafeText:
         """Return the subject of a message in a few words."""
@@ -195,3 +213,21 @@ class OutlineLines:
     def _link(self, number: int) -> ShownCall | None:
         """Return the last call of a message."""
         return next(reversed(self._calls.of(number)), None)
+
+
+_WITH_COST, _WITH_BOTH, _WITH_ALL = 44, 60, 90
+"""The widths from which a line has the cost, input and output, and all numbers."""
+
+
+def _spent_parts(spent: Spent, width: int) -> Line:
+    """Return tokens and cost in the columns that fit."""
+    usage, cost = spent.usage, money(spent.cost) if spent.cost is not None else ""
+    if width < _WITH_BOTH:
+        words = token_count(spent.tokens) if spent.tokens is not None else ""
+        more = f"{cost:>9}" if width >= _WITH_COST else ""
+        return (Part(trusted(words + more), StyleRole.QUIET),)
+    columns = [(usage.input, "in", 12), (usage.output, "out", 12)]
+    if width >= _WITH_ALL:
+        columns += [(usage.cached, "cached", 16), (usage.reasoning, "reasoning", 18)]
+    words = "".join((f"{count:,} {name}" if count else "").rjust(room) for count, name, room in columns)
+    return (Part(trusted(f"{words}{cost:>10}"), StyleRole.QUIET),)

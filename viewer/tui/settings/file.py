@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from viewer.formats.places import PLACES
+from viewer.model.prices import Price, Prices
 from viewer.render.sanitize import sanitize_line
 from viewer.render.theme import theme_names
 from viewer.render.yaml_file import MistakeError, YamlFile, did_you_mean, quoted
@@ -34,6 +35,8 @@ SIZES = {"outline": (16, 200), "inspector": (16, 200), "problems": (3, 60)}
 SCREEN = "screen"
 
 _SECONDS = re.compile(r"[0-9]{1,6}(\.[0-9]{1,3})?")
+_MONEY = re.compile(r"[0-9]{1,6}(\.[0-9]{1,6})?")
+_PRICES = ("input", "output", "cached")
 _COUNT = re.compile(r"[0-9]{1,6}")
 
 
@@ -70,6 +73,7 @@ class _Reading:
             "discovery": lambda node: self._set(node, "discovery", discovery=self._file.boolean(node)),
             "state": lambda node: self._set(node, "state", state=self._file.boolean(node)),
             "places": self._places,
+            "prices": self._prices,
             "max_spool": lambda node: self._limit(node, "max_spool"),
             "max_decompressed": lambda node: self._limit(node, "max_decompressed"),
         }
@@ -144,6 +148,26 @@ class _Reading:
         more = tuple(os.path.expanduser(folder) for folder in folders)  # noqa: PTH111 (no error without a home)
         self._set(node, f"places.{name}", places={**self._settings.places, name: more})
 
+    def _prices(self, node: yaml.Node) -> None:
+        for key, name, value in self._file.pairs(node):
+            self._tried(self._price, key, name, value)
+
+    def _price(self, key: yaml.Node, name: str, node: yaml.Node) -> None:
+        """Read the prices of one model: input, output and, if it differs, cached input."""
+        numbers: dict[str, float] = {}
+        for kind_key, kind, value in self._file.pairs(node):
+            if kind not in _PRICES:
+                raise self._file.unknown_key(kind_key, _PRICES)
+            word = self._file.word(value)
+            if not _MONEY.fullmatch(word):
+                raise self._file.mistake(value, f"{quoted(word)} is not a price: write an amount per million tokens")
+            numbers[kind] = float(word)
+        missing = [kind for kind in _PRICES[:2] if kind not in numbers]
+        if missing:
+            raise self._file.mistake(key, f"{quoted(name)} needs a price for {' and '.join(missing)}")
+        by_model = {**self._settings.prices.by_model, name: Price(**numbers)}
+        self._set(key, f"prices.{name}", prices=Prices(by_model))
+
     def _layout(self, node: yaml.Node) -> None:
         for key, name, value in self._file.pairs(node):
             self._tried(self._pane, key, name, value)
@@ -184,6 +208,11 @@ class _Reading:
         """Read one key or a list of keys."""
         keys = self._file.items(node)
         keymap[name] = ", ".join(self._file.word(key) for key in keys)
+
+
+def configured_prices() -> Prices:
+    """Return the prices in the settings file."""
+    return read_settings().prices
 
 
 def configured_limits() -> Limits:

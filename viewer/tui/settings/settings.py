@@ -8,6 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
+from viewer.model.prices import NO_PRICES, Prices
 from viewer.render.theme import DARK
 from viewer.sources.limits import Limits
 from viewer.tui.keys import Action, Scope, remapped, rows_for
@@ -47,6 +48,8 @@ class Settings(Struct, frozen=True):
     """True if marks, positions and pane sizes survive a restart."""
     places: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Additional folders to search, by agent."""
+    prices: Prices = NO_PRICES
+    """Prices of tokens by model. None are built in."""
     limits: Limits = Limits()
     """Limits of compressed and spooled input."""
     folder: Path | None = None

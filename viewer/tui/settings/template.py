@@ -52,6 +52,12 @@ TEMPLATE = """\
 #places:
 #  claude-code: ~/backup/claude/projects
 
+# Prices per million tokens, by model or by the beginning of its name and `*`. None are built in. `cached` is the price
+# of input read from a cache. The debug view ($) and `stats -d` show the cost of transcripts that state their usage.
+#prices:
+#  my-model-large: {input: 2.5, cached: 0.25, output: 10}
+#  my-model-*: {input: 0.5, output: 2}
+
 # The maximum size of the copy of an input that cannot be read twice (a pipe, compressed or UTF-16 text), and of
 # decompressed data: a number and KB, MB, or GB.
 #max_spool: 4 GB

@@ -40,7 +40,7 @@ class DraftWriter:
         self._format = format
         self._at = 0
         """The number of the record."""
-        self._headers = DraftHeaders(preambles=preambles)
+        self._headers = DraftHeaders(preambles=preambles, started=record.start_agent)
         self._hooks = TextHooks(format)
         messages = DraftMessages(record, self._headers, self._hooks, has_order=row_order and format.alternates)
         self._messages = messages
@@ -54,7 +54,7 @@ class DraftWriter:
         )
         self._streams = BlockStreams(record, self._headers.of, messages.emit, messages.report)
         self._growing = GrowingMessages(messages, self._streams.repeats)
-        self._usage = UsageLedger(record, format.usage)
+        self._usage = UsageLedger(record, format.usage, format.model)
         self._once: set[tuple[Kind, str, str]] = set()
         """The texts that are written as messages only once."""
         self._prefill: OpenMessage | None = None

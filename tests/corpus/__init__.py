@@ -1,0 +1,1 @@
+"""Tests of scans and their tables."""

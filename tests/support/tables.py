@@ -1,0 +1,93 @@
+"""Read the tables of a scan as a reader does, and run scans that are killed or poisoned."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from viewer.corpus.tables import TABLES, Need
+from viewer.corpus.views import connect, open_tables
+
+ROOT = Path(__file__).parent.parent.parent
+OF_A_RUN = {"seconds", "scanned_ms", "run_id", "part"}
+"""Columns that differ between two scans of the same files."""
+
+_HOOK = """
+import os, signal, time
+
+def _count():
+    path = os.environ["SCAN_COUNT"]
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    os.write(descriptor, b".")
+    os.close(descriptor)
+    return os.stat(path).st_size
+
+def _end_if_it_is_time():
+    if _count() == int(os.environ["SCAN_KILL_AT"]):
+        os.killpg(0, signal.SIGKILL)
+
+_replace, _open = os.replace, os.open
+
+def replace(source, target, **options):
+    if os.environ.get("SCAN_COUNT") and ".tables" in str(target):
+        _end_if_it_is_time()
+        _replace(source, target, **options)
+        _end_if_it_is_time()
+    else:
+        _replace(source, target, **options)
+
+def open_(path, *given, **options):
+    name = os.path.basename(os.fspath(path)) if isinstance(path, (str, os.PathLike)) else ""
+    if name.startswith("kills-always"):
+        os.kill(os.getpid(), signal.SIGKILL)
+    if name.startswith("kills-once") and not os.path.exists(os.fspath(path) + ".py"):
+        os.close(_open(os.fspath(path) + ".py", os.O_CREAT | os.O_WRONLY))
+        os.kill(os.getpid(), signal.SIGKILL)
+    if name.startswith("sleeps"):
+        time.sleep(600)
+    return _open(path, *given, **options)
+
+os.replace, os.open = replace, open_
+"""
+"""Code that every process of a scan runs at its start: it kills the process group before or after a certain rename, or
+a worker that opens a certain file."""
+
+
+def rows_in(directory: Path, table: str, *, debug: bool = False, stable: bool = False) -> list[dict[str, Any]]:
+    """The rows of a view, sorted; if `stable`, without the columns that differ between scans."""
+    with connect(open_tables(str(directory), debug=debug)) as database:
+        found = database.execute(f"select * from {table}")
+        names = [column[0] for column in found.description]
+        rows = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+    if stable:
+        rows = [{name: value for name, value in row.items() if name not in OF_A_RUN} for row in rows]
+    return sorted(rows, key=lambda row: [str(value) for value in row.values()])
+
+
+def stable_views(directory: Path, *, debug: bool = False) -> dict[str, list[dict[str, Any]]]:
+    """All views but that of the runs, without the columns that differ between scans."""
+    return {name: rows_in(directory, name, debug=debug, stable=True) for name in TABLES if name != "runs"}
+
+
+def safe_columns(table: str) -> set[str]:
+    return {column.name for column in TABLES[table] if column.need in (Need.NOTHING, Need.COUNTS)}
+
+
+def run_hooked(folder: Path, *arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run the program in a process group of its own, whose processes all run the hook."""
+    hooks = folder / "hooks"
+    hooks.mkdir(exist_ok=True)
+    (hooks / "sitecustomize.py").write_text(_HOOK)
+    paths = os.pathsep.join([str(hooks), str(ROOT), os.environ.get("PYTHONPATH", "")])
+    return subprocess.run(
+        [sys.executable, "-m", "viewer", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        start_new_session=True,
+        env={**os.environ, **environment, "PYTHONPATH": paths},
+        timeout=300,
+        check=False,
+    )

@@ -1,0 +1,400 @@
+"""`ocmlview export --to site`: write a folder of pages that list and search many transcripts without a server."""
+
+from __future__ import annotations
+
+import io
+import json
+import multiprocessing
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import redirect_stderr, suppress
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from viewer import __version__
+from viewer.cli.exits import FINE, complain, fail, say
+from viewer.cli.inputs import retried
+from viewer.cli.interruption import ended_tidily
+from viewer.cli.notices import mention, report_damage, unknown_sentence
+from viewer.document.document import Document, open_document
+from viewer.errors import ViewerError
+from viewer.model.visibility import Audience, Level
+from viewer.reading.format import ReadOptions
+from viewer.render.exports import view_name
+from viewer.render.exports.html_page import html_page
+from viewer.render.exports.site.data import SearchIndex, encoded, rows_json, script_file
+from viewer.render.exports.site.index_page import index_pages, totals_of
+from viewer.render.exports.site.rows import Searchable, SiteRow, page_name, row_of, searchable
+from viewer.render.exports.site.single import TOP, anchor_of, single_page
+from viewer.render.exports.view_words import badge, revealed_names, view_sentence
+from viewer.render.number_format import byte_size, counted
+from viewer.sources.containers.items import split_item
+from viewer.sources.files import is_directory
+from viewer.sources.folder import find_transcripts
+
+if TYPE_CHECKING:
+    from viewer.document.filter.tree import Filter
+
+MOST_TRANSCRIPTS, LARGEST_SITE = 10_000, 500_000_000
+LIMIT_OF_SINGLE = 50 * 1024 * 1024
+MOST_LISTED = 20
+"""The number of files that are no transcripts to list."""
+MANIFEST = "site.json"
+"""The file by which an existing site is recognized."""
+ALONE = 16
+"""Up to this number of transcripts, one process writes all of them."""
+_MOST_WORKERS = 8
+_TEMPORARY = ".tmp"
+_ENDINGS = {Level.SAFE: "", Level.BRIEF: ".brief", Level.DEBUG: ".DEBUG"}
+
+
+class SiteOptions(Struct, frozen=True):
+    """What the command line asks for."""
+
+    audience: Audience
+    reading: ReadOptions
+    format: str | None = None
+    where: Filter | None = None
+    force: bool = False
+    single: bool = False
+    limit: int = LIMIT_OF_SINGLE
+
+
+class _Job(Struct, frozen=True):
+    """One transcript to write."""
+
+    path: str
+    name: str
+    """The path relative to the folder, or to the folder that all named files share."""
+    page: str
+
+
+class _Built(Struct, frozen=True):
+    """The result of a job. A transcript that cannot be written has no row."""
+
+    job: int
+    code: int
+    said: str
+    """What was said about the input."""
+    row: SiteRow | None = None
+    found: Searchable | None = None
+    size: int = 0
+    """The size of the page and its texts in bytes."""
+    withheld: int = 0
+    withholds_header: bool = False
+
+
+def export_site(files: Sequence[str], output: str, asked: SiteOptions) -> int:
+    """Write the site, and return the exit code. A transcript that cannot be written does not stop the others."""
+    target = _checked_target(Path(output), files, asked)
+    found, code = _find(files, target)
+    if not found:
+        return fail("no transcripts found; the site is not written")
+    if len(found) > MOST_TRANSCRIPTS:
+        raise ViewerError(f"{len(found):,} transcripts: a site has at most {MOST_TRANSCRIPTS:,}; name fewer files")
+    with ended_tidily(), _Folder(target, asked) as folder:
+        built = _build(_jobs(found), folder.path, asked)
+        rows = _report(built)
+        if rows:
+            _finish(folder, [each for each in built if each.row], asked)
+            folder.keep()
+    if not rows:
+        return fail("no transcript could be read; the site is not written")
+    view = f"{badge(asked.audience)} view. {view_sentence(asked.audience)}"
+    say(f"Exported {output}: {counted(len(rows), 'transcript')}. {view}")
+    return max([code, *(each.code for each in built)])
+
+
+def _checked_target(target: Path, files: Sequence[str], asked: SiteOptions) -> Path:
+    """Refuse an output folder that must not be written, before anything is read."""
+    ending = _ENDINGS[asked.audience.level]
+    if not target.name.endswith(ending):
+        raise ViewerError(f"{target} is not written: the name of a {badge(asked.audience)} site ends in {ending}")
+    resolved = target.resolve()
+    for name in files:
+        path = Path(split_item(name)[0]).resolve()
+        if path.is_relative_to(resolved):
+            raise ViewerError(f"{target} contains the input; choose another folder")
+    if resolved.exists():
+        if not (resolved / MANIFEST).is_file():
+            raise ViewerError(f"{target} already exists and is no site; choose another folder")
+        if not asked.force:
+            raise ViewerError(f"{target} already exists (use --force to overwrite)")
+    return resolved
+
+
+def _find(files: Sequence[str], target: Path) -> tuple[list[tuple[str, str]], int]:
+    """The paths and names of all transcripts, in the order of the names. Other files of a folder are listed."""
+    code = FINE
+    found: list[tuple[str, str]] = []
+    shared = _shared_folder(files)
+    for name in files:
+        if not is_directory(name):
+            found.append((name, _relative(name, shared)))
+            continue
+        passed: list[str] = []
+        for each in find_transcripts(name, passed.append):
+            if Path(each.path).resolve().is_relative_to(target):
+                continue
+            if each.reason:
+                code = fail(f"{each.path} cannot be read: {each.reason}")
+            else:
+                found.append((each.path, _relative(each.path, shared)))
+        passed = [path for path in passed if not Path(path).resolve().is_relative_to(target)]
+        for path in passed[:MOST_LISTED]:
+            complain(f"{path} is not a transcript; it is left out")
+        if len(passed) > MOST_LISTED:
+            complain(f"{len(passed) - MOST_LISTED:,} other files are no transcripts; they are left out")
+    return sorted(set(found), key=lambda each: (each[1], each[0])), code
+
+
+def _shared_folder(files: Sequence[str]) -> str:
+    """The folder to which names are relative: the named one, or the one that holds all named files."""
+    if len(files) == 1 and is_directory(files[0]):
+        return os.path.abspath(files[0])  # noqa: PTH100 (symlinks keep their names)
+    return os.path.commonpath([os.path.dirname(os.path.abspath(name)) for name in files])  # noqa: PTH100, PTH120
+
+
+def _relative(path: str, folder: str) -> str:
+    return os.path.relpath(os.path.abspath(path), folder).replace(os.sep, "/")  # noqa: PTH100
+
+
+def _jobs(found: Sequence[tuple[str, str]]) -> list[_Job]:
+    jobs: list[_Job] = []
+    taken: set[str] = set()
+    for path, name in found:
+        page = page_name(name)
+        while page in taken:  # 32 bits of a hash are not always enough
+            page += "-2"
+        taken.add(page)
+        jobs.append(_Job(path, name, page))
+    return jobs
+
+
+def _build(jobs: Sequence[_Job], folder: Path, asked: SiteOptions) -> list[_Built]:
+    """Write the pages of all jobs in several processes, and return the results in order."""
+    workers = min(_MOST_WORKERS, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1)
+    built: dict[int, _Built] = {}
+    if len(jobs) > ALONE and workers > 1:
+        for each in _built_apart(jobs, folder, asked, workers):
+            built[each.job] = each
+    for number, job in enumerate(jobs):
+        if number not in built:  # also the rest of a process that failed: its fault is reported as any other
+            built[number] = _written(number, job, folder, asked)
+    return [built[number] for number in range(len(jobs))]
+
+
+def _built_apart(jobs: Sequence[_Job], folder: Path, asked: SiteOptions, workers: int) -> Iterator[_Built]:
+    """Share the jobs among forked processes, each of which leaves its results in a file."""
+    context = multiprocessing.get_context("fork")
+    results = [folder / f".results-{number}" for number in range(workers)]
+    processes = [
+        context.Process(target=_work, args=(jobs, range(number, len(jobs), workers), folder, asked, result))
+        for number, result in enumerate(results)
+    ]
+    try:
+        for process in processes:
+            process.start()
+        for process in processes:
+            process.join()
+    finally:
+        for process in processes:
+            if process.is_alive():
+                process.terminate()
+                process.join()
+    for result in results:
+        if result.exists():
+            yield from msgspec.msgpack.decode(result.read_bytes(), type=list[_Built])
+            result.unlink()
+
+
+def _work(jobs: Sequence[_Job], mine: range, folder: Path, asked: SiteOptions, result: Path) -> None:
+    """Write the pages of some jobs, in a forked process. It leaves no result if it fails, and says nothing."""
+    import signal
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+    code = 1
+    try:
+        built = [_written(number, jobs[number], folder, asked) for number in mine]
+        result.write_bytes(msgspec.msgpack.encode(built))
+        code = 0
+    finally:
+        os._exit(code)
+
+
+def _written(number: int, job: _Job, folder: Path, asked: SiteOptions) -> _Built:
+    """Write the page and the texts of one transcript."""
+    heard = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
+    with redirect_stderr(heard):
+        try:
+            built = _transcript(number, job, folder, asked)
+        except ViewerError as error:
+            (folder / "t" / f"{job.page}.html").unlink(missing_ok=True)
+            built = _Built(number, fail(str(error)), "")
+    heard.seek(0)
+    return replace(built, said=heard.read())
+
+
+def _transcript(number: int, job: _Job, folder: Path, asked: SiteOptions) -> _Built:
+    document = open_document(job.path, format=asked.format, options=asked.reading)
+    if document.unknown:
+        raise ViewerError(unknown_sentence(document, strict=asked.audience.strict))
+    built = retried(document, partial(_pages, number, job, document, folder, asked))
+    mention(document, asked.audience)
+    return replace(built, code=max(built.code, report_damage(document)))
+
+
+def _pages(number: int, job: _Job, document: Document, folder: Path, asked: SiteOptions) -> _Built:
+    projection = document.project(asked.audience, withholds=False, where=asked.where)
+    if projection.is_without_match:
+        complain(f"{document.name}: no message matches the filter.")
+        return _Built(number, FINE, "")
+    page, home = f"t/{job.page}.html", TOP if asked.single else "../index.html"
+    size = _write(folder / page, html_page(projection, job.name, home))
+    found = searchable(projection)
+    texts = encoded(found.texts)
+    if not asked.single:
+        size += _write(folder / "text" / f"{job.page}.js", [script_file(f"text/{job.page}", texts)])
+    row = row_of(projection, job.name, page, _modified(job.path))
+    kept = replace(found, texts=found.texts if asked.single else {})
+    return _Built(
+        number, FINE, "", row, kept, size, projection.omissions.fields, projection.omissions.has_header_values
+    )
+
+
+def _modified(path: str) -> str:
+    """The time at which a file was changed."""
+    with suppress(OSError, ValueError, OverflowError):
+        changed = datetime.fromtimestamp(int(os.stat(split_item(path)[0]).st_mtime), UTC)  # noqa: PTH116
+        return changed.strftime("%Y-%m-%dT%H:%M:%S")
+    return ""
+
+
+def _report(built: Sequence[_Built]) -> list[SiteRow]:
+    """Repeat what was said about the inputs, in order, and return the rows."""
+    for each in built:
+        for line in each.said.splitlines():
+            say(line)
+    withheld = sum(each.withheld for each in built)
+    if withheld:
+        fields, them = ("field", "it") if withheld == 1 else ("fields", "them")
+        say(f"dropped {withheld:,} unlisted {fields}; add --reveal all to keep {them}")
+    if any(each.withholds_header for each in built):
+        say("dropped document headers except their versions and models; add --reveal all to keep them")
+    return [each.row for each in built if each.row]
+
+
+def _finish(folder: _Folder, built: Sequence[_Built], asked: SiteOptions) -> None:
+    """Write the index pages, the search, and the manifest."""
+    rows = [each.row for each in built if each.row]
+    index = SearchIndex()
+    for number, each in enumerate(built):
+        if each.found:
+            index.add(number, each.found.terms)
+    size = sum(each.size for each in built)
+    if asked.single:
+        pages = _single(folder.path, rows, built, index, asked)
+    else:
+        if size > LARGEST_SITE:
+            raise ViewerError(
+                f"the pages have {byte_size(size)}: a site has at most {byte_size(LARGEST_SITE)}; name fewer files"
+            )
+        _write(folder.path / "rows.js", [script_file("rows", rows_json(rows))])
+        for name, shard in index.shards():
+            _write(folder.path / f"{name}.js", [script_file(name, encoded(shard))])
+        pages = []
+        for name, page in index_pages(rows, asked.audience):
+            _write(folder.path / name, [page])
+            pages.append(name)
+    manifest = {
+        "program": "ocmlview",
+        "version": __version__,
+        "audience": view_name(asked.audience),
+        "reveals": revealed_names(asked.audience),
+        "counts": {key: value for key, value in msgspec.structs.asdict(totals_of(rows)).items() if value is not None},
+        "pages": [*pages, *([] if asked.single else [row.page for row in rows])],
+    }
+    _write(folder.path / MANIFEST, [json.dumps(manifest, indent=1) + "\n"])
+
+
+def _single(
+    folder: Path, rows: Sequence[SiteRow], built: Sequence[_Built], index: SearchIndex, asked: SiteOptions
+) -> list[str]:
+    """Put everything into one page, and remove the others."""
+    data: dict[str, object] = {name: shard for name, shard in index.shards() if shard}
+    data |= {f"text/{anchor_of(number)}": each.found.texts for number, each in enumerate(built) if each.found}
+    pages = ((folder / row.page).read_text("utf-8") for row in rows)
+    size = _write(folder / "index.html", single_page(rows, pages, data, asked.audience))
+    if size > asked.limit:
+        raise ViewerError(
+            f"the page has {byte_size(size)}, more than the limit of {byte_size(asked.limit)}; "
+            "leave out --single, or raise --limit-size"
+        )
+    for name in ("t", "text", "search"):
+        shutil.rmtree(folder / name)
+    return ["index.html"]
+
+
+def _write(path: Path, pieces: Iterator[str] | Sequence[str]) -> int:
+    """Write a file of the site, and return its size."""
+    size = 0
+    try:
+        with path.open("wb") as file:
+            for piece in pieces:
+                data = piece.encode("utf-8", "replace")
+                size += len(data)
+                file.write(data)
+    except OSError as error:
+        raise ViewerError(f"{path} cannot be written: {error.strerror or 'the system refused'}") from None
+    return size
+
+
+class _Folder:
+    """Context manager: the temporary folder of a site. It gets the name of the site with `keep`, or is removed."""
+
+    def __init__(self, target: Path, asked: SiteOptions) -> None:
+        self.path = target.with_name(target.name + _TEMPORARY)
+        self._target = target
+        self._mode = 0o777 if asked.audience.level is Level.SAFE else 0o700
+        self._is_kept = False
+
+    def __enter__(self) -> _Folder:
+        try:
+            self.path.mkdir(mode=self._mode)
+        except FileExistsError:
+            raise ViewerError(f"{self.path} already exists; remove it") from None
+        except OSError as error:
+            raise ViewerError(f"{self.path} cannot be created: {error.strerror or 'the system refused'}") from None
+        for name in ("t", "text", "search"):
+            (self.path / name).mkdir(mode=self._mode)
+        return self
+
+    def keep(self) -> None:
+        """Sync the files to disk, and replace the site with this one."""
+        with suppress(AttributeError):
+            os.sync()
+        old = self._target.with_name(f"{self._target.name}.old")
+        has_old = self._target.exists()
+        try:
+            if has_old:
+                self._target.rename(old)
+            self.path.rename(self._target)
+        except OSError as error:
+            if has_old and not self._target.exists():
+                old.rename(self._target)
+            raise ViewerError(f"{self._target} cannot be written: {error.strerror or 'the system refused'}") from None
+        self._is_kept = True
+        if has_old:
+            shutil.rmtree(old, ignore_errors=True)
+
+    def __exit__(self, *problem: object) -> None:
+        if not self._is_kept:
+            shutil.rmtree(self.path, ignore_errors=True)

@@ -1,0 +1,57 @@
+"""What happens to a batch that kills its worker or takes too long. All engines share this rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from viewer.corpus.listing import Batch
+from viewer.corpus.part import Outcome
+from viewer.corpus.tables import FileState
+
+MOST_ATTEMPTS = 2
+"""A single file that fails this often becomes a row."""
+SECONDS_PER_MEGABYTE = 4.0
+"""Added to the time limit of a batch. The slowest format reads 0.65 MB/s."""
+
+
+class Engine(Protocol):
+    """Runs batches. It never reads a transcript itself."""
+
+    name: str
+    workers: int
+
+    def run(self, batches: Iterator[Batch]) -> Iterator[Outcome | None]:
+        """Run all batches, and return their outcomes as they come; None now and then while waiting."""
+
+    def drain(self, seconds: float) -> Iterator[Outcome]:
+        """Wait for the running batches at most this long, and return their outcomes."""
+
+    def close(self) -> None:
+        """End all workers."""
+
+
+class Verdict(Struct, frozen=True):
+    """What to do with a batch that failed."""
+
+    retried: tuple[Batch, ...] = ()
+    failed: Batch | None = None
+    """The file that becomes a row with the state."""
+    state: FileState = FileState.KILLED
+
+
+def verdict(batch: Batch, state: FileState) -> Verdict:
+    """Split a batch that failed into single files. Try a single file again, and give it up after that."""
+    if len(batch.files) > 1:
+        return Verdict(tuple(Batch((each,)) for each in batch.files))
+    if batch.attempt < MOST_ATTEMPTS:
+        return Verdict((replace(batch, attempt=batch.attempt + 1),))
+    return Verdict(failed=batch, state=state)
+
+
+def time_limit(batch: Batch, timeout: float) -> float:
+    """The seconds that a batch may take."""
+    return timeout + SECONDS_PER_MEGABYTE * batch.size / 1e6

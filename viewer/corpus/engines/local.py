@@ -1,0 +1,121 @@
+"""The local engine: a pool of processes, which says which batch ended its process."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, TimeoutError, wait
+from concurrent.futures.process import BrokenProcessPool
+
+from pebble import ProcessExpired, ProcessPool
+
+from viewer.corpus.engines.attempts import time_limit, verdict
+from viewer.corpus.listing import Batch
+from viewer.corpus.part import Job, Outcome, do_batch, write_failed
+from viewer.corpus.tables import FileState
+from viewer.errors import ViewerError
+
+IN_FLIGHT = 4
+"""Batches per worker that are submitted at a time."""
+PAUSE = 0.2
+"""Seconds to wait for a batch before progress is reported."""
+_LOADED = "viewer.corpus.worker"
+"""Imported once, before workers are forked from that process."""
+
+
+def available_cpus() -> int:
+    """The number of CPUs that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class LocalEngine:
+    """Runs batches in processes on this machine."""
+
+    name = "local"
+
+    def __init__(self, job: Job, workers: int, timeout: float) -> None:
+        self.workers = workers
+        self._job = job
+        self._timeout = timeout
+        self._pool = _pool(workers)
+        self._running: dict[Future[Outcome], Batch] = {}
+
+    def run(self, batches: Iterator[Batch]) -> Iterator[Outcome | None]:
+        waiting: deque[Batch] = deque()
+        is_listed = False
+        while self._running or waiting or not is_listed:
+            while len(self._running) < IN_FLIGHT * self.workers:
+                if not waiting and not is_listed:
+                    following = next(batches, None)
+                    is_listed = following is None
+                    waiting.extend([following] if following is not None else [])
+                if not waiting:
+                    break
+                self._submit(waiting.popleft())
+            done, _ = wait(self._running, PAUSE, FIRST_COMPLETED)
+            for future in done:
+                outcome, again = self._settle(future)
+                waiting.extend(again)
+                if outcome is not None:
+                    yield outcome
+            if not done:
+                yield None
+
+    def _submit(self, batch: Batch) -> None:
+        future = self._pool.schedule(do_batch, args=[batch, self._job], timeout=time_limit(batch, self._timeout))
+        self._running[future] = batch
+
+    def _settle(self, future: Future[Outcome]) -> tuple[Outcome | None, tuple[Batch, ...]]:
+        """The outcome of a batch that ended, or the batches to run instead."""
+        batch = self._running.pop(future)
+        error = future.exception()
+        if error is None:
+            return future.result(), ()
+        if isinstance(error, BrokenProcessPool):
+            return None, self._begin_again(batch)
+        if isinstance(error, OSError) and not isinstance(error, TimeoutError | ProcessExpired):
+            raise ViewerError(f"{self._job.place} cannot be written: {error.strerror or 'the system refused'}")
+        decided = verdict(batch, FileState.TIMEOUT if isinstance(error, TimeoutError) else FileState.KILLED)
+        if decided.failed is not None:
+            return write_failed(decided.failed, self._job, decided.state), ()
+        return None, decided.retried
+
+    def _begin_again(self, batch: Batch) -> tuple[Batch, ...]:
+        """Replace a pool that lost track of its processes, and return the batches that it was given."""
+        self._pool.stop()  # type: ignore[no-untyped-call]
+        self._pool = _pool(self.workers)
+        lost = (batch, *self._running.values())
+        self._running.clear()
+        return lost
+
+    def drain(self, seconds: float) -> Iterator[Outcome]:
+        for future in self._running:
+            if not future.running():
+                future.cancel()
+        done, _ = wait(self._running, seconds)
+        for future in done:
+            try:
+                if future.exception() is None:
+                    yield future.result()
+            except CancelledError:
+                continue
+
+    def close(self) -> None:
+        self._pool.stop()  # type: ignore[no-untyped-call]
+        self._pool.join()
+
+
+def _pool(workers: int) -> ProcessPool:
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([_LOADED])
+    return ProcessPool(max_workers=workers, initializer=begin_worker, context=context)
+
+
+def begin_worker() -> None:
+    """Prepare a worker: Ctrl-C is for the main process, which lets running batches end."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.stdin = None

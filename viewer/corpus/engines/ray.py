@@ -1,0 +1,164 @@
+"""The Ray engine: batches as tasks of a cluster. Ray repeats those of a node or worker that is lost."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections import deque
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
+
+import ray
+from ray.exceptions import GetTimeoutError, RayError
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+from viewer import __version__
+from viewer.corpus.engines.attempts import time_limit, verdict
+from viewer.corpus.engines.local import IN_FLIGHT, PAUSE
+from viewer.corpus.listing import Batch
+from viewer.corpus.part import Job, Outcome, do_batch, write_failed
+from viewer.corpus.tables import FileState
+from viewer.errors import ViewerError
+
+MEMORY = 200 * 1024 * 1024
+"""What a task asks for."""
+RETRIES, RETRIES_OF_ONE_FILE = 3, 1
+"""How often Ray repeats a task whose worker is lost."""
+GRACE = 10.0
+"""Seconds after the time limit before a worker that does not react is ended."""
+
+
+class _OutOfTime(BaseException):
+    """Raised in a task by its alarm. No handler of errors of files catches it."""
+
+
+class RayEngine:
+    """Runs batches on a Ray cluster, or on this machine if no cluster is named."""
+
+    name = "ray"
+
+    def __init__(self, job: Job, jobs: int | None, timeout: float, address: str | None) -> None:
+        self._job = job
+        self._timeout = timeout
+        self._owns_ray = not ray.is_initialized()
+        if self._owns_ray:
+            address = address or os.environ.get("RAY_ADDRESS")
+            options: dict[str, Any] = {"address": address} if address else {"num_cpus": jobs}
+            try:
+                ray.init(include_dashboard=None if address else False, log_to_driver=False, **options)
+            except (RayError, ConnectionError, ValueError, RuntimeError) as error:
+                reason = str(error).partition("\n")[0].rstrip(".")
+                raise ViewerError(f"the Ray cluster {address or 'on this machine'} did not start: {reason}") from None
+        self.workers = jobs or max(1, int(ray.cluster_resources().get("CPU", 1)))
+        _check_versions()
+        self._running: dict[Any, Batch] = {}
+
+    def run(self, batches: Iterator[Batch]) -> Iterator[Outcome | None]:
+        waiting: deque[Batch] = deque()
+        is_listed = False
+        while self._running or waiting or not is_listed:
+            while len(self._running) < IN_FLIGHT * self.workers:
+                if not waiting and not is_listed:
+                    following = next(batches, None)
+                    is_listed = following is None
+                    waiting.extend([following] if following is not None else [])
+                if not waiting:
+                    break
+                self._submit(waiting.popleft())
+            if not self._running:
+                continue
+            done, _ = ray.wait(list(self._running), num_returns=1, timeout=PAUSE)
+            for task in done:
+                outcome, again = self._settle(task)
+                waiting.extend(again)
+                if outcome is not None:
+                    yield outcome
+            if not done:
+                yield None
+
+    def _submit(self, batch: Batch) -> None:
+        retries = RETRIES if len(batch.files) > 1 else RETRIES_OF_ONE_FILE
+        task = _TASK.options(max_retries=retries)
+        self._running[task.remote(batch, self._job, time_limit(batch, self._timeout))] = batch
+
+    def _settle(self, task: Any) -> tuple[Outcome | None, tuple[Batch, ...]]:
+        """The outcome of a task that ended, or the batches to run instead."""
+        batch = self._running.pop(task)
+        state = FileState.KILLED
+        try:
+            outcome = ray.get(task)
+        except RayError as error:
+            if isinstance(error, OSError):  # of the task itself: the tables cannot be written
+                reason = error.strerror or "the system refused"
+                raise ViewerError(f"{self._job.place} cannot be written: {reason}") from None
+        else:
+            if isinstance(outcome, Outcome):
+                return outcome, ()
+            state = FileState.TIMEOUT
+        decided = verdict(batch, state)
+        if decided.failed is not None:
+            return write_failed(decided.failed, self._job, decided.state), ()
+        return None, decided.retried
+
+    def drain(self, seconds: float) -> Iterator[Outcome]:
+        done, rest = ray.wait(list(self._running), num_returns=len(self._running), timeout=seconds)
+        for task in rest:
+            ray.cancel(task, force=True)
+        for task in done:
+            try:
+                outcome = ray.get(task, timeout=seconds)
+            except (RayError, GetTimeoutError):
+                continue
+            if isinstance(outcome, Outcome):
+                yield outcome
+
+    def close(self) -> None:
+        if self._owns_ray:
+            ray.shutdown()
+
+
+def _run(batch: Batch, job: Job, seconds: float) -> Outcome | None:
+    """Do a batch; None if it takes too long."""
+
+    def end(number: int, frame: FrameType | None) -> None:
+        raise _OutOfTime
+
+    watchdog = threading.Timer(seconds + GRACE, os._exit, [1])
+    watchdog.daemon = True
+    watchdog.start()
+    before = signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        return do_batch(batch, job)
+    except _OutOfTime:
+        return None
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+        watchdog.cancel()
+
+
+def _version() -> str:
+    return __version__
+
+
+_TASK = ray.remote(num_cpus=1, memory=MEMORY)(_run)
+_VERSION = ray.remote(num_cpus=0)(_version)
+
+
+def _check_versions() -> None:
+    """Refuse a cluster in which a node has another version."""
+    nodes = [node["NodeID"] for node in ray.nodes() if node["Alive"]]
+    tasks = [
+        _VERSION.options(scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=False)).remote()
+        for node in nodes
+    ]
+    try:
+        found = set(ray.get(tasks, timeout=120))
+    except RayError as error:
+        raise ViewerError(f"a node of the Ray cluster cannot run ocmlview {__version__}") from error
+    if found != {__version__}:
+        others = ", ".join(sorted(found - {__version__}))
+        raise ViewerError(f"the Ray cluster has ocmlview {others} on some nodes, and {__version__} is here")

@@ -1,0 +1,272 @@
+"""List the files of a scan, and group them into batches, without ever holding all of them."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from hashlib import blake2b
+from itertools import islice
+from typing import Any
+
+from msgspec import Struct
+
+from viewer.corpus.store import file_system, is_url
+from viewer.corpus.tables import READING_VERSION, Contents
+from viewer.errors import ViewerError
+from viewer.sources.containers.table import container_at
+from viewer.sources.folder import NEVER
+
+MOST_BYTES = 64 * 1024 * 1024
+MOST_FILES = 500
+"""The largest batch. A larger file is a batch of its own."""
+PAGE = 10_000
+"""Files that are sorted by size together, the largest first."""
+BATCHES_PER_WORKER = 4
+"""A page has at least this many batches per worker, so that all workers end together."""
+SAMPLE = 200
+COMPRESSED = (".gz", ".xz", ".zst")
+MANIFEST = "@"
+
+
+class Entry(Struct, frozen=True, gc=False):
+    """A file to scan."""
+
+    path: str
+    """Where to read it."""
+    name: str
+    """The path in the tables: relative with `--root`."""
+    size: int
+    stamp: str
+    """The modification time in nanoseconds, the ETag of an object, or the hash of the content."""
+    mtime_ms: int | None = None
+    content_hash: str | None = None
+
+    def key(self, contents: Contents) -> str:
+        """The key of the file in the tables. A file with another size, time, or audience has another key."""
+        facts = (self.name, str(self.size), self.stamp, str(contents), str(READING_VERSION))
+        return blake2b("\0".join(facts).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+class Keyed(Struct, frozen=True):
+    """A file with its key."""
+
+    entry: Entry
+    key: str
+
+
+class Batch(Struct, frozen=True):
+    """Files that one worker reads in one go. They become one part of each table."""
+
+    files: tuple[Keyed, ...]
+    attempt: int = 1
+
+    @property
+    def size(self) -> int:
+        """The size of its files in bytes."""
+        return sum(each.entry.size for each in self.files)
+
+    @property
+    def part(self) -> str:
+        """The name of its parts: the same files give the same name, so that a repeated batch replaces its own."""
+        keys = "\n".join(sorted(each.key for each in self.files))
+        return blake2b(keys.encode(), digest_size=16).hexdigest()
+
+
+class Listing:
+    """Iterates over the files of all named places, and counts what it skips."""
+
+    def __init__(self, places: Iterable[str], *, root: str | None = None, output: str = "") -> None:
+        """Paths are stored relative to `root`. Nothing inside `output` is listed."""
+        self._places = tuple(places)
+        self._root = os.path.realpath(root) if root is not None else None
+        self._output = os.path.realpath(output) if output and not is_url(output) else ""
+        self.skipped = 0
+        """Files that are no transcripts by their names or kinds."""
+        for place in self._places:
+            if not is_url(place) and not place.startswith(MANIFEST) and not os.path.lexists(place):
+                raise ViewerError(f"no such file: {place}")
+
+    def __iter__(self) -> Iterator[Entry]:
+        for place in self._places:
+            if place.startswith(MANIFEST):
+                yield from self._listed(place.removeprefix(MANIFEST))
+            elif is_url(place):
+                yield from self._remote(place)
+            elif os.path.isdir(place) and container_at(place) is None:
+                yield from self._folder(place, set())
+            else:
+                yield self._file(place)
+
+    def _folder(self, folder: str, seen: set[tuple[int, int]]) -> Iterator[Entry]:
+        try:
+            status = os.stat(folder)
+            identity = status.st_dev, status.st_ino
+            if identity in seen or os.path.realpath(folder) == self._output:
+                return
+            seen.add(identity)
+            with os.scandir(folder) as found:
+                entries = sorted(found, key=lambda entry: entry.name)
+        except OSError:
+            yield Entry(folder, self._name(folder), 0, "0")  # its row says why it cannot be read
+            return
+        folders = []
+        for entry in entries:
+            if entry.name.startswith("."):
+                continue
+            if entry.is_dir():
+                if container_at(entry.path) is None:
+                    folders.append(entry.path)
+                else:
+                    yield self._file(entry.path)
+            elif self._is_wanted(entry):
+                yield self._file(entry.path)
+            else:
+                self.skipped += 1
+        for below in folders:
+            yield from self._folder(below, seen)
+
+    @staticmethod
+    def _is_wanted(entry: os.DirEntry[str]) -> bool:
+        """True for a regular file, or a link to one or to nothing, whose suffix is not that of a program."""
+        if not may_be_transcript(entry.name):
+            return False
+        try:
+            return stat.S_ISREG(entry.stat().st_mode)
+        except OSError:
+            return True  # a dangling link becomes a row
+
+    def _file(self, path: str) -> Entry:
+        try:
+            status = os.stat(path)
+            return Entry(path, self._name(path), status.st_size, str(status.st_mtime_ns), status.st_mtime_ns // 10**6)
+        except (OSError, ValueError):
+            return Entry(path, self._name(path), 0, "0")
+
+    def _name(self, path: str) -> str:
+        absolute = os.path.abspath(path)
+        if self._root is not None:
+            real = os.path.join(os.path.realpath(os.path.dirname(absolute)), os.path.basename(absolute))
+            absolute = os.path.relpath(real, self._root)
+        return os.fsencode(absolute).decode("utf-8", "backslashreplace")
+
+    def _remote(self, url: str) -> Iterator[Entry]:
+        from pyarrow import fs
+
+        files, path = file_system(url)
+        base = url[: len(url.rstrip("/")) - len(path)] if url.rstrip("/").endswith(path) else url
+        try:
+            info = files.get_file_info(path)
+            found = (
+                files.get_file_info(fs.FileSelector(path, recursive=True))
+                if info.type is fs.FileType.Directory
+                else [info]
+            )
+        except OSError as error:
+            raise ViewerError(f"{url} cannot be listed: {str(error).partition(chr(10))[0].rstrip('.')}") from None
+        if not any(each.is_file for each in found):
+            raise ViewerError(f"no files at {url}")
+        for each in found:
+            if each.is_file and may_be_transcript(each.base_name) and not each.base_name.startswith("."):
+                nanoseconds = each.mtime_ns or 0
+                yield Entry(
+                    f"{base}{each.path}", f"{base}{each.path}", each.size, str(nanoseconds), nanoseconds // 10**6
+                )
+            elif each.is_file:
+                self.skipped += 1
+
+    def _listed(self, manifest: str) -> Iterator[Entry]:
+        """The files of a manifest: one path per line, or columns `path`, `size`, `mtime_ms` and `etag`."""
+        for row in _manifest_rows(manifest):
+            path = row.get("path")
+            if not isinstance(path, str) or not path:
+                raise ViewerError(f"{manifest} needs a column `path`, or one path per line")
+            size, mtime, etag = row.get("size"), row.get("mtime_ms"), row.get("etag")
+            if size is None or (mtime is None and etag is None):
+                yield from self._remote(path) if is_url(path) else [self._file(path)]
+                continue
+            name = path if is_url(path) else self._name(path)
+            yield Entry(
+                path, name, int(size), str(etag or int(mtime or 0) * 10**6), int(mtime) if mtime is not None else None
+            )
+
+
+def may_be_transcript(name: str) -> bool:
+    """True unless the suffix of a file is that of a program or a document, also if it is compressed."""
+    base = name.lower()
+    for suffix in COMPRESSED:
+        base = base.removesuffix(suffix)
+    return not base.endswith(NEVER)
+
+
+def _manifest_rows(path: str) -> Iterator[dict[str, Any]]:
+    try:
+        with open(path, "rb") as file:
+            first = file.read(4096)
+        if first.startswith(b"PAR1"):
+            import pyarrow as pa
+            import pyarrow.parquet as pq
+
+            try:
+                for batch in pq.ParquetFile(path).iter_batches():
+                    yield from batch.to_pylist()
+            except pa.ArrowException:
+                raise ViewerError(f"{path} is damaged") from None
+            return
+        with open(path, encoding="utf-8", errors="surrogateescape", newline="") as lines:
+            head = first.split(b"\n", 1)[0].strip().lower()
+            if b"path" in head.replace(b'"', b"").split(b","):
+                import csv
+
+                yield from csv.DictReader(lines)
+            else:
+                yield from ({"path": line.rstrip("\r\n")} for line in lines if line.strip())
+    except OSError as error:
+        raise ViewerError(f"{path} cannot be read: {(error.strerror or 'input error').lower()}") from None
+
+
+def batches(
+    files: Iterable[Keyed], workers: int, most_bytes: int = MOST_BYTES, most_files: int = MOST_FILES
+) -> Iterator[Batch]:
+    """Group files into batches, the largest files of each page first."""
+    waiting = iter(files)
+    while page := sorted(islice(waiting, PAGE), key=lambda each: (-each.entry.size, each.entry.name)):
+        share = max(1, workers * BATCHES_PER_WORKER)
+        room = min(most_bytes, max(1, sum(each.entry.size for each in page) // share))
+        count = min(most_files, -(-len(page) // share))
+        yield from _grouped(page, room, count)
+
+
+def _grouped(page: list[Keyed], room: int, count: int) -> Iterator[Batch]:
+    group: list[Keyed] = []
+    size = 0
+    for each in page:
+        if group and (size + each.entry.size > room or len(group) >= count):
+            yield Batch(tuple(group))
+            group, size = [], 0
+        group.append(each)
+        size += each.entry.size
+    if group:
+        yield Batch(tuple(group))
+
+
+def sample(entries: Iterable[Entry], count: int = SAMPLE) -> tuple[list[Entry], dict[int, tuple[int, int]]]:
+    """Files of all sizes, and for each power of two of the size how many files and bytes there are."""
+    strata: dict[int, tuple[int, int]] = {}
+    kept: dict[int, list[Entry]] = {}
+    for entry in entries:
+        level = entry.size.bit_length()
+        files, size = strata.get(level, (0, 0))
+        strata[level] = files + 1, size + entry.size
+        few = kept.setdefault(level, [])
+        if len(few) < count:
+            few.append(entry)
+        elif (place := hash_of(entry.name) % (files + 1)) < count:
+            few[place] = entry
+    each = max(1, count // max(1, len(kept)))
+    return [entry for level in sorted(kept) for entry in kept[level][:each]], strata
+
+
+def hash_of(text: str) -> int:
+    """A stable number for a text."""
+    return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest())

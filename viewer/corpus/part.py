@@ -1,0 +1,150 @@
+"""One batch as one Parquet part per table. The part of `files` is written last: it commits the others."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from io import BufferedReader
+from typing import Any, cast
+
+import msgspec
+from msgspec import Struct
+
+from viewer import __version__
+from viewer.corpus.listing import Batch, Keyed
+from viewer.corpus.rows import FileRows, Row, failed_rows, read_rows
+from viewer.corpus.store import LocalStore, ObjectStore, file_system, is_url, open_store
+from viewer.corpus.tables import OF_FILES, TABLES, Contents, FileState
+from viewer.corpus.views import schema_of
+from viewer.sources.files import Source, open_stream
+from viewer.sources.limits import Limits, load_limits_with
+
+METADATA = b"ocmlview"
+"""The key in the metadata of each part under which its contents are described."""
+
+
+class Job(Struct, frozen=True):
+    """What a worker needs to know besides its batch."""
+
+    place: str
+    contents: Contents
+    run_id: str
+    max_size: int
+
+
+class Outcome(Struct, frozen=True):
+    """What a batch gave: counts only, never rows."""
+
+    files: int
+    size: int
+    states: dict[str, int]
+    errors: int
+    warnings: int
+    codes: dict[str, int]
+    """Errors and warnings by code."""
+    seconds: float = 0.0
+    """CPU time."""
+    written: int = 0
+    """Bytes of the parts."""
+
+
+def do_batch(batch: Batch, job: Job) -> Outcome:
+    """Read the files of a batch and write its parts."""
+    began = time.process_time()
+    load_limits_with(lambda: Limits(max_decompressed=job.max_size, max_spool=max(job.max_size, 1)))
+    found = [_read(each, job) for each in batch.files]
+    outcome = write_parts(batch, job, found)
+    return msgspec.structs.replace(outcome, seconds=time.process_time() - began)
+
+
+def write_failed(batch: Batch, job: Job, state: FileState) -> Outcome:
+    """Write rows for files that killed their worker or took too long. They are not opened."""
+    return write_parts(batch, job, [failed_rows(state) for _ in batch.files])
+
+
+def _read(file: Keyed, job: Job) -> FileRows:
+    path = file.entry.path
+    if is_url(path):
+        if file.entry.size > job.max_size:
+            return failed_rows(FileState.TOO_LARGE)
+        return read_rows(path, job.contents, job.max_size, open_remote)
+    return read_rows(path, job.contents, job.max_size)
+
+
+def open_remote(url: str) -> Source:
+    """Open an object: its bytes are read once."""
+    files, path = file_system(url)
+    return open_stream(url, cast("BufferedReader", BufferedReader(files.open_input_file(path))))
+
+
+def write_parts(batch: Batch, job: Job, found: list[FileRows]) -> Outcome:
+    """Write the rows of a batch."""
+    part = batch.part
+    tables = table_rows(list(zip(batch.files, found, strict=True)), part, job.run_id)
+    store = open_store(job.place, private=bool(job.contents.reveal))
+    written = sum(write_part(store, job.contents, name, part, rows) for name, rows in tables.items() if rows)
+    codes: Counter[str] = Counter()
+    for each in found:
+        codes.update(each.codes)
+    listed = tables["files"]
+    return Outcome(
+        len(listed),
+        batch.size,
+        dict(Counter(row["state"] for row in listed)),
+        sum(row["errors"] for row in listed),
+        sum(row["warnings"] for row in listed),
+        dict(codes),
+        written=written,
+    )
+
+
+def table_rows(found: list[tuple[Keyed, FileRows]], part: str, run_id: str) -> dict[str, list[Row]]:
+    """The rows of all tables, with their keys. The table `files` comes last."""
+    tables: dict[str, list[Row]] = {"messages": [], "calls": [], "diagnostics": [], "files": []}
+    for file, rows in found:
+        key = {"file_key": file.key, "part": part}
+        for name in OF_FILES:
+            tables[name] += [{**row, **key} for row in getattr(rows, name)]
+        entry = file.entry
+        tables["files"].append(
+            {
+                **rows.file,
+                **key,
+                "path": entry.name,
+                "size": entry.size,
+                "mtime_ms": entry.mtime_ms,
+                "scanned_ms": time.time_ns() // 10**6,
+                "tool_version": __version__,
+                "run_id": run_id,
+                "content_hash": entry.content_hash,
+            }
+        )
+    return tables
+
+
+def write_part(store: LocalStore | ObjectStore, contents: Contents, table: str, part: str, rows: list[Row]) -> int:
+    """Write the part of a table, and return its size."""
+    data = encode_part(contents, table, rows)
+    store.write(f"{table}/{part}.parquet", data)
+    return len(data)
+
+
+def encode_part(contents: Contents, table: str, rows: list[Row]) -> bytes:
+    """The rows of a table as Parquet, with their contents in the metadata."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = schema_of(contents, table).with_metadata({METADATA: msgspec.json.encode(contents)})
+    columns = [pa.array([row[field.name] for row in rows], _plain(field.type)) for field in schema]
+    plain = pa.Table.from_arrays(columns, schema.names)
+    sink = pa.BufferOutputStream()
+    dictionary = [column.name for column in TABLES[table] if column.type == "dict"]
+    with pq.ParquetWriter(sink, schema, compression="zstd", use_dictionary=dictionary) as writer:
+        writer.write_table(plain.cast(schema))
+    return bytes(sink.getvalue())
+
+
+def _plain(type: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.string() if pa.types.is_dictionary(type) else type

@@ -1,0 +1,186 @@
+"""The progress of a scan, as lines for a terminal, a log or a program, and the report at its end."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+
+from viewer.corpus.scan import Totals
+from viewer.corpus.tables import FileState
+
+OFTEN, SELDOM, EACH_SECOND = 0.2, 30.0, 1.0
+"""Seconds between two reports: on a terminal, in a log, and for a program."""
+AVERAGED = 60.0
+"""Seconds over which the rate is averaged."""
+_BAR = 29
+_MOST_CODES = 10
+_SHORT_STATES = {FileState.NOT_A_TRANSCRIPT.value: "not a transcript"}
+
+
+class Rate:
+    """Bytes per second over the last minute."""
+
+    def __init__(self, now: float) -> None:
+        self._points = deque([(now, 0)])
+
+    def add(self, now: float, size: int) -> float:
+        """Add a point, and return the rate."""
+        self._points.append((now, size))
+        while len(self._points) > 2 and now - self._points[0][0] > AVERAGED:
+            self._points.popleft()
+        (first, before), (last, after) = self._points[0], self._points[-1]
+        return (after - before) / (last - first) if last > first else 0.0
+
+
+class Reporter:
+    """Reports the totals of a scan, not more often than its kind allows."""
+
+    def __init__(self, write: Callable[[str], None], every: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._write = write
+        self._every = every
+        self._clock = clock
+        self._rate = Rate(clock())
+        self._last = clock()
+
+    def __call__(self, totals: Totals) -> None:
+        """Report, if it is time."""
+        now = self._clock()
+        if now - self._last >= self._every:
+            self._last = now
+            self._write(self.line(totals, self._rate.add(now, totals.done_bytes)))
+
+    def line(self, totals: Totals, rate: float) -> str:
+        """One report."""
+        return log_line(totals, rate)
+
+
+class JsonReporter(Reporter):
+    """Reports one JSON object a second."""
+
+    def line(self, totals: Totals, rate: float) -> str:
+        eta = _eta(totals, rate)
+        return json.dumps(
+            {
+                "kind": "progress",
+                "done": totals.done,
+                "listed": totals.listed,
+                "listing": totals.is_listing,
+                "bytes": totals.done_bytes,
+                "mb_per_s": round(rate / 1e6, 1),
+                "eta_s": round(eta) if eta is not None else None,
+                "errors": totals.errors,
+                "warnings": totals.warnings,
+                "failed": totals.failed,
+            },
+            separators=(",", ":"),
+        )
+
+
+class TerminalReporter(Reporter):
+    """Redraws two lines of a terminal."""
+
+    _has_drawn = False
+
+    def line(self, totals: Totals, rate: float) -> str:
+        up = "\x1b[2A" if self._has_drawn else ""
+        self._has_drawn = True
+        return "".join(f"{up if not at else ''}\r\x1b[2K{line}\n" for at, line in enumerate(bar_lines(totals, rate)))
+
+
+def _eta(totals: Totals, rate: float) -> float | None:
+    return (totals.listed_bytes - totals.done_bytes) / rate if rate > 0 else None
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def bar_lines(totals: Totals, rate: float) -> tuple[str, str]:
+    """The two lines on a terminal: how far the scan is, and what it found."""
+    share = totals.done_bytes / totals.listed_bytes if totals.listed_bytes else float(not totals.is_listing)
+    full = min(_BAR, int(share * _BAR))
+    sign = "≥" if totals.is_listing else ""
+    eta = _eta(totals, rate)
+    first = (
+        f" Scanning  {'━' * full}{'─' * (_BAR - full)}  "
+        f"{totals.done:,} / {sign}{totals.listed - totals.known:,} files   "
+        f"{totals.done_bytes / 1e6:,.0f} / {sign}{totals.listed_bytes / 1e6:,.0f} MB   {rate / 1e6:.1f} MB/s"
+    )
+    return first + (f"   ETA {_clock(eta)}" if eta is not None else ""), f" problems  {problems_text(totals)}"
+
+
+def problems_text(totals: Totals) -> str:
+    """The most frequent codes, and the files that could not be read."""
+    common = Counter(totals.codes).most_common(2)
+    parts = [f"{code} {count:,}" for code, count in common]
+    if len(totals.codes) > len(common):
+        parts.append(f"{len(totals.codes) - len(common)} more codes")
+    noise = totals.states[FileState.NOT_A_TRANSCRIPT.value]
+    return f"{' · '.join(parts) or 'none'}     failed {totals.failed:,} · not a transcript {noise:,}"
+
+
+def log_line(totals: Totals, rate: float) -> str:
+    """One line for a log."""
+    sign = "≥" if totals.is_listing else ""
+    return (
+        f"{totals.done:,} of {sign}{totals.listed - totals.known:,} files, {totals.done_bytes / 1e6:,.1f} MB, "
+        f"{rate / 1e6:.1f} MB/s, {totals.errors:,} errors, {totals.warnings:,} warnings, {totals.failed:,} failed\n"
+    )
+
+
+def summary_lines(totals: Totals, seconds: float, run_id: str, following: str) -> Iterator[str]:
+    """The report at the end. `following` is the next command to run."""
+    rate = totals.done_bytes / max(seconds, 1e-9) / 1e6
+    yield f"{_files(totals.done)} scanned in {seconds:,.1f} s ({rate:,.1f} MB/s)"
+    if totals.known:
+        yield f"{_files(totals.known)} already known"
+    if totals.skipped:
+        yield f"{_files(totals.skipped)} skipped: no transcripts by name"
+    states = Counter(totals.states)
+    states.update(totals.known_states)
+    for state, count in sorted(states.items(), key=lambda item: (-item[1], item[0])):
+        yield f"  {count:>9,}  {_SHORT_STATES.get(state, state)}"
+    if totals.codes:
+        yield f"{totals.errors:,} errors, {totals.warnings:,} warnings"
+        for code, count in Counter(totals.codes).most_common(_MOST_CODES):
+            yield f"  {count:>9,}  {code}"
+    yield f"run {run_id}"
+    yield f"next: {following}"
+
+
+def _files(count: int) -> str:
+    return f"{count:,} file{'' if count == 1 else 's'}"
+
+
+def summary_json(totals: Totals, seconds: float, run_id: str) -> str:
+    """The last line of `--json`."""
+    states = Counter(totals.states)
+    states.update(totals.known_states)
+    return json.dumps(
+        {
+            "kind": "summary",
+            "run_id": run_id,
+            "done": totals.done,
+            "known": totals.known,
+            "listed": totals.listed,
+            "skipped": totals.skipped,
+            "bytes": totals.done_bytes,
+            "seconds": round(seconds, 3),
+            "errors": totals.errors,
+            "warnings": totals.warnings,
+            "failed": totals.failed,
+            "by_state": dict(sorted(states.items())),
+            "by_code": dict(Counter(totals.codes).most_common()),
+        },
+        separators=(",", ":"),
+    )
+
+
+def stopped_sentence(totals: Totals) -> str:
+    """What Ctrl-C leaves."""
+    total = f"{'at least ' if totals.is_listing else ''}{totals.listed:,}"
+    return f"stopped: {totals.done + totals.known:,} of {total} files done; run the same command to continue"

@@ -1,0 +1,322 @@
+"""One transcript as rows of the tables, for one audience. A file that cannot be read becomes a row that says why."""
+
+from __future__ import annotations
+
+import codecs
+import errno
+import os
+import stat
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from viewer.corpus.tables import TABLES, Contents, FileState
+from viewer.document.document import MOST_REVISIONS, Document
+from viewer.document.projection import Projection
+from viewer.document.rows import RowKind, Rows
+from viewer.document.values import ShownMessage
+from viewer.errors import FileRewrittenError, ViewerError
+from viewer.index.findings import MOST_PER_CODE
+from viewer.model.visibility import END_USER, EVERYTHING, Audience
+from viewer.rules.errors import E_STREAM_TRUNCATED
+from viewer.sources.compressed import DAMAGED, TOO_LARGE, TRUNCATED
+from viewer.sources.containers.table import container_at, listed_format
+from viewer.sources.files import CHUNK, Source, open_source
+
+if TYPE_CHECKING:
+    from viewer.document.document import Finding
+
+MOST_IN_NOISE = 20
+"""Diagnostics that are kept of a file that is no transcript."""
+NOISE = 1024 * 1024
+"""A file without a known format and without a message in this many bytes is no transcript."""
+FIRST_BYTES = 64 * 1024
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_REASONS = {errno.EACCES: "permission", errno.EPERM: "permission", errno.ENOENT: "missing", errno.ELOOP: "missing"}
+
+Row = dict[str, Any]
+
+
+class FileRows(Struct):
+    """The rows of one file. Rows of messages, calls and diagnostics have no key yet."""
+
+    file: Row
+    messages: list[Row] = []
+    calls: list[Row] = []
+    diagnostics: list[Row] = []
+    codes: dict[str, int] = {}
+    """How many errors and warnings there are of each code, for the report of the scan."""
+
+
+def rows_of(
+    path: str,
+    audience: Audience = END_USER,
+    *,
+    text: bool = False,
+    leaks: bool = False,
+    max_size: int | None = None,
+) -> FileRows:
+    """Read a file, and return its rows for an audience. Any engine can call this for each of its files."""
+    from viewer.corpus.tables import contents_of
+
+    return read_rows(path, contents_of(audience, text=text, leaks=leaks), max_size)
+
+
+def read_rows(
+    path: str, contents: Contents, max_size: int | None = None, open: Callable[[str], Source] = open_source
+) -> FileRows:
+    """The rows of a file for a directory with these contents. `open` opens it, for files that are not on a disk."""
+    began = time.perf_counter()
+    found = _rows(path, contents, max_size, open)
+    found.file["seconds"] = time.perf_counter() - began
+    return found
+
+
+def _rows(path: str, contents: Contents, max_size: int | None, open: Callable[[str], Source]) -> FileRows:
+    if open is open_source:
+        try:
+            status = os.stat(path)
+            size = status.st_size
+            if not stat.S_ISDIR(status.st_mode):
+                os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK))
+        except OSError as error:
+            return failed_rows(FileState.UNREADABLE, _REASONS.get(error.errno or 0, "io"))
+        except ValueError:
+            return failed_rows(FileState.UNREADABLE, "missing")
+        if not size:
+            return failed_rows(FileState.EMPTY)
+        if max_size is not None and size > max_size:
+            return failed_rows(FileState.TOO_LARGE)
+    for _ in range(MOST_REVISIONS):
+        try:
+            source = open(path)
+            if max_size is not None and source.size > max_size:  # after decompression
+                return failed_rows(FileState.TOO_LARGE)
+            return _DocumentRows(source, contents).rows()
+        except FileRewrittenError:
+            continue
+        except ViewerError:
+            container = container_at(path) if open is open_source else None
+            if container is not None and not listed_format(container, path):
+                return failed_rows(FileState.NOT_A_TRANSCRIPT)
+            break
+        except OSError as error:
+            return failed_rows(FileState.UNREADABLE, _REASONS.get(error.errno or 0, "io"))
+        except UnicodeError:
+            return failed_rows(FileState.UNREADABLE, "encoding")
+    return failed_rows(FileState.UNREADABLE, "io")
+
+
+def failed_rows(state: FileState, reason: str | None = None) -> FileRows:
+    """The row of a file of which nothing was read."""
+    row: Row = {column.name: None for column in TABLES["files"]}
+    counts = dict.fromkeys(("transcripts", "messages", "shown", "hidden", "errors", "warnings", "dropped"), 0)
+    return FileRows({**row, **counts, "state": state.value, "reason": reason, "seconds": 0.0})
+
+
+def content_hash(path: str) -> str | None:
+    """A hash of the bytes of a file; None if it cannot be read."""
+    known = blake2b(digest_size=16)
+    try:
+        with open(path, "rb") as file:
+            while data := file.read(CHUNK):
+                known.update(data)
+    except (OSError, ValueError):
+        return None
+    return known.hexdigest()
+
+
+class _DocumentRows:
+    """Reads one input and makes its rows."""
+
+    def __init__(self, source: Source, contents: Contents) -> None:
+        self._contents = contents
+        self._source = source
+        self._is_strict = contents.strict_safe
+        self._document = Document(source).keep_per_code(MOST_PER_CODE)
+
+    def rows(self) -> FileRows:
+        """Read the input, unless it is no transcript."""
+        if not self._source.size and self._source.fault == DAMAGED:
+            return failed_rows(FileState.UNREADABLE, DAMAGED)
+        if not self._source.size and not self._source.fault:
+            return failed_rows(FileState.EMPTY)
+        document = self._document
+        while not document.is_complete:
+            document.read_some(4 * CHUNK if document.unknown is None else NOISE)
+            if document.unknown and (document.size >= NOISE or self._has_nul()):
+                break
+        if document.unknown and document.damage not in (TRUNCATED, DAMAGED):
+            return self._noise()
+        return self._transcript()
+
+    def _has_nul(self) -> bool:
+        head = self._source.read(0, FIRST_BYTES)
+        return b"\0" in head and not head.startswith(_UTF_16)
+
+    def _noise(self) -> FileRows:
+        """The rows of an input that is no transcript."""
+        found = failed_rows(FileState.NOT_A_TRANSCRIPT, self._document.unknown)
+        if self._contents.strict_safe:
+            return found
+        listed = self._document.findings()
+        found.diagnostics = [_diagnostic(finding) for finding in listed[:MOST_IN_NOISE]]
+        self._count(found, Counter(each["severity"] for each in found.diagnostics))
+        found.file["dropped"] = len(listed) - len(found.diagnostics) + sum(self._document.tally.unlisted.values())
+        found.codes = _codes(found.diagnostics)
+        return found
+
+    @staticmethod
+    def _count(found: FileRows, severities: Counter[str]) -> None:
+        found.file["errors"], found.file["warnings"] = severities["error"], severities["warning"]
+
+    def _transcript(self) -> FileRows:
+        document = self._document
+        projection = document.project(self._contents.audience, withholds=False)
+        rows = projection.rows()
+        found = FileRows(failed_rows(FileState.OK).file)
+        transcripts = {each.number: each for each in projection.transcripts()}
+        found.messages = list(self._messages(projection, rows, transcripts))
+        if self._contents.has_calls:
+            found.calls = list(_calls(projection, found.messages))
+        self._diagnose(found, projection)
+        hidden = projection.omissions.messages
+        first = next(iter(transcripts.values()), None)
+        found.file |= {
+            "format": document.detection.format,
+            "model": first.model if first else None,
+            "transcripts": len(transcripts),
+            "messages": len(found.messages) + hidden,
+            "shown": len(found.messages),
+            "hidden": hidden,
+        }
+        found.file["state"], found.file["reason"] = self._state(found)
+        if self._contents.leaks:
+            found.file |= _leaks(document)
+        return found
+
+    def _state(self, found: FileRows) -> tuple[str, str | None]:
+        damage = self._document.damage
+        if damage == TOO_LARGE:
+            return FileState.TOO_LARGE.value, None
+        if damage == DAMAGED and not found.file["messages"]:
+            return FileState.UNREADABLE.value, damage
+        if damage:
+            return FileState.TRUNCATED.value, damage
+        cut = next((row for row in found.diagnostics if row["code"] == E_STREAM_TRUNCATED.code), None)
+        return (FileState.TRUNCATED.value, cut["reason"]) if cut else (FileState.OK.value, None)
+
+    def _messages(self, projection: Projection, rows: Rows, transcripts: dict[int, Any]) -> Iterator[Row]:
+        is_revealed, has_text = bool(self._contents.reveal), self._contents.text
+        for row in range(len(rows)):
+            if rows.kind(row) is not RowKind.MESSAGE:
+                continue
+            message = projection.item(rows, row) if has_text else projection.unread(rows, row)
+            assert isinstance(message, ShownMessage)
+            transcript = transcripts.get(message.transcript)
+            made: Row = {
+                "transcript": message.transcript,
+                "message": message.number,
+                "turn": message.turn,
+                "role": message.role,
+                "channel": message.channel,
+                "channel_given": message.channel_given,
+                "ending": message.ending,
+                "format": transcript.format if transcript else None,
+                "model": transcript.model if transcript else None,
+                "time_ms": _milliseconds(message.time),
+                "visible": message.visible,
+                "preamble": message.intent == "preamble",
+            }
+            if is_revealed:
+                span = message.body_span
+                made |= {
+                    "recipient": message.recipient,
+                    "name": message.name,
+                    "intent": message.intent,
+                    "call_id": message.call_id,
+                    "bytes": span[1] - span[0] if span else None,
+                    "start": message.span[0] if message.span else None,
+                    "line": message.line,
+                    "json": message.content_type == "json" or message.constrained or message.is_value,
+                }
+            if has_text:
+                made["text"] = message.body
+            yield made
+
+    def _diagnose(self, found: FileRows, projection: Projection) -> None:
+        """Add the diagnostics: the places and codes that `check --json` prints, or for a strict audience only those of
+        shown messages, without places."""
+        tally = self._document.tally
+        if not self._contents.strict_safe:
+            found.diagnostics = [_diagnostic(finding) for finding in self._document.findings()]
+            self._count(found, Counter({each: tally.diagnostics(each) for each in ("error", "warning")}))
+            found.file["dropped"] = sum(tally.unlisted.values())
+        else:
+            for shown in projection.diagnostics():
+                if not shown.hidden:
+                    row = {"code": shown.code, "reason": shown.reason, "severity": shown.severity}
+                    row |= dict.fromkeys(("start", "end", "line", "column"))
+                    found.diagnostics.append({**row, "message": shown.message, "count": shown.count})
+            self._count(found, Counter(each["severity"] for each in found.diagnostics))
+        found.codes = _codes(found.diagnostics)
+
+
+def _codes(diagnostics: list[Row]) -> dict[str, int]:
+    return Counter(each["code"] for each in diagnostics if each["severity"] != "info")
+
+
+def _diagnostic(finding: Finding) -> Row:
+    diagnostic = finding.diagnostic
+    return {
+        "code": diagnostic.code,
+        "reason": diagnostic.reason,
+        "severity": diagnostic.rule.severity.value,
+        "message": diagnostic.message,
+        "start": diagnostic.start,
+        "end": diagnostic.end,
+        "line": finding.line,
+        "column": finding.column,
+        "count": diagnostic.count,
+    }
+
+
+def _calls(projection: Projection, messages: list[Row]) -> Iterator[Row]:
+    known = {row["message"]: row for row in messages}
+    for call in projection.calls():
+        made, answered = known.get(call.call), known.get(call.reply)
+        first = made or answered
+        yield {
+            "transcript": call.transcript,
+            "turn": first["turn"] if first else None,
+            "tool": call.tool,
+            "call_id": call.call_id,
+            "call": call.call,
+            "reply": call.reply,
+            "state": call.state,
+            "inferred": call.inferred,
+            "call_ms": made["time_ms"] if made else None,
+            "latency_ms": call.latency_ms,
+            "deadline_ms": call.deadline_ms,
+        }
+
+
+def _leaks(document: Document) -> Row:
+    """The highest score of an answer, its level and its message."""
+    from viewer.insight.leaks import find_leaks, mark_boilerplate  # only scans with --leaks need it
+
+    everything, shown = (document.project(each, withholds=False) for each in (EVERYTHING, END_USER))
+    (answers,) = mark_boilerplate([find_leaks(everything, shown)])
+    worst = max(answers.leaks, key=lambda leak: leak.score, default=None)
+    if worst is None:
+        return {"leak": 0, "leak_level": None, "leak_message": None}
+    return {"leak": worst.score, "leak_level": worst.code, "leak_message": worst.message}
+
+
+def _milliseconds(time: str | None) -> int | None:
+    return int(datetime.fromisoformat(time).timestamp() * 1000) if time else None

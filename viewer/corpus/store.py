@@ -1,0 +1,172 @@
+"""`Store`: the files of a table directory, on a local disk or in an object store. Each appears completely or not at
+all."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+from viewer.errors import ViewerError
+
+_URL = re.compile(r"[a-z][a-z0-9+.-]*://")
+_TEMPORARY = re.compile(r"\..*\.tmp")
+
+
+def is_url(place: str) -> bool:
+    """True if this is a URL and not a local path."""
+    return _URL.match(place) is not None
+
+
+class Store(Protocol):
+    """A directory of tables. Names are relative, such as `files/0a.parquet`."""
+
+    place: str
+    """The path or URL that the user named."""
+
+    def read(self, name: str) -> bytes | None:
+        """The bytes of a file; None if there is none."""
+
+    def write(self, name: str, data: bytes) -> None:
+        """Write a file, or replace it, in one step."""
+
+    def names(self, folder: str) -> list[str]:
+        """The names of the files in a folder, sorted; temporary ones excepted."""
+
+    def remove(self, name: str) -> None:
+        """Remove a file, if it is there."""
+
+    def dataset_at(self) -> tuple[Any, str]:
+        """The pyarrow file system and the path of the directory in it."""
+
+
+class LocalStore:
+    """A directory on a local disk."""
+
+    def __init__(self, place: str, *, private: bool = False) -> None:
+        self.place = place
+        self._root = Path(place)
+        self._private = private
+        """True if only the owner may read the files."""
+        self._is_ready: set[Path] = set()
+
+    def create(self) -> None:
+        """Create the directory, if it is not there."""
+        mode = 0o700 if self._private else 0o777
+        try:
+            self._root.mkdir(mode=mode, parents=True, exist_ok=True)
+            if self._private:
+                self._root.chmod(0o700)
+        except OSError as error:
+            raise ViewerError(f"{self.place} cannot be created: {error.strerror or 'the system refused'}") from None
+
+    def read(self, name: str) -> bytes | None:
+        try:
+            return (self._root / name).read_bytes()
+        except FileNotFoundError:
+            return None
+
+    def write(self, name: str, data: bytes) -> None:
+        path = self._root / name
+        if path.parent not in self._is_ready:
+            path.parent.mkdir(mode=0o700 if self._private else 0o777, exist_ok=True)
+            self._is_ready.add(path.parent)
+        temporary = path.parent / f".{path.name}.{socket.gethostname()}.{os.getpid()}.tmp"
+        mode = 0o600 if self._private else 0o666
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, mode)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(descriptor)
+        os.replace(temporary, path)  # the tests interrupt exactly this call
+
+    def names(self, folder: str) -> list[str]:
+        return sorted(f"{folder}/{name}" for name in self._entries(folder) if not name.startswith("."))
+
+    def stale(self, folder: str) -> list[str]:
+        """The temporary files that a killed scan left behind."""
+        return sorted(f"{folder}/{name}" for name in self._entries(folder) if _TEMPORARY.fullmatch(name))
+
+    def _entries(self, folder: str) -> Iterator[str]:
+        try:
+            with os.scandir(self._root / folder) as entries:
+                yield from (entry.name for entry in entries)
+        except (FileNotFoundError, NotADirectoryError):
+            return
+
+    def remove(self, name: str) -> None:
+        (self._root / name).unlink(missing_ok=True)
+
+    def dataset_at(self) -> tuple[Any, str]:
+        from pyarrow import fs
+
+        return fs.LocalFileSystem(), str(self._root.absolute())
+
+
+class ObjectStore:
+    """A directory in an object store, by its URL. A write is one request, so that it needs no temporary name."""
+
+    def __init__(self, place: str) -> None:
+        self.place = place
+        self._files, self._root = file_system(place)
+
+    def read(self, name: str) -> bytes | None:
+        try:
+            with self._files.open_input_stream(f"{self._root}/{name}") as stream:
+                return bytes(stream.read())
+        except FileNotFoundError:
+            return None
+
+    def write(self, name: str, data: bytes) -> None:
+        path = f"{self._root}/{name}"
+        self._files.create_dir(path.rpartition("/")[0], recursive=True)
+        with self._files.open_output_stream(path) as stream:
+            stream.write(data)
+
+    def names(self, folder: str) -> list[str]:
+        from pyarrow import fs
+
+        found = self._files.get_file_info(fs.FileSelector(f"{self._root}/{folder}", allow_not_found=True))
+        return sorted(f"{folder}/{each.base_name}" for each in found if each.is_file)
+
+    def remove(self, name: str) -> None:
+        if self._files.get_file_info(f"{self._root}/{name}").is_file:
+            self._files.delete_file(f"{self._root}/{name}")
+
+    def dataset_at(self) -> tuple[Any, str]:
+        return self._files, self._root
+
+
+def file_system(url: str) -> tuple[Any, str]:
+    """The pyarrow file system of a URL, or that of fsspec for a scheme that pyarrow lacks, and the path in it."""
+    import pyarrow as pa
+    from pyarrow import fs
+
+    try:
+        files, path = fs.FileSystem.from_uri(url)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        found = _of_fsspec(url)
+        if found is None:
+            reason = str(error).partition("\n")[0].rstrip(".")
+            raise ViewerError(f"{url} cannot be opened: {reason}") from None
+        files, path = fs.PyFileSystem(fs.FSSpecHandler(found[0])), found[1]
+    return files, str(path).rstrip("/")
+
+
+def _of_fsspec(url: str) -> tuple[Any, str] | None:
+    """The file system of fsspec for a URL, if that package is installed and knows the scheme."""
+    from importlib import import_module
+
+    try:
+        found: tuple[Any, str] = import_module("fsspec").core.url_to_fs(url)
+    except (ImportError, ValueError, OSError):
+        return None
+    return found
+
+
+def open_store(place: str, *, private: bool = False) -> LocalStore | ObjectStore:
+    """The directory at a path or URL."""
+    return ObjectStore(place) if is_url(place) else LocalStore(place, private=private)

@@ -1,0 +1,149 @@
+"""The reading side: open the tables of a scan for an audience, as views of a locked DuckDB.
+
+tables = open_tables("runs.tables", debug=False)      # refuses a .DEBUG directory without debug
+with connect(tables) as database:
+    database.execute("select path from files where errors > 0").fetchall()
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from viewer.corpus.store import LocalStore, ObjectStore, is_url, open_store
+from viewer.corpus.tables import DEBUG_SUFFIX, DESCRIPTION, OF_FILES, TABLES, Contents, read_description
+from viewer.errors import ViewerError
+
+if TYPE_CHECKING:
+    import duckdb
+
+MEMORY = "512MB"
+_SETTINGS = (
+    "set enable_external_access=false",
+    "set autoinstall_known_extensions=false",
+    "set autoload_known_extensions=false",
+    "set python_enable_replacements=false",
+    "set lock_configuration=true",
+)
+"""In this order, after the folder for spilling and the memory limit."""
+_PARTS = "_parts"
+"""The suffix of the raw tables, which also hold superseded rows and rows that a killed scan left behind."""
+
+
+class Tables(Struct, frozen=True):
+    """The tables of a directory, opened for the audience that they were written for."""
+
+    store: LocalStore | ObjectStore
+    contents: Contents
+    is_compact: bool = False
+
+    @property
+    def place(self) -> str:
+        """The path or URL of the directory."""
+        return self.store.place
+
+
+def open_tables(place: str, *, debug: bool = False) -> Tables:
+    """Open the tables of a directory. What was revealed needs `debug`, as nothing saved may reveal anything."""
+    store = open_store(place)
+    data = store.read(DESCRIPTION)
+    if data is None:
+        is_missing = not is_url(place) and not _is_there(place)
+        raise ViewerError(f"{place} does not exist" if is_missing else f"{place} holds no tables of `ocmlview scan`")
+    found = read_description(data, place)
+    is_revealed = bool(found.contents.reveal) or place.rstrip("/").endswith(DEBUG_SUFFIX)
+    if is_revealed and not debug:
+        raise ViewerError(f"{place} holds {found.contents.view}; add -d to read it")
+    return Tables(store, found.contents, found.is_compact)
+
+
+def _is_there(place: str) -> bool:
+    from pathlib import Path
+
+    return Path(place).exists()
+
+
+@contextmanager
+def connect(tables: Tables, memory: str = MEMORY, spill: str | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A DuckDB with the views `files`, `messages`, `calls`, `diagnostics` and `runs`, and no access to anything else.
+
+    A table without rows is an empty view with its columns. Only a private folder for spilling is written, and
+    removed afterwards; the caller of another process passes one as `spill`, and removes it."""
+    import duckdb
+
+    temporary = spill or tempfile.mkdtemp(prefix="ocmlview-")
+    database = duckdb.connect(":memory:", config={"temp_directory": temporary, "threads": 2})
+    try:
+        try:
+            database.execute("set memory_limit = $1", [memory])
+        except duckdb.Error:
+            raise ViewerError(f"--memory: {memory} is not a size; write 512MB or 4GB") from None
+        for name in TABLES:
+            database.register(f"{name}{_PARTS}", dataset_of(tables, name))
+        for name in ("files", "runs", *OF_FILES):  # the others refer to `files`
+            database.execute(f"create view {name} as {view_of(name, is_compact=tables.is_compact)}")
+        for setting in _SETTINGS:
+            database.execute(setting)
+        yield database
+    finally:
+        database.close()
+        if spill is None:
+            shutil.rmtree(temporary, ignore_errors=True)
+
+
+def view_of(name: str, *, is_compact: bool = False) -> str:
+    """The query of a view. Of the rows of a path, the newest counts; a row of another table counts with its file."""
+    if is_compact or name == "runs":
+        return f"select * from {name}{_PARTS}"
+    if name == "files":
+        return (
+            f"select * from files{_PARTS} qualify row_number() over "
+            "(partition by path order by scanned_ms desc, part desc, file_key desc) = 1"
+        )
+    assert name in OF_FILES
+    return f"select * from {name}{_PARTS} where (part, file_key) in (select (part, file_key) from files)"
+
+
+def current_files(tables: Tables, columns: tuple[str, ...]) -> list[dict[str, Any]]:
+    """The rows of the view `files` with their keys and these columns, without DuckDB."""
+    newest: dict[str, dict[str, Any]] = {}
+    for batch in dataset_of(tables, "files").to_batches(columns=["file_key", "part", "path", "scanned_ms", *columns]):
+        for row in batch.to_pylist():
+            known = newest.get(row["path"])
+            if known is None or _rank(row) > _rank(known):
+                newest[row["path"]] = row
+    return list(newest.values())
+
+
+def _rank(row: dict[str, Any]) -> tuple[int, str, str]:
+    return row["scanned_ms"], row["part"], row["file_key"]
+
+
+def dataset_of(tables: Tables, name: str) -> Any:
+    """All parts of a table as one dataset, read on demand."""
+    import pyarrow.dataset as ds
+
+    files, root = tables.store.dataset_at()
+    schema = schema_of(tables.contents, name)
+    parts = [f"{root}/{part}" for part in tables.store.names(name) if part.endswith(".parquet")]
+    return ds.dataset(parts, schema=schema, format="parquet", filesystem=files)
+
+
+def schema_of(contents: Contents, name: str) -> Any:
+    """The pyarrow schema of a table in a directory with these contents."""
+    import pyarrow as pa
+
+    types = {
+        "string": pa.string(),
+        "dict": pa.dictionary(pa.int32(), pa.string()),
+        "int64": pa.int64(),
+        "int32": pa.int32(),
+        "double": pa.float64(),
+        "bool": pa.bool_(),
+    }
+    return pa.schema([(column.name, types[column.type]) for column in contents.columns(name)])

@@ -1,0 +1,56 @@
+"""`UsageTable`: the token usage of messages and transcripts, with running sums by model."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Iterator
+from typing import TypeVar
+
+from viewer.model.messages import Usage
+
+
+class UsageTable:
+    """Which message used how many tokens of which model."""
+
+    def __init__(self) -> None:
+        self.by_message: dict[int, Usage] = {}
+        """The usage of messages that state it."""
+        self.totals: dict[int, Usage] = {}
+        """The usage of whole transcripts that state it, by number."""
+        self.sums: dict[int, dict[str | None, Usage]] = {}
+        """The sum over the messages of each transcript, by model; None if the input names no model."""
+        self.version = 0
+        """Changes with every addition."""
+        self._numbers: list[int] = []
+        self._models: dict[int, str] = {}
+        self._names: dict[str, str] = {}
+
+    def add(self, transcript: int, number: int, usage: Usage, model: str | None) -> None:
+        """Add to the usage of a message, or of a transcript if the number is 0."""
+        self.version += 1
+        if not number:
+            _add(self.totals, transcript, usage)
+            return
+        if number not in self.by_message:
+            insort(self._numbers, number)
+        if model is not None and number not in self._models:
+            self._models[number] = self._names.setdefault(model, model)
+        _add(self.by_message, number, usage)
+        _add(self.sums.setdefault(transcript, {}), self._models.get(number), usage)
+
+    def model(self, number: int) -> str | None:
+        """The model that a message used, if the input names it next to the numbers."""
+        return self._models.get(number)
+
+    def between(self, first: int, last: int) -> Iterator[int]:
+        """The messages with a usage in a range."""
+        numbers = self._numbers
+        return iter(numbers[bisect_left(numbers, first) : bisect_right(numbers, last)])
+
+
+_Key = TypeVar("_Key")
+
+
+def _add(usages: dict[_Key, Usage], key: _Key, usage: Usage) -> None:
+    known = usages.get(key)
+    usages[key] = known.plus(usage) if known else usage

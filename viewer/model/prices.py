@@ -1,0 +1,55 @@
+"""Prices of tokens by model, and the cost of a usage. None are built in: the settings name them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import Struct, field
+
+from viewer.model.messages import Usage
+
+TOKENS = 1_000_000
+"""Prices are given for this many tokens."""
+ANY = "*"
+"""The end of a name that means all models whose names begin with the rest."""
+
+
+class Price(Struct, frozen=True, gc=False):
+    """The prices of one model per million tokens."""
+
+    input: float
+    output: float
+    cached: float | None = None
+    """The price of input that was read from a cache; None for the price of other input."""
+
+    def of(self, usage: Usage) -> float | None:
+        """The cost of a usage; None if it does not state both input and output."""
+        if usage.input is None or usage.output is None:
+            return None
+        cached = min(usage.cached or 0, usage.input)
+        for_cached = self.input if self.cached is None else self.cached
+        return ((usage.input - cached) * self.input + cached * for_cached + usage.output * self.output) / TOKENS
+
+
+class Prices(Struct, frozen=True):
+    """The prices of models."""
+
+    by_model: Mapping[str, Price] = field(default_factory=dict)
+    """Prices by the name of a model, or by the beginning of its name and `*`."""
+
+    def price(self, model: str | None) -> Price | None:
+        """The price of a model: the one with its name, or else with the longest beginning of it."""
+        if model is None:
+            return None
+        if model in self.by_model:
+            return self.by_model[model]
+        near = [name for name in self.by_model if name.endswith(ANY) and model.startswith(name[:-1])]
+        return self.by_model[max(near, key=len)] if near else None
+
+    def cost(self, usage: Usage, model: str | None) -> float | None:
+        """The cost of a usage; None without a price."""
+        price = self.price(model)
+        return price.of(usage) if price is not None else None
+
+
+NO_PRICES = Prices()

@@ -1,0 +1,60 @@
+"""Data files of a site: rows, texts, and shards of the inverted index, each one assignment of a JSON constant."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+
+from viewer.render.exports.site.rows import SiteRow
+from viewer.render.exports.site.terms import SHARDS, shard_of
+
+_SAFE_IN_HTML = {"<": "\\u003c", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+
+
+class SearchIndex:
+    """The inverted index over shown text: for each term, the rows and messages that contain it."""
+
+    def __init__(self) -> None:
+        self._shards: list[dict[str, list[list[int]]]] = [{} for _ in range(SHARDS)]
+        self._shard_of: dict[str, dict[str, list[list[int]]]] = {}
+
+    def add(self, row: int, terms: dict[str, list[int]]) -> None:
+        """Add the terms of a row. Rows come in order."""
+        for term, numbers in terms.items():
+            shard = self._shard_of.get(term)
+            if shard is None:
+                shard = self._shard_of[term] = self._shards[shard_of(term)]
+            shard.setdefault(term, []).append([row, *numbers])
+
+    def shards(self) -> Iterator[tuple[str, dict[str, list[list[int]]]]]:
+        """The shards by name, each with its terms in order. Most sites have no empty one."""
+        for number, shard in enumerate(self._shards):
+            yield shard_name(number), dict(sorted(shard.items()))
+
+
+def shard_name(number: int) -> str:
+    """The name of a shard: `search/00` to `search/ff`."""
+    return f"search/{number:02x}"
+
+
+def row_values(row: SiteRow) -> list[object]:
+    """A row for the script, in the order of the columns."""
+    return [row.name, row.page, row.format, row.model, row.messages, row.hidden, row.problems, row.date]
+
+
+def rows_json(rows: Sequence[SiteRow]) -> str:
+    """All rows for the script."""
+    return encoded([row_values(row) for row in rows])
+
+
+def script_file(name: str, value: str) -> str:
+    """A file that assigns one JSON constant. A page that was opened from a disk may load nothing else."""
+    return f"site[{json.dumps(name)}]={value};\n"
+
+
+def encoded(value: object) -> str:
+    """JSON that can be part of a script and of an HTML page."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    for character, escape in _SAFE_IN_HTML.items():
+        text = text.replace(character, escape)
+    return text

@@ -1,0 +1,55 @@
+"""Terms of the search index of a site. The script of the index page splits a query in the same way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from unicodedata import is_normalized, normalize
+
+from viewer.cache import lazy_regex
+from viewer.insight.words import UNSPACED
+
+LONGEST_TERM = 40
+"""The number of characters of a long word that the index keeps."""
+SHARDS = 256
+_OFFSET, _PRIME = 0x811C9DC5, 0x01000193
+"""The constants of FNV-1a with 32 bits, which takes one line in a script."""
+
+_RUNS = lazy_regex(rf"[{UNSPACED}]+|(?:(?![{UNSPACED}])[^\W_])+")
+"""Runs of a script without spaces, and words of letters and digits."""
+_IS_UNSPACED = lazy_regex(rf"[{UNSPACED}]")
+
+
+def normal_text(text: str) -> str:
+    """The text in NFC, in which the script finds a match again."""
+    return text if text.isascii() or is_normalized("NFC", text) else normalize("NFC", text)
+
+
+def fold(word: str) -> str:
+    """Remove the case of a word by two functions that every script has."""
+    return word.lower() if word.isascii() else word.upper().lower()
+
+
+def terms_of(text: str) -> set[str]:
+    """The terms of a normal text: words, and the characters and pairs of a script without spaces."""
+    found: set[str] = set()
+    for run in set(_RUNS.findall(text)):
+        found.update(_terms(run))
+    return found
+
+
+def _terms(run: str) -> Iterator[str]:
+    if not _IS_UNSPACED.match(run):
+        yield fold(run[:LONGEST_TERM])
+        return
+    folded = fold(run)
+    yield from folded
+    yield from map("".join, pairwise(folded))
+
+
+def shard_of(term: str) -> int:
+    """The number of the shard of a term: the first byte of its hash."""
+    value = _OFFSET
+    for byte in term.encode():
+        value = (value ^ byte) * _PRIME & 0xFFFFFFFF
+    return value >> 24

@@ -266,7 +266,7 @@ def test_every_exit_restores_the_terminal(sent: signal.Signals | None, codes: se
     assert_nothing_is_left(written)
 
 
-@pytest.mark.share(test=6)
+@pytest.mark.share(test=12)
 @pytest.mark.parametrize(
     "place",
     [

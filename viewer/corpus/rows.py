@@ -185,7 +185,7 @@ class _DocumentRows:
         if self._contents.has_calls:
             found.calls = list(_calls(projection, found.messages))
         self._diagnose(found, projection)
-        hidden = projection.hidden_count
+        hidden = 0 if self._is_strict else projection.message_count - len(found.messages)
         first = next(iter(transcripts.values()), None)
         found.file |= {
             "format": document.detection.format,

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.running import drawn, press, running, said, type_in, view
+from tests.support.running import SMALL, drawn, press, running, said, settled, type_in, until, view
+from viewer.tui.app import ViewOptions
 from viewer.tui.control.commands import COMMANDS, NO_COMMANDS
 from viewer.tui.keys import ACTIONS
 
@@ -75,3 +76,28 @@ def test_every_action_is_a_command_unless_it_is_listed() -> None:
     ids = {action.id.replace("_", "-") for action in ACTIONS if action.id not in NO_COMMANDS}
     assert len(names) == len(COMMANDS)
     assert names.isdisjoint(ids - {"export", "filter", "theme"})
+
+
+async def test_the_file_is_read_as_another_format(tmp_path: Path) -> None:
+    """At the same level, from the start, and only under the name of a known format."""
+    path = tmp_path / "chat.txt"
+    path.write_text("<|start|>user<|message|>Hi <|literal|>there<|endliteral|><|end|>\n", "utf-8")
+    async with running(path, size=SMALL, keys=("d",)) as pilot:
+        await type_in(pilot, ":", "format harmonie")
+        assert said(pilot) == "Unknown format: harmonie. Did you mean harmony?"
+        await type_in(pilot, ":", "format harmony")
+        await until(lambda: view(pilot).session.document.detection.format == "harmony")
+        await settled(pilot)
+        assert said(pilot) == "Read as harmony."
+        assert "[DEBUG]" in drawn(pilot) and "Hi <|literal|>there" in drawn(pilot)
+        await type_in(pilot, ":", "format openchatml-2.2")
+        await settled(pilot)
+        assert "Hi there" in drawn(pilot)
+        assert len(pilot.app._installed_screens) == 1
+    notes = tmp_path / "run.json"
+    notes.write_text('{"results": [1], "config": {}, "we ird": 1}', "utf-8")
+    async with running(notes, size=SMALL) as pilot:
+        assert "✖ run.json is not a transcript that ocmlview recognizes." in drawn(pilot)
+        assert "It is JSON with the top-level keys: results, config." in drawn(pilot)
+    async with running(notes, size=SMALL, options=ViewOptions(strict=True)) as pilot:
+        assert "It is JSON." in drawn(pilot) and "results" not in drawn(pilot)

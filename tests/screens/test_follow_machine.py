@@ -182,7 +182,7 @@ def title(
         (LIVE, {"stalled_for": 12.9}, FollowTitle(FollowState.STALLED, "stalled 12 s")),
         (LIVE, {"stalled_for": 65.0}, FollowTitle(FollowState.STALLED, "stalled 1 min 5 s")),
         *(
-            (replace(LIVE, source=condition), {"read": True}, FollowTitle(FollowState.LOST, "source lost"))
+            (replace(LIVE, source=condition), {"read": True}, FollowTitle(FollowState.LOST, "source lost, retrying"))
             for condition in LOST
         ),
         (replace(LIVE, source=SourceCondition.ENDED), {"read": True}, FollowTitle(FollowState.WAITING, "ended")),

@@ -17,7 +17,10 @@ PICTURES = {
     "safe-80x24": ((80, 24), []),
     "debug-80x24": ((80, 24), ["d", "e", "i"]),
     "replay-80x24": ((80, 24), ["at", "5", "comma"]),
+    "tap-80x24": ((80, 24), ["g", "g"]),
 }
+FILES = {"tap-80x24": "samples/valid/tap/exchanges.jsonl"}
+"""The files of pictures that do not show the tour."""
 DEMO: list[tuple[list[str], float]] = [
     ([], 1.6),
     (["right_curly_bracket"], 0.7),
@@ -45,7 +48,7 @@ async def test_pictures_show_the_current_code(name: str, monkeypatch: pytest.Mon
     monkeypatch.chdir(ROOT)
     monkeypatch.delenv("NO_COLOR", raising=False)
     size, keys = PICTURES[name]
-    async with running("samples/tour.ocml", size=size) as pilot:
+    async with running(FILES.get(name, "samples/tour.ocml"), size=size) as pilot:
         for key in keys:
             await press(pilot, key)
             await finished(pilot)

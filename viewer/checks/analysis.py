@@ -7,10 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from viewer.checks.context import Read
 from viewer.checks.missing import MissingArguments
 from viewer.checks.queue import CheckQueue, Ended, Messages
+from viewer.index.agents import AgentStart
 from viewer.index.batch import MessageBatch
 from viewer.index.messages import MessageIndex
 from viewer.model.diagnostic import Diagnostic
-from viewer.model.events import Closed, Event, Grew, Metadata, Opened, Started, Strayed, Superseded, Used
+from viewer.model.events import AgentStarted, Closed, Event, Grew, Metadata, Opened, Started, Strayed, Superseded, Used
 from viewer.model.messages import Message, Stray, Transcript
 from viewer.reading.bodies import Decoder, OpenMessages
 from viewer.reading.format import FormatTraits
@@ -78,6 +79,9 @@ class Analysis:
                     continue
                 case Used(transcript, number, usage, model):
                     self.index.usages.add(transcript, number, usage, model)
+                    continue
+                case AgentStarted(transcript_number, thread, id, number):
+                    self.index.agents.add(transcript_number, thread, AgentStart(id, number))
                     continue
                 case Metadata():
                     self.metadata_count += 1

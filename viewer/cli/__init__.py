@@ -56,6 +56,7 @@ COMMANDS = {
     "scan": Entry("viewer.cli.scan", "Scan many transcripts into tables."),
     "sql": Entry("viewer.cli.sql", "Query the tables of scan.", reads_input=False),
     "sessions": Entry("viewer.cli.sessions", "List agent sessions on this machine."),
+    "tap": Entry("viewer.cli.tap", "Log and show the requests of a model client.", reads_input=False),
     "next": Entry("viewer.cli.next", "Show the prompt that the model receives next."),
     "lens": Entry("viewer.cli.lens", "Show how different formats read a file."),
     "formats": Entry("viewer.cli.formats", "List formats and how they are detected.", reads_input=False),

@@ -185,7 +185,7 @@ class _DocumentRows:
         if self._contents.has_calls:
             found.calls = list(_calls(projection, found.messages))
         self._diagnose(found, projection)
-        hidden = 0 if self._is_strict else projection.message_count - len(found.messages)
+        hidden = projection.omissions.messages
         first = next(iter(transcripts.values()), None)
         found.file |= {
             "format": document.detection.format,

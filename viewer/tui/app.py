@@ -20,6 +20,8 @@ from textual.css.query import NoMatches
 from textual.dom import NoScreen
 from textual.filter import LineFilter, Monochrome, NoColor
 
+from viewer.document.document import Document
+from viewer.document.live import LiveDocument
 from viewer.errors import ViewerError
 from viewer.model.visibility import Audience, Level, Reveal
 from viewer.reading.format import ReadOptions
@@ -34,7 +36,15 @@ from viewer.tui.display_state import ALL_CHANNELS, FIRST_CHANNELS, DisplayState
 from viewer.tui.host import as_sentence
 from viewer.tui.keys import by_id
 from viewer.tui.main.follow_worker import FollowOptions
-from viewer.tui.main.messages import DocumentRead, FileWanted, LeaveWanted, OpenWanted, ThemeWanted, ViewRestarted
+from viewer.tui.main.messages import (
+    DocumentRead,
+    FileWanted,
+    FormatWanted,
+    LeaveWanted,
+    OpenWanted,
+    ThemeWanted,
+    ViewRestarted,
+)
 from viewer.tui.main.screen import MainScreen
 from viewer.tui.session import Changed
 from viewer.tui.settings.settings import Settings, theme_in_force
@@ -232,7 +242,8 @@ class ViewerApp(App[int], inherit_bindings=False):
         options, style = self.options, Style(color=True, ascii=self.options.ascii_only, wrapped=True)
         formats = options.format, options.format
         shown = DiffScreen(
-            self.themes.painter, style, (one, other), formats, options.reading, self._first_display.audience
+            *(self.themes.painter, style, (one, other), formats, options.reading, self._first_display.audience),
+            actions=self.settings.actions,
         )
         self.push_screen(shown)
 
@@ -310,14 +321,20 @@ class ViewerApp(App[int], inherit_bindings=False):
         return DisplayState(level is Level.DEBUG, level is Level.BRIEF, options.strict, channels, sealed=options.sealed)
 
     def _make_screen(self, path: str, *, follows: bool) -> MainScreen:
-        options = self.options
         source, self._first = self._first, None
         live = self._sources.take(path) if self._sources else None
         again = self._opener.live_again(path) if follows and live is None else ""
         document = live or (self._opener.document(path, source) if isinstance(again, str) else again)
+        state = StateFile() if is_stream(path) else self._state
+        return self._screen_of(document, path, self._first_display, state, follows=follows)
+
+    def _screen_of(
+        self, document: Document, path: str, display: DisplayState, state: StateFile, *, follows: bool
+    ) -> MainScreen:
+        options = self.options
         return MainScreen(
             document,
-            self._first_display,
+            display,
             self.themes.painter,
             ascii_only=options.ascii_only,
             start_at=options.go_to,
@@ -330,8 +347,28 @@ class ViewerApp(App[int], inherit_bindings=False):
                 lambda: self._sources.words(path) if self._sources else "",
             ),
             settings=self.settings,
-            state=StateFile() if is_stream(path) else self._state,
+            state=state,
         )
+
+    def on_format_wanted(self, event: FormatWanted) -> None:
+        """Show the open file as another format, at the same level. Its marks are numbers of the earlier reading."""
+        before, path = self.screen, self.paths[self._place]
+        if not isinstance(before, MainScreen):
+            return
+        document = before.session.document
+        follows = isinstance(document, LiveDocument) and not document.is_complete
+        try:
+            again = self._opener.in_format(document, path, event.name)
+        except ViewerError as error:
+            self._report(str(error))
+            return
+        screen = self._screen_of(again, path, before.session.display, StateFile(), follows=follows)
+        self._screens[path] = screen
+        self.switch_screen(screen)
+        self.uninstall_screen(before)
+        before.remove()
+        self.install_screen(screen, f"file {path}")
+        self.call_after_refresh(lambda: screen.host.notify(f"Read as {event.name}."))
 
     def on_file_wanted(self, event: FileWanted) -> None:
         self._open((self._place + event.step) % len(self.paths))

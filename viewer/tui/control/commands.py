@@ -8,13 +8,14 @@ from functools import partial
 
 from msgspec import Struct
 
+from viewer.formats import FORMATS
 from viewer.model.visibility import Level
 from viewer.render.blocks.times import Times
 from viewer.render.sanitize import sanitize_line
 from viewer.render.theme import theme_names
 from viewer.rules import RULES
 from viewer.tui.control.lists import ListController
-from viewer.tui.go_to import HELP, parse
+from viewer.tui.go_to import HELP, Place, parse
 from viewer.tui.host import Host, PromptKind
 from viewer.tui.keys import Action, Served, offered
 from viewer.tui.main.export import ExportController
@@ -109,8 +110,13 @@ class CommandController:
         typed = typed.strip()
         if not typed:
             return
-        if not isinstance(parse(typed), str):
+        target = parse(typed)
+        if not isinstance(target, str):
+            if target.place is Place.AGENT:
+                self.view.leave_open_agent()
             self.navigator.go_to(typed)
+            if target.place is Place.AGENT:
+                self.view.open_agent()
             return
         name, _, argument = typed.partition(" ")
         command = _BY_NAME.get(name)
@@ -256,6 +262,8 @@ COMMANDS: tuple[Command, ...] = (
     Command("export", "FILE", "write this view to a file", lambda own, file: own.export.export_as(file),
             served=Served.NEVER),
     Command("filter", "EXPR", "show only matching messages", lambda own, text: own.filter.filter_for(text)),
+    Command("format", "NAME", "read the file as another format", lambda own, name: own.program.read_as(name),
+            lambda own: list(FORMATS)),
     Command("level", "LEVEL", "switch to safe, brief or debug", lambda own, level: own.set_level(level),
             lambda own: LEVELS, served=Served.DEBUG),
     Command("next", "", "show the next prompt", lambda own, _: own.run("next-prompt"), served=Served.DEBUG),

@@ -235,7 +235,7 @@ class FilesScreen(DismissOnce[Choice | None]):
                 self._notify(catalog.fault, Notice.WARNING)
             count, files, left = catalog.searched
             total = len(catalog.listing.entries)
-            words = f"{counted(count, 'match')} in {files:,} of {counted(total, 'file')}".replace("matchs", "matches")
+            words = f"{counted(count, 'match', 'matches')} in {files:,} of {counted(total, 'file')}"
             words += f", {left:,} to search" if left else f", {catalog.too_large:,} too large" * bool(catalog.too_large)
             self._prompt.note(words)
         elif catalog.filter:

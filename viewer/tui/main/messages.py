@@ -33,6 +33,14 @@ class OpenWanted(Message):
         self.name = name
 
 
+class FormatWanted(Message):
+    """Read the open file again, as another format."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+
+
 class FileWanted(Message):
     """Show another of the named files."""
 

@@ -101,7 +101,7 @@ class MainScreen(Screen[None]):
         self._keeper = StateKeeper(state, session, settings, self.navigator, self.panes, self.reader)
         self.follow = FollowWorker(session, host, self.search, self.filter, self.reader, self.stick, machine, options)
         self.program = ProgramController(
-            *(session, host, self, self.navigator, self.view, self.panes),
+            *(session, host, self, self.navigator, self.view, self.panes, self.search.search_for),
             files=files,
             painter=painter,
             printing=self.printing,
@@ -119,7 +119,7 @@ class MainScreen(Screen[None]):
             run_action=self.action_do,
         )
         self._lists_transcripts = not start_at and not options.follow
-        document.withhold_rewritten(self.reader.handle_rewrite)
+        document.rewrites.withhold(self.reader.handle_rewrite)
         self._sizes = PaneSizes(self.widgets, self.panes)
         self._prefixes = {key: each.id for each in offered(self.actions) if each.id in _PREFIXES for key in each.keys}
         self._bindings.key_to_bindings.update(BindingsMap(bindings(self.actions)).key_to_bindings)

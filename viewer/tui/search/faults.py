@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from viewer.document.filter.grammar import parse
+from viewer.document.filter.tree import FilterError
 from viewer.document.search.regex import Regex, RegexError
 from viewer.tui.search.engine import LONGEST_QUERY, Query
 
@@ -18,4 +20,14 @@ def fault_of(typed: str) -> str:
             return error.sentence
         sign = len(typed[:LONGEST_QUERY]) - len(query.text)
         return f"column {sign + error.place + 1}: {error.reason}"
+    return ""
+
+
+def filter_fault_of(typed: str, *, is_final: bool) -> str:
+    """Return what is wrong with a typed filter, such as `column 6: "tool:" lacks a value`; empty if nothing is. While
+    it is typed, its end may be missing."""
+    try:
+        parse(typed, has_marks=True)
+    except FilterError as error:
+        return "" if error.is_incomplete and not is_final else str(error).removeprefix("filter, ")
     return ""

@@ -338,6 +338,7 @@ class CheckQueue:
         self._release()
         self.tools = ToolChecks(self.calls, self._note_declaring)
         self._ahead.forget()
+        self._plain_kinds.clear()
         if self._has_begun:
             del self._transcribed, self.answers
             self._has_begun = False

@@ -179,14 +179,14 @@ class Prompt(Horizontal):
         used = len(self.kind.value) + len(self._input.value) + len(str(hint.visual)) + 5
         hint.display = self.has_class("-fault") or used <= self.app.size.width
 
-    def _show_fault(self, text: str, *, is_final: bool = False) -> bool:
+    def _show_fault(self, text: str, *, is_complete: bool) -> bool:
         """Show what is wrong with a typed search or filter in place of the hint; return True if something is."""
         fault = ""
         if self.kind in (PromptKind.SEARCH, PromptKind.FILTER):
-            from viewer.tui.search.faults import fault_of, filter_fault_of  # the first page does without searches
+            from viewer.tui.search import faults  # the first page does without searches
 
             is_search = self.kind is PromptKind.SEARCH
-            fault = fault_of(text) if is_search else filter_fault_of(text, is_final=is_final)
+            fault = faults.fault_of_search(text) if is_search else faults.fault_of_filter(text, is_complete=is_complete)
         if fault or self.has_class("-fault"):
             self.hint(fault or HINTS[self.kind])
         self.set_class(bool(fault), "-fault")
@@ -234,14 +234,14 @@ class Prompt(Horizontal):
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
         if self.is_asking:
-            self._show_fault(event.value)
+            self._show_fault(event.value, is_complete=False)
             self._make_room()
             self.post_message(self.Changed(self.kind, event.value))
 
     @on(Input.Submitted)
     def _entered(self, event: Input.Submitted) -> None:
         event.stop()
-        if self._show_fault(event.value, is_final=True):
+        if self._show_fault(event.value, is_complete=True):
             self._make_room()
             return
         text, earlier = event.value, self._remembered[self.kind]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.shell_lines import CODES, ShellLine, prepare, run_in_shell, shell_lines
+from tests.docs.shell_lines import CODES, ShellLine, prepare, prepare_tables, run_in_shell, shell_lines
 from tests.support.program import ROOT, run
 
 NOT_RUN = {
@@ -51,6 +51,8 @@ def test_a_command_does_what_the_page_says(line: ShellLine, tmp_path: Path, monk
     prepare(tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    if line.reads_tables:
+        prepare_tables(tmp_path)
     result = run(*line.words[1:])
     assert result.code == line.code, result.err
     assert result.out or line.text.startswith(QUIET)

@@ -55,6 +55,7 @@ COMMANDS = {
     "timing": Entry("viewer.cli.timing", "Report stalls, rates and text that was taken back."),
     "scan": Entry("viewer.cli.scan", "Scan many transcripts into tables."),
     "sql": Entry("viewer.cli.sql", "Query the tables of scan.", reads_input=False),
+    "browse": Entry("viewer.cli.browse", "Browse the tables of scan.", reads_input=False),
     "sessions": Entry("viewer.cli.sessions", "List agent sessions on this machine."),
     "tap": Entry("viewer.cli.tap", "Log and show the requests of a model client.", reads_input=False),
     "next": Entry("viewer.cli.next", "Show the prompt that the model receives next."),

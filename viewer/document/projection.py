@@ -44,6 +44,7 @@ from viewer.document.values import (
 )
 from viewer.document.vault import HiddenError, Vault
 from viewer.document.visibility_cache import Heads, VisibilityCache
+from viewer.index.agents import AgentStart
 from viewer.index.calls import CallLink
 from viewer.index.messages import MessageIndex
 from viewer.model.messages import Coding, Header, Kind, Message, Span, Stray, Transcript
@@ -221,6 +222,11 @@ class Projection(Struct, frozen=True):
     def thread_of(self, number: int) -> int:
         """The number of the agent that wrote a message; 0 for the main agent and always 0 for an end user."""
         return ThreadLookup(self._analysis.index).of(number) if self.audience.reveals(Reveal.SUBAGENT) else 0
+
+    def agent_start(self, number: int) -> AgentStart | None:
+        """Where the agent that wrote a message begins, for an audience that sees other agents."""
+        thread = self.thread_of(number)
+        return self._analysis.index.agents.start(self.transcript_number(number), thread) if thread else None
 
     def branch_of(self, number: int) -> tuple[int, int] | None:
         """The first and last message of the superseded branch that holds this message."""

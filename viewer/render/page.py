@@ -22,6 +22,7 @@ from viewer.document.values import (
     ShownStray,
 )
 from viewer.formats import FORMATS
+from viewer.render.blocks.agents import Agents
 from viewer.render.blocks.block import SPACE, Block, BlockFacts, BlockLine, Joined, RowLines, Source, styled_row
 from viewer.render.blocks.call_words import brief_parts
 from viewer.render.blocks.cards import CardMaker, call_of_reply
@@ -101,6 +102,7 @@ class BlockMaker:
         self.margin = Part(trusted(" " * column.left))
         """The cells before it, with room for the cursor."""
         self._visibility = projection.visibility() if self.debug else None
+        self._agents = Agents(projection, self.facts.calls)
         self._times = TimeWords(projection, rows, self.facts.times)
         self._cards = CardMaker(projection, rows, self.facts, signs, self.margin, self.width, self._times)
 
@@ -164,8 +166,10 @@ class BlockMaker:
         rows, after = self.rows, row + 1
         if after >= len(rows):
             return [SPACE]
+        if rows.kind(after) is RowKind.AGENT and rows.transcript(after) == rows.transcript(row):
+            return []  # it belongs to the card above
         here, there = ((rows.transcript(each), rows.turn(each)) for each in (row, after))
-        is_one = self._is_line(after) and here == there
+        is_one = self._is_line(after) and (here == there or rows.kind(row) is RowKind.AGENT)
         is_left = self.projection.is_superseded
         if is_one and is_left(rows.value(row)) is is_left(rows.value(after)):
             return []
@@ -229,8 +233,8 @@ class BlockMaker:
         """Return the line of a folded superseded branch or of another agent."""
         if isinstance(folded, FoldedAgent):
             lines = [BlockLine(self._folded_agent(row, folded), folds=True)]
-        else:
-            lines = [BlockLine(self._folded_branch(folded), folds=True), *map(BlockLine, self._notes(row))]
+            return Block(0, [*lines, *self._gap(row)], is_folded=True)
+        lines = [BlockLine(self._folded_branch(folded), folds=True), *map(BlockLine, self._notes(row))]
         return Block(0, [*lines, SPACE], is_folded=True)
 
     def _folded_branch(self, branch: FoldedBranch) -> Line:
@@ -245,7 +249,7 @@ class BlockMaker:
         problems = self.facts.problems.of(row) if self.facts.problems is not None else []
         errors, warnings = (sum(each.severity == one for each in problems) for one in ("error", "warning"))
         facts = [
-            f"sub-agent {agent.thread}",
+            f"sub-agent {sanitize_line(self._agents.of(agent.first).name) or agent.thread}",
             counted(agent.messages, "message"),
             counted(agent.calls, "call") if agent.calls else "",
             f"{self.signs.error} {errors}" if errors else "",

@@ -242,7 +242,8 @@ class ViewerApp(App[int], inherit_bindings=False):
         options, style = self.options, Style(color=True, ascii=self.options.ascii_only, wrapped=True)
         formats = options.format, options.format
         shown = DiffScreen(
-            self.themes.painter, style, (one, other), formats, options.reading, self._first_display.audience
+            *(self.themes.painter, style, (one, other), formats, options.reading, self._first_display.audience),
+            actions=self.settings.actions,
         )
         self.push_screen(shown)
 

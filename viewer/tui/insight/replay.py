@@ -24,6 +24,7 @@ from viewer.render.sanitize import sanitize_line
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.render.width import between
 from viewer.tui.insight.work_screen import WorkScreen
+from viewer.tui.keys import ACTIONS, Action
 from viewer.tui.panes.head_line import HeadLine
 from viewer.tui.terminal.paint import Painter
 
@@ -53,7 +54,6 @@ class ReplayScreen(WorkScreen):
         Binding("left_square_bracket", "mark(-1)", show=False),
         Binding("i", "toggle_idle_limit", show=False),
         Binding("enter", "go", show=False),
-        Binding("at", "back", show=False),
         *(Binding(str(tenth), f"tenth({tenth})", show=False) for tenth in range(10)),
     ]
     KEYS: ClassVar[Sequence[tuple[str, str]]] = (
@@ -74,9 +74,11 @@ class ReplayScreen(WorkScreen):
         reading: ReadOptions | None,
         audience: Audience,
         clock: Callable[[], float] = time.monotonic,
+        *,
+        actions: Sequence[Action] = ACTIONS,
     ) -> None:
         audience = audience.of_messages
-        super().__init__(painter, printing, name, audience.level.value)
+        super().__init__(painter, printing, name, audience.level.value, actions=actions, opener="replay")
         self._file, self._format, self._reading, self._audience = name, format, reading, audience
         self._clock = clock
         self._timeline: Timeline | None = None

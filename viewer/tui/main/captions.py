@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from viewer.document.live import LiveDocument
 from viewer.document.values import ShownDiagnostic
+from viewer.render.blocks.agents import Agents
 from viewer.render.blocks.block import RowProblems
 from viewer.render.blocks.empty import empty_facts, empty_sentences
 from viewer.render.sanitize import SafeText, sanitize_line
@@ -36,7 +37,7 @@ def title_facts(session: Session, cursor: Cursor, follow: FollowTitle) -> TitleF
     return replace(
         place_facts(document, session.projection, rows, cursor.row(rows), cursor.number),
         level=session.display.level,
-        agent=session.projection.thread_of(session.agent) if session.agent else 0,
+        agent=_agent(session) if session.agent else "",
         errors=severities["error"] if is_checked else 0,
         warnings=severities["warning"] if is_checked else 0,
         calls=len(calls) if debug else 0,
@@ -49,6 +50,13 @@ def title_facts(session: Session, cursor: Cursor, follow: FollowTitle) -> TitleF
         busy="checking…" if is_checking else follow.busy,
         is_reading=bool(follow.busy) and not is_checking,
     )
+
+
+def _agent(session: Session) -> str:
+    """Return the number of the call of the open sub-agent, and its name or number."""
+    found = Agents(session.projection, session.calls).of(session.agent)
+    name = found.name or f"sub-agent {session.projection.thread_of(session.agent)}"
+    return f"#{found.call} {name}" if found.call else name
 
 
 def status_facts(

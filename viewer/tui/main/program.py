@@ -126,7 +126,8 @@ class ProgramController:
         document = self._session.document
         if self._can_read_again():
             shown = LeaksScreen(
-                *(self._painter, self._printing, document.name, document.detection.format, document.options)
+                *(self._painter, self._printing, document.name, document.detection.format, document.options),
+                actions=self._actions,
             )
             self._screen.app.push_screen(shown, self._go_to_message)
 
@@ -138,7 +139,9 @@ class ProgramController:
         if self._can_read_again():
             names, formats = (document.name, path), (document.detection.format, None)
             audience = self._session.projection.audience
-            shown = DiffScreen(self._painter, self._printing, names, formats, document.options, audience)
+            shown = DiffScreen(
+                *(self._painter, self._printing, names, formats, document.options, audience), actions=self._actions
+            )
             self._screen.app.push_screen(shown, self._go_to_message)
 
     def open_replay(self) -> None:
@@ -149,7 +152,8 @@ class ProgramController:
         if self._can_read_again():
             audience = self._session.projection.audience
             shown = ReplayScreen(
-                *(self._painter, self._printing, document.name, document.named_format, document.options, audience)
+                *(self._painter, self._printing, document.name, document.named_format, document.options, audience),
+                actions=self._actions,
             )
             self._screen.app.push_screen(shown, self._go_to_message)
 
@@ -171,7 +175,9 @@ class ProgramController:
             return
         projection = session.document.project(EVERYTHING)
         here = self._navigator.focused_number or 1
-        shown = NextPromptScreen(self._painter, self._printing, projection, here, self._host.copy)
+        shown = NextPromptScreen(
+            *(self._painter, self._printing, projection, here, self._host.copy), actions=self._actions
+        )
         self._screen.app.push_screen(shown, self._go_to_message)
 
     def open_lens(self) -> None:
@@ -185,7 +191,8 @@ class ProgramController:
         elif not document.is_read:
             self._host.notify("The file is still being read.")
         else:
-            self._screen.app.push_screen(LensScreen(self._painter, self._printing, document), self._go_to_message)
+            shown = LensScreen(self._painter, self._printing, document, actions=self._actions)
+            self._screen.app.push_screen(shown, self._go_to_message)
 
     def _go_to_message(self, number: int | None) -> None:
         if number is not None:
@@ -237,7 +244,7 @@ class ProgramController:
             self._host.notify(f"No marks yet. Press {self._host.key_of('mark')} to set one.")
             return
         here = self._navigator.cursor.number
-        shown = MarksScreen(self._painter, self._printing, session.projection, marks, here)
+        shown = MarksScreen(*(self._painter, self._printing, session.projection, marks, here), actions=self._actions)
         self._screen.app.push_screen(shown, self._go_to_message)
 
     def edit(self) -> None:

@@ -8,6 +8,7 @@ from viewer.document.projection import Projection
 from viewer.document.rows import Rows
 from viewer.document.usage import Spent, UsageView
 from viewer.document.values import Headline, ShownCall
+from viewer.render.blocks.agents import Agents
 from viewer.render.blocks.call_words import time_words, tool_words
 from viewer.render.blocks.markdown_rows import rendered
 from viewer.render.head import is_call, look_of
@@ -71,6 +72,7 @@ class OutlineLines:
         if problems is None:
             problems = self._projection.problems(self._rows).extend(self._rows.settled_number)
         self._problems, self._live = problems, live
+        self._agents = Agents(self._projection, self._calls)
 
     def line(self, row: int, width: int, *, is_cursor: bool = False) -> Line:
         """Return one line of the outline."""
@@ -79,6 +81,8 @@ class OutlineLines:
             return self._turn_line(found.group, width, is_cursor)
         if found.kind is OutlineKind.HIDDEN:
             return self._hidden_line(found.number, width, is_cursor)
+        if found.kind is OutlineKind.AGENT:
+            return self._agent_line(found.number, width, is_cursor)
         if found.kind is OutlineKind.CALL:
             return self._call_line(found.number, width, is_cursor)
         return self._message_line(found.number, width, is_cursor)
@@ -134,6 +138,14 @@ class OutlineLines:
             Part(trusted(f" {time_words(call)}".rstrip()), StyleRole.QUIET),
         )
         return self._spread((*self._lead(is_cursor), glyph), tool_words(call.tool), StyleRole.PLAIN, aside, width)
+
+    def _agent_line(self, number: int, width: int, is_cursor: bool) -> Line:
+        """Another agent: its name and the number of its messages."""
+        row = self._rows.row_of(number)
+        name = self._agents.of(number).name or f"sub-agent {self._projection.thread_of(number)}"
+        glyph = Part(trusted(f"{self._style.signs.open_gutter} "), StyleRole.QUIET)
+        count = Part(trusted(f"{self._rows.value(row):,}"), StyleRole.QUIET)
+        return self._spread((*self._lead(is_cursor), glyph), self._style.name(name), StyleRole.PLAIN, (count,), width)
 
     def _hidden_line(self, number: int, width: int, is_cursor: bool) -> Line:
         row = self._rows.row_of(number)

@@ -21,6 +21,8 @@ class OutlineKind(Enum):
     TURN = "turn"
     MESSAGE = "message"
     HIDDEN = "hidden"
+    AGENT = "agent"
+    """The folded messages of another agent."""
     CALL = "call"
     """A call at the brief level."""
 
@@ -35,7 +37,7 @@ class OutlineRow(Struct, frozen=True, gc=False):
     """The message number; for a hidden run or a call, that of its last message; for a turn, that of its first one."""
 
 
-_KINDS = {RowKind.HIDDEN: OutlineKind.HIDDEN, RowKind.CALL: OutlineKind.CALL}
+_KINDS = {RowKind.HIDDEN: OutlineKind.HIDDEN, RowKind.CALL: OutlineKind.CALL, RowKind.AGENT: OutlineKind.AGENT}
 
 
 class OutlineTable:

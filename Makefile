@@ -34,6 +34,7 @@ coverage: $(INSTALLED)      ## branch coverage up to formats, and of the two fil
 
 lab: $(INSTALLED)           ## the long campaigns
 	@$(BIN)/python -m pytest -m lab
+	@OCML_SURFACES=all $(BIN)/python -m pytest -m "surfaces and not lab"
 
 fuzz: $(INSTALLED)          ## random inputs, for an hour or OCML_FUZZ_SECONDS
 	@$(BIN)/python -m tests.fuzz

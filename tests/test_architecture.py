@@ -16,7 +16,7 @@ NOT_INDENTED = re.compile(r"^(?:from|import) [^(\n]*(?:\([^)]*\))?", re.MULTILIN
 
 LAYERS = (
     "", "native", "model", "rules", "syntax", "columns", "reading", "index", "scan", "tools", "checks", "formats",
-    "sources", "document", "insight", "render", "plugins", "corpus", "tui", "serve", "cli",
+    "sources", "document", "insight", "render", "plugins", "corpus", "tap", "tui", "serve", "cli",
 )  # fmt: skip
 """The folders below `viewer`, lowest first; the first entry is `viewer` itself. A module imports from its own folder
 or from one that is lower."""
@@ -33,7 +33,9 @@ OWNERS = {
     ),
     "watchfiles": ("viewer.sources",),
     "rich": ("viewer.render", "viewer.tui", "viewer.cli"),
-    "textual": ("viewer.tui",),
+    "textual": ("viewer.tui", "viewer.serve"),
+    "textual_serve": ("viewer.serve",),
+    "aiohttp": ("viewer.serve",),
     "yaml": ("viewer.syntax", "viewer.render.yaml_file", "viewer.tui.settings"),
     "click": ("viewer.cli",),
     "platformdirs": ("viewer.tui.settings",),
@@ -263,6 +265,8 @@ OF_OTHERS = {"threading.excepthook", "OutputGuard.caught"}
 """Attributes of other packages that are meant to be assigned, and one counter of a class."""
 MOST_ANCESTORS = 2
 MOST_LINES_OF_MAIN_SCREEN = 300
+MOST_LINES_OF_A_CLASS = 450
+"""Lines of a class with its bases in `viewer`."""
 
 
 def app_modules() -> dict[str, ast.Module]:
@@ -305,6 +309,33 @@ def bases_of(name: str, classes: dict[str, ast.ClassDef]) -> list[str]:
     return direct + [far for base in direct for far in bases_of(base, classes)]
 
 
+def imported_names(tree: ast.Module) -> dict[str, str]:
+    """The module that each name is imported from, at any level."""
+    found = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom))
+    return {alias.asname or alias.name: node.module or "" for node in found for alias in node.names}
+
+
+def class_lines(trees: dict[str, ast.Module]) -> dict[str, int]:
+    """The lines of each class, as `module.Class`, together with those of its bases in these modules."""
+    nodes: dict[str, ast.ClassDef] = {}
+    bases: dict[str, list[str]] = {}
+    for module, tree in trees.items():
+        imports = imported_names(tree)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                names = [ast.unparse(base).split("[")[0] for base in node.bases]
+                nodes[f"{module}.{node.name}"] = node
+                bases[f"{module}.{node.name}"] = [f"{imports.get(name, module)}.{name}" for name in names]
+
+    def ancestors(name: str) -> set[str]:
+        return {name}.union(*(ancestors(base) for base in bases[name] if base in nodes))
+
+    def length(node: ast.ClassDef) -> int:
+        return (node.end_lineno or 0) - node.lineno + 1
+
+    return {name: sum(length(nodes[each]) for each in ancestors(name)) for name in nodes}
+
+
 def own_writes(node: ast.ClassDef) -> set[str]:
     return {target.attr for target in assigned(node) if is_own(target)}
 
@@ -344,6 +375,12 @@ def test_a_base_class_of_the_app_has_several_subclasses() -> None:
     assert [words for each in raised if "NotImplementedError" in (words := ast.unparse(each))] == []
 
 
+@pytest.mark.slow
+def test_no_class_is_a_tower() -> None:
+    found = class_lines(modules())
+    assert {name: lines for name, lines in found.items() if lines > MOST_LINES_OF_A_CLASS} == {}
+
+
 def test_the_main_screen_stays_wiring() -> None:
     path = PACKAGE / "tui" / "main" / "screen.py"
     assert len(path.read_text("utf-8").splitlines()) <= MOST_LINES_OF_MAIN_SCREEN
@@ -358,6 +395,10 @@ def test_these_tests_find_planted_faults() -> None:
     assert shared_writes(tower) == ["B.x"]
     assert lonely_bases(tower) == ["A"]
     assert bases_of("C", tower) == ["B", "A"]
+    low, high = ast.parse("class A:\n    x = 1\n"), ast.parse("from low import A\nclass B(A):\n    y = 1\n    z = 1\n")
+    far = ast.parse("from yaml import A\nclass C(A): ...\nclass D(A[int]): ...\nclass E(C, D): ...")
+    found = class_lines({"low": low, "high": high, "far": far})
+    assert found == {"low.A": 2, "high.B": 5, "far.C": 1, "far.D": 1, "far.E": 3}
     assert upward("viewer.reading.cursor", ast.parse("def f():\n    from viewer.render import style")) == [
         "viewer.render.style"
     ]

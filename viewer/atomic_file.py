@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import stat
 from contextlib import suppress
 from pathlib import Path
@@ -94,7 +93,7 @@ class AtomicFile:
             if not self._overwrite:
                 raise OutputExistsError(f"{target} already exists (use --force to overwrite)")
         self.path = target.resolve()
-        temporary = self.path.parent / f".export-{secrets.token_hex(8)}"
+        temporary = self.path.parent / f".export-{os.urandom(8).hex()}"
         self._temporary = temporary  # set before the file exists, because a signal can arrive at any time
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         self._file = os.fdopen(descriptor, "wb")

@@ -33,7 +33,7 @@ class TestScript:
         }
         assert {"E-BODY-CONSTRAINT-VIOLATION", "E-TOOL-TIMEOUT", "E-TOOL-CANCELLED"} <= found
         assert "E-STREAM-TRUNCATED" not in found
-        assert {link.state.value for link in document.call_links} >= {"ok", "timeout", "cancelled"}
+        assert {link.state.value for link in document.tally.links} >= {"ok", "timeout", "cancelled"}
 
     def test_it_ends_within_25_seconds_and_shows_something_in_the_first(self) -> None:
         told = moments(script(TOUR))

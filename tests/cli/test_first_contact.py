@@ -48,7 +48,7 @@ def opened(path: Path, *keys: str, **variables: str) -> Terminal:
 
 class TestWithoutATranscript:
     def test_help_fits_on_one_screen(self) -> None:
-        terminal = Terminal(["--help"], (80, 32))
+        terminal = Terminal(["--help"], (80, 36))
         assert terminal.end() == 0
         assert terminal.text().startswith("Usage: ocmlview")
         assert "Open the bundled tour." in terminal.text()
@@ -100,8 +100,8 @@ class TestWithoutATranscript:
         path = tmp_path / "package.json"
         path.write_text(NO_TRANSCRIPTS["package.json"])
         terminal = Terminal([path], SMALL)
-        terminal.wait_for("This file is not a known transcript format.")
-        assert "ocmlview formats` lists them" in terminal.text()
+        terminal.wait_for("is not a transcript that ocmlview recognizes.")
+        assert "`ocmlview formats` lists the names." in terminal.text()
         assert "a-package" not in terminal.text()
         terminal.press("q")
         assert terminal.end() == 0

@@ -10,7 +10,10 @@ import pytest
 from tests.support.program import CHAT, run
 from viewer.cli.interruption import Interruption
 from viewer.cli.replay import Pause
-from viewer.insight.replay.timeline import parse_byte, parse_moment
+from viewer.document.document import open_document
+from viewer.insight.replay.arrivals import Arrivals
+from viewer.insight.replay.timeline import Timeline, parse_byte, parse_moment
+from viewer.model.visibility import EVERYTHING, Audience
 
 
 @pytest.fixture
@@ -67,6 +70,15 @@ def test_moments_are_parsed() -> None:
     times = {"12.3s": 12_300, "+1:05": 65_000, "90": 90_000, "250ms": 250, "1:00:02.5": 3_602_500, "2m": 120_000}
     assert {text: parse_moment(text) for text in times} == times
     assert [parse_moment(text) for text in ("", "1:60", "1:70:00", "s", "-3s")] == [None] * 5
+
+
+def test_a_clock_that_never_runs_has_equal_pauses() -> None:
+    document = open_document("samples/valid/claude-code/compaction.jsonl")
+    strict, whole = (
+        Timeline(Arrivals(document, audience), audience) for audience in (Audience(strict=True), EVERYTHING)
+    )
+    assert (strict.has_times, strict.has_clock, strict.pause_after(0)) == (True, False, 1000)
+    assert (whole.has_clock, whole.pause_after(1)) == (True, whole.clock[2] - whole.clock[1])
 
 
 def test_pauses_are_slept_in_slices_so_that_an_interrupt_is_noticed_soon() -> None:

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import product
 from types import ModuleType
 
 import pytest
@@ -52,6 +53,8 @@ HARMLESS = {
     _BEYOND + "without not data.isascii()": "the same look: ASCII does not match",
     _BEYOND + "without MAY_HIDE.search(data) is not None": "the same look, refusing less",
     "any((OBEYED.search(segment.text) for segment in segments)): always": "a look before the same search",
+    "not cut.isprintable(): always": "a name without such characters is made anew",
+    "item[-1] <= '\\uffff': always": "the class has everything beyond U+FFFF in any case, but as one range",
     "count: always": "a segment in which nothing was replaced, made anew",
 }
 """Shortcuts, without which the result is the same but slower. A test proves this for each."""
@@ -91,6 +94,13 @@ def wrong_in_visibility(made: dict[str, ModuleType]) -> Iterator[object]:
         audience = rule.Audience(revealed, given.strict, given.thread)
         facts = audience.level.name, audience.is_safe, audience.sees_call_lines
         yield facts == (level.name, is_safe, sees_lines) or (given, "level")
+    for sealed, strict, thread, reveal in product((False, True), (False, True), (None, 0, 1), (None, *every)):
+        asked = rule.Audience(frozenset([reveal] if reveal else ()), strict, thread, sealed)
+        for is_strict, its_thread in product((False, True), (None, 0)):
+            under = rule.Audience(strict=is_strict, thread=its_thread, sealed=True)
+            is_narrower = (strict or not is_strict) and its_thread in (None, thread)
+            yield under.admits(asked) is (sealed and reveal is None and is_narrower) or (under, asked)
+        yield rule.Audience(strict=strict, thread=thread).admits(asked) is True or ("not sealed", asked)
     other, reason = OF_ANOTHER_AGENT, "Hidden: sub-agent"
     yield (rule.is_user_safe(other), rule.reason_of(other)) == (False, reason) or (other, "another agent")
     for words in (("SUBAGENT",), ("UNCLEAR",), ("SUBAGENT", "UNCLEAR"), ("ALL",)):
@@ -127,9 +137,27 @@ def wrong_in_characters(made: dict[str, ModuleType]) -> Iterator[object]:
         yield list(characters.find_hidden_characters(text.encode(), 7)) == [] or text
     for text, found in FOUND:
         yield list(characters.find_hidden_characters(text.encode())) == found or text
+    for name, longest, shown in NAMES:
+        yield characters.plain_name(name, longest) == shown or (name, longest)
     kept = re.findall(characters.EMOJI, _SELECTED)
     yield sum(emoji[-1:] == "\ufe0f" for emoji in kept) == PICTOGRAPHS or ("emoji", len(kept))
     yield from wrong_in_text(made)
+
+
+NAMES = (
+    ("report.pdf", 10, "report.pdf"),
+    ("report.pdf", 9, "report.p…"),
+    (" a b ", 10, "a b"),
+    ("résumé", 6, "résumé"),
+    ("a\tb\nc", 10, "a b c"),
+    ("a\u2028b\u3000c", 10, "a b c"),
+    ("a\x07b", 10, "ab"),
+    ("a\u202eb\u200bc", 10, "abc"),
+    ("a\udc80b", 10, "ab"),
+    ("a\ue000b", 10, "ab"),
+    ("a\u0378b", 10, "ab"),
+)
+"""Names with their longest length and their plain form: one for each category without a glyph, and for spaces."""
 
 
 _SELECTED = "".join(f"{chr(code)}\ufe0f " for code in range(0x20, 0x20000) if not 0xD800 <= code < 0xE000)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.support.cases import each
-from tests.support.printing import SAFE_SURFACES, SURFACES
+from tests.support.printing import SAFE_SURFACES, SURFACES, some
 from tests.support.program import Result, run
 from tests.support.visibility_rows import ROWS, SECRET, Row
 
@@ -20,11 +22,12 @@ def printed(row: Row, file: Path, command: list[str]) -> Result:
     return run(*command, "--format", row.format, *extra, file)
 
 
+@pytest.mark.surfaces
 @each("row", ROWS, ids=lambda row: f"{row.format}: {row.name}", quick=120, test=16)
 def test_each_row_of_the_table_holds_on_every_surface(row: Row, tmp_path: Path) -> None:
     file = tmp_path / "sample"
     file.write_text(row.text, encoding="utf-8")
-    for command in SURFACES:
+    for command in some(SURFACES, row.name):
         result = printed(row, file, command)
         out = result.out
         assert "--where" not in command or result.code != 2, result.err  # a refused filter prints nothing
@@ -51,13 +54,14 @@ def test_everything_is_shown_when_revealed(row: Row, tmp_path: Path) -> None:
 LONGER = "quagga-and-much-more-9c"
 
 
+@pytest.mark.surfaces
 @each("row", [row for row in ROWS if not row.shown], ids=lambda row: f"{row.format}: {row.name}", quick=0, test=18)
 def test_hidden_bodies_do_not_change_the_safe_output(row: Row, tmp_path: Path) -> None:
     first, second = tmp_path / "a" / "sample", tmp_path / "b" / "sample"
     for file, word in ((first, SECRET), (second, LONGER)):
         file.parent.mkdir()
         file.write_text(row.text.replace(SECRET, word), encoding="utf-8")
-    for command in SAFE_SURFACES:
+    for command in some(SAFE_SURFACES, row.name):
         one, other = printed(row, first, command), printed(row, second, command)
         assert one.code == other.code
         assert one.out.replace(str(first), "") == other.out.replace(str(second), ""), command

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.running import drawn, press, running, said, type_in, view
+from tests.support.running import SMALL, drawn, press, running, said, settled, type_in, until, view
+from viewer.tui.app import ViewOptions
 from viewer.tui.control.commands import COMMANDS, NO_COMMANDS
 from viewer.tui.keys import ACTIONS
 
@@ -75,3 +76,63 @@ def test_every_action_is_a_command_unless_it_is_listed() -> None:
     ids = {action.id.replace("_", "-") for action in ACTIONS if action.id not in NO_COMMANDS}
     assert len(names) == len(COMMANDS)
     assert names.isdisjoint(ids - {"export", "filter", "theme"})
+
+
+async def test_the_file_is_read_as_another_format(tmp_path: Path) -> None:
+    """At the same level, from the start, and only under the name of a known format."""
+    path = tmp_path / "chat.txt"
+    path.write_text("<|start|>user<|message|>Hi <|literal|>there<|endliteral|><|end|>\n", "utf-8")
+    async with running(path, size=SMALL, keys=("d",)) as pilot:
+        await type_in(pilot, ":", "format harmonie")
+        assert said(pilot) == "Unknown format: harmonie. Did you mean harmony?"
+        await type_in(pilot, ":", "format harmony")
+        await until(lambda: view(pilot).session.document.detection.format == "harmony")
+        await settled(pilot)
+        assert said(pilot) == "Read as harmony."
+        assert "[DEBUG]" in drawn(pilot) and "Hi <|literal|>there" in drawn(pilot)
+        await type_in(pilot, ":", "format openchatml-2.2")
+        await settled(pilot)
+        assert "Hi there" in drawn(pilot)
+        assert len(pilot.app._installed_screens) == 1
+    notes = tmp_path / "run.json"
+    notes.write_text('{"results": [1], "config": {}, "we ird": 1}', "utf-8")
+    async with running(notes, size=SMALL) as pilot:
+        assert "✖ run.json is not a transcript that ocmlview recognizes." in drawn(pilot)
+        assert "It is JSON with the top-level keys: results, config." in drawn(pilot)
+    async with running(notes, size=SMALL, options=ViewOptions(strict=True)) as pilot:
+        assert "It is JSON." in drawn(pilot) and "results" not in drawn(pilot)
+
+
+async def test_a_filter_is_offered_completed_and_kept_open_at_a_fault() -> None:
+    """An empty prompt offers the message under the cursor; values are the tools that the level shows."""
+    async with running(keys=("d",)) as pilot:
+        await type_in(pilot, ":", "12")
+        await press(pilot, "&")
+        assert [offer.text for offer in view(pilot).widgets.completion._offers] == [
+            "tool:get_weather", "turn:2", "role:assistant",
+        ]  # fmt: skip
+        await press(pilot, "tab", "enter")
+        await settled(pilot)
+        assert "tool:get_weather" in drawn(pilot) and view(pilot).filter.is_active
+        await press(pilot, "escape", "&", *"tool:book", "tab", "enter")
+        await settled(pilot)
+        assert "tool:book_table" in drawn(pilot) and view(pilot).filter.is_active
+        await press(pilot, "escape", "&", *"tool:", "enter")
+        assert view(pilot).widgets.prompt.is_asking and "lacks a value" in drawn(pilot)
+        await press(pilot, *"get_weather", "enter")
+        await settled(pilot)
+        assert view(pilot).filter.is_active
+        await press(pilot, "d", "g", "J", "&")
+        assert [offer.text for offer in view(pilot).widgets.completion._offers] == ["turn:1", "role:assistant"]
+        await press(pilot, *"t")
+        assert [offer.text for offer in view(pilot).widgets.completion._offers] == ["turn:", "transcript:", "time:"]
+        await press(pilot, "escape")
+
+
+async def test_a_jump_without_errors_names_the_key_of_the_warnings(tmp_path: Path) -> None:
+    path = tmp_path / "a.ocml"
+    call = "<|start|>assistant to=functions.f call_id=a<|channel|>commentary<|constrain|>json<|message|>{}<|call|>\n"
+    reply = '<|start|>tool name=functions.f call_id=a to=assistant<|channel|>commentary<|message|>{"ok":false}<|end|>\n'
+    path.write_text(f"version: 2.2\n{call}{reply}")
+    async with running(path, size=SMALL, keys=("d", "e")) as pilot:
+        assert said(pilot) == "No errors. w goes to 1 warning."

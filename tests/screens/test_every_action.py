@@ -715,7 +715,9 @@ async def test_a_filter_with_fields() -> None:
         await press(pilot, "escape")
         assert not view(pilot).filter.is_active
         await type_in(pilot, "&", "rolle:user")
-        assert said(pilot) == 'Filter, column 1: unknown field "rolle"; did you mean "role"?'
+        assert 'column 1: unknown field "rolle"; did you mean "role"?' in drawn(pilot)
+        assert view(pilot).widgets.prompt.is_asking
+        await press(pilot, "escape")
         await type_in(pilot, "&", "tool:get_*")
         assert said(pilot) == "debug view only: press d"
         assert not view(pilot).filter.is_active

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
-from tests.support.running import ROOMY, SMALL, drawn, press, running, type_in, view
+from tests.support.program import run
+from tests.support.running import ROOMY, SMALL, drawn, press, running, said, type_in, view
 from viewer.document.rows import RowKind
 from viewer.tui.app import ViewOptions
+from viewer.tui.go_to import Place, Target, parse
+from viewer.tui.keys import DEBUG_ONLY
 
 SAMPLES = Path(__file__).parents[2] / "samples" / "valid"
 REWOUND = SAMPLES / "codex" / "rolled-back.jsonl"
@@ -170,6 +174,32 @@ class TestSubAgents:
     @pytest.mark.parametrize("size", [SMALL, ROOMY])
     async def test_the_line_fits_every_width(self, size: tuple[int, int]) -> None:
         async with running(ONE_AGENT, size=size, keys=("d",)) as pilot:
-            lines = [line for line in drawn(pilot).splitlines() if "sub-agent 1" in line]
+            lines = [line for line in drawn(pilot).splitlines() if "sub-agent scout" in line]
             assert lines
             assert all("enter Open" in line for line in lines)
+
+    async def test_an_agent_has_the_name_that_its_call_gives_and_a_typed_place(self, tmp_path: Path) -> None:
+        """In its line, the outline, the title, and JSON; only where the call is revealed."""
+        assert parse("14›3") == parse("#14 > 3") == Target(Place.AGENT, 14, 3)
+        async with running(ONE_AGENT, size=ROOMY, keys=("d", "T")) as pilot:
+            lines = drawn(pilot).splitlines()
+            card = next(at for at, line in enumerate(lines) if "ƒ Task" in line and "#2" in line)
+            assert "┆ sub-agent scout · 5 messages" in lines[card + 1]
+            assert any(re.search(r"┆ scout +5 ", line) for line in lines)
+            await type_in(pilot, ":", "2>3")
+            assert "› #2 scout" in drawn(pilot).splitlines()[0]
+            assert view(pilot).navigator.focused_number == 5
+            await type_in(pilot, ":", "2>9")
+            assert said(pilot) == "No message 9 of this sub-agent: the last one is 5."
+            await type_in(pilot, ":", "1>1")
+            assert said(pilot) == "Message 1 started no sub-agent."
+            await press(pilot, "d")
+            assert "scout" not in drawn(pilot)
+            await type_in(pilot, ":", "2>3")
+            assert said(pilot) == DEBUG_ONLY
+        async with running(with_agents(tmp_path / "a.jsonl"), size=ROOMY, keys=("d",)) as pilot:
+            assert "sub-agent 1 · 2 messages" in drawn(pilot)
+        lines = run("show", "--json", "-d", "--threads", "all", str(ONE_AGENT)).out.splitlines()
+        named = [each["number"] for line in lines if (each := json.loads(line)).get("agent") == "scout"]
+        assert named == [3, 4, 5, 6, 7]
+        assert "scout" not in run("show", "--json", "--reveal", "subagent,analysis", str(ONE_AGENT)).out

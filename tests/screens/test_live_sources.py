@@ -80,7 +80,7 @@ def test_an_input_without_a_screen_has_each_state(tmp_path: Path) -> None:
     path.unlink()
     for _ in range(5):
         read()
-    assert read() == FollowTitle(FollowState.LOST, "source lost")
+    assert read() == FollowTitle(FollowState.LOST, "source lost, retrying")
     path.write_text(HEAD + QUESTION)
     for _ in range(5):
         read()

@@ -33,6 +33,7 @@ REVEALING = {
     "next_in_call",
     "previous_in_call",
     "parent",
+    "usage",
     "leaks",
     "next_prompt",
     "lens",

@@ -14,7 +14,7 @@ from viewer.document.rows import RowKind
 from viewer.model.visibility import Audience
 from viewer.sources.files import open_source
 from viewer.tui.search.engine import Query, Searcher
-from viewer.tui.search.faults import fault_of
+from viewer.tui.search.faults import fault_of_filter, fault_of_search
 from viewer.tui.search.matchers import WINDOW
 
 HEAD = "version: 2.2\n\n"
@@ -284,7 +284,21 @@ class TestPatterns:
             "/(?=a)": "Look-around and backreferences are not supported.",
             "/a{1001}": "The pattern is too large. Simplify it.",
         }  # fmt: skip
-        assert {typed: fault_of(typed) for typed in faults} == faults
+        assert {typed: fault_of_search(typed) for typed in faults} == faults
+
+    def test_a_fault_of_a_filter_waits_while_the_rest_may_be_typed(self) -> None:
+        typed = {
+            "": ("", ""),
+            "role:user warm": ("", ""),
+            "rolle:user": ('column 1: unknown field "rolle"; did you mean "role"?',) * 2,
+            "role:": ("", 'column 6: "role:" lacks a value'),
+            "role: warm": ('column 6: "role:" lacks a value',) * 2,
+            '"warm': ("", 'column 1: a quote is not closed; end it with "'),
+            "turn>": ("", 'column 6: "turn>" lacks a value'),
+            "re:(a": ("", "column 4: Invalid regular expression at character 1."),
+        }
+        found = {text: tuple(fault_of_filter(text, is_complete=done) for done in (False, True)) for text in typed}
+        assert found == typed
 
     @pytest.mark.parametrize("typed", ["/secret(?=x)", r"/(secret)\1"])
     def test_look_around_and_backreferences_are_refused(self, tmp_path: Path, typed: str) -> None:

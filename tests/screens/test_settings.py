@@ -6,13 +6,17 @@ import re
 from pathlib import Path
 
 import pytest
+from textual.binding import Binding, BindingsMap
 
 from tests.support.running import TOUR, drawn, press, running, said, settled, type_in, until, view
 from viewer.render.theme import load_theme
 from viewer.tui.app import ViewOptions
 from viewer.tui.dialogs.help import HelpScreen
+from viewer.tui.dialogs.marks import MarksScreen
 from viewer.tui.dialogs.palette import PaletteScreen
 from viewer.tui.dialogs.themes import ThemeScreen
+from viewer.tui.keys import remapped
+from viewer.tui.panes.list_keys import add_list_keys
 from viewer.tui.settings.settings import Pane, Settings
 
 MINE = Settings(
@@ -102,6 +106,41 @@ class TestKeysOfOnesOwn:
     async def test_are_named_next_to_the_count_of_problems(self) -> None:
         async with running(options=with_settings(MINE), keys=("D",)) as pilot:
             assert view(pilot).host.key_of("problems") == "P"
+
+    @pytest.mark.slow
+    async def test_move_and_close_the_screens_that_are_lists(self) -> None:
+        mine = Settings(keymap={"line_down": "f2", "bottom": "f3", "leave": "f4", "lens": "f5", "next_prompt": "f6"})
+        async with running(options=with_settings(mine), keys=("J", "m", "J", "m")) as pilot:
+            await press(pilot, "apostrophe")
+            marks = pilot.app.screen
+            assert isinstance(marks, MarksScreen)
+            here = marks.list.cursor
+            await press(pilot, "g", "j", "down")
+            assert (here, marks.list.cursor) == (1, 0)
+            await press(pilot, "f2")
+            assert marks.list.cursor == 1
+            await press(pilot, "q")
+            assert pilot.app.screen is marks
+            await press(pilot, "f4")
+            assert view(pilot).host.is_current
+            main = pilot.app.screen
+            for key in ("f5", "f6"):
+                await press(pilot, "d", key)
+                await settled(pilot)
+                assert pilot.app.screen is not main, key
+                await press(pilot, key, "d")
+                assert pilot.app.screen is main, key
+
+
+def test_a_screen_keeps_its_own_keys() -> None:
+    known = BindingsMap([Binding("space", "play"), Binding("escape", "back")])
+    add_list_keys(known, remapped({"line_down": "space, n", "replay": "f9"}), "replay")
+    targets = {key: known.key_to_bindings[key][0].action for key in ("space", "n", "J", "f9", "q", "ctrl+d", "G")}
+    assert targets == {
+        "space": "play", "n": "move(1)", "J": "move(1)", "f9": "back", "q": "back", "ctrl+d": "page(1)",
+        "G": "move(1000000000)",
+    }  # fmt: skip
+    assert "j" not in known.key_to_bindings
 
 
 class TestPanes:

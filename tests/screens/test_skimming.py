@@ -318,7 +318,7 @@ class TestGrowing:
     def test_a_file_that_became_shorter_is_no_error(self, tmp_path: Path, skim: pytest.MonkeyPatch) -> None:
         path = tmp_path / "a.ocml"
         document = document_at(path, mixed(random.Random(3), 40).encode())
-        document.withhold_rewritten(lambda: None)
+        document.rewrites.withhold(lambda: None)
         with path.open("r+b") as file:
             file.truncate(700)
         assert_same(document, "the", skim, END_USER)

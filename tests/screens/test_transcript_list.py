@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.running import ROOMY, SMALL, drawn, press, running, said, view
+from tests.support.running import ROOMY, SMALL, drawn, press, running, said, type_in, until, view
 from viewer.tui.app import ViewOptions
 from viewer.tui.dialogs.help import HelpScreen
 from viewer.tui.dialogs.transcripts import TranscriptsScreen
@@ -53,16 +53,44 @@ async def test_a_file_with_many_transcripts_opens_as_a_list_and_enter_opens_one(
         assert isinstance(pilot.app.screen, TranscriptsScreen)
         assert pilot.app.screen._list.cursor == 28
         keys = " ".join(drawn(pilot).splitlines()[-1].split())
-        assert keys == "enter Open j k Move q Back ctrl+p Commands ? Help"
+        assert keys == "enter Open j k Move / Find in all & Filter q Back ctrl+p Commands ? Help"
         await press(pilot, "question_mark")
         assert isinstance(pilot.app.screen, HelpScreen)
-        assert "Go to the last transcript." in drawn(pilot)
+        assert "Go to the last transcript" in drawn(pilot)
         await press(pilot, "escape", "ctrl+p", *"top", "enter")
         assert isinstance(pilot.app.screen, TranscriptsScreen)
         assert pilot.app.screen._list.cursor == 0
         await press(pilot, "ctrl+p", "ctrl+p", "G", "g", "j", "q")
         assert view(pilot).host.is_current
         assert "Answer 29." in drawn(pilot)
+
+
+async def test_the_list_is_searched_filtered_and_counted(many: Path) -> None:
+    """A search covers the text that the view shows; enter goes to the first match of the transcript."""
+    async with running(many, size=ROOMY) as pilot:
+
+        def numbers() -> list[str]:
+            return [line.split()[0] for line in drawn(pilot).splitlines()[2:-2] if line.strip()]
+
+        await press(pilot, "1", "2", "G", "3", "j")
+        assert "15 of 30" in drawn(pilot)
+        await type_in(pilot, "/", "answer 1")
+        await until(lambda: "11 of 30" in drawn(pilot))
+        assert numbers() == ["1", *map(str, range(10, 20))]
+        await press(pilot, "j", "j", "enter")
+        assert "Answer 17." in drawn(pilot) and " /answer 1 " in drawn(pilot)
+        assert view(pilot).navigator.focused_number == 49
+        await press(pilot, "X")
+        await type_in(pilot, "&", "2? question")
+        await until(lambda: "3 of 30" in drawn(pilot))
+        assert numbers() == ["2", "12", "22"]
+        await type_in(pilot, "/", "secret_system")
+        await until(lambda: "0 of 30" in drawn(pilot))
+        assert "No transcript has this text." in drawn(pilot)
+        await press(pilot, "enter", "escape")
+        assert len(numbers()) == 30
+        await press(pilot, "escape")
+        assert view(pilot).host.is_current
 
 
 @pytest.mark.slow

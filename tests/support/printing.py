@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
+from zlib import crc32
+
 from viewer.formats import WRITERS
 from viewer.render.exports import EXPORTERS
 
@@ -39,9 +43,9 @@ PRINTED: dict[str, list[list[str]]] = {
     ],
 }
 """The commands that read a transcript."""
-WITHOUT_TRANSCRIPT = {"explain", "formats", "sessions", "themes", "config", "completion", "demo"}
+WITHOUT_TRANSCRIPT = {"serve", "explain", "formats", "sessions", "themes", "config", "completion", "demo", "tap"}
 """Commands whose output does not depend on transcripts."""
-OF_CORPORA = {"scan"}
+OF_CORPORA = {"scan", "sql", "browse"}
 """Commands that write and read tables: `tests/laws/leaks/test_table_leaks.py` searches what they write and print."""
 
 DEBUG_ONLY = {"next", "leaks"}
@@ -64,3 +68,14 @@ BRIEF_SURFACES = [
     if line[0] in ("view", "show", "export") and "--strict-safe" not in line
 ]
 """The surfaces that have a line per call at the brief level."""
+
+ALL = os.environ.get("OCML_SURFACES") == "all"
+"""Whether each case tests all surfaces, as in `make lab`."""
+
+
+def some(lines: Sequence[list[str]], case: str, one_in: int = 3) -> list[list[str]]:
+    """One in some surfaces for a case, by a stable hash, so that the cases of a test cover all of them together.
+
+    Mark the test with `surfaces`: `make lab` repeats it with all surfaces for each case.
+    """
+    return [line for line in lines if ALL or crc32(f"{case}: {' '.join(line)}".encode()) % one_in == 0]

@@ -13,6 +13,7 @@ from textual.keys import _character_to_key
 from textual.message_pump import MessagePump
 from textual.pilot import Pilot
 
+from tests.support.strips import make_lines_without_caches
 from tests.support.stylesheets import share_parsed_rules
 from tests.support.watching import FakeWatcher
 from viewer.sources.watcher import Watch
@@ -28,6 +29,7 @@ LONGEST = 30.0
 MOST_ROUNDS = 30_000
 
 share_parsed_rules()
+make_lines_without_caches()
 
 
 @asynccontextmanager

@@ -95,7 +95,7 @@ class ToolChecks:
     ) -> bool:
         """Link a call or a reply whose only problem can be its id. If it may have others, change nothing, return False.
 
-        Only for messages without a time, because these are never late."""
+        Only for messages without a time, or without deadlines, because these are never late."""
         notes = self._notes
         if turn == self._turn and (notes.json_calls or notes.lacking):
             return False  # what follows decides about them
@@ -106,7 +106,9 @@ class ToolChecks:
                 return False
         if kind.is_call and DEADLINE in text:
             return False
-        if not (self._is_plain_call(kind, value) if kind.is_call else is_plain_result(value)):
+        if kind.is_call and not self._is_plain_call(kind, value):
+            return False
+        if not (kind.is_call or kind.states_outcome or is_plain_result(value)):
             return False
         self._enter_turn(turn)
         format = kind.format
@@ -114,7 +116,7 @@ class ToolChecks:
             self._notes.call_token |= kind.has_call_stop
             self._ledger.add_call(number, kind.header, call_id, lambda: _id_place(case()), format.call_ids)
         else:
-            self._notes.has_ok |= value is not None and "ok" in value
+            self._notes.has_ok |= value is not None and "ok" in value and not kind.states_outcome
             self._ledger.add_reply(
                 number,
                 kind.header,

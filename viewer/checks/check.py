@@ -72,6 +72,8 @@ class Matches(Struct, frozen=True):
     pattern: re.Pattern[bytes]
     search: Search | None = None
     """Finds exactly what the check reports. Used if the pattern matches too often."""
+    in_source: bool = False
+    """True if the pattern matches a JSON string without `\\u` and `\\/` wherever it matches the text of the string."""
 
 
 class BodyStarts(Struct, frozen=True):

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from viewer.checks.context import LONGEST_HEADER, TranscriptFacts, first_mark
 from viewer.index.calls import UNNAMED, bare_tool_name, is_function
-from viewer.model.messages import Ending, Header, Message, Span
+from viewer.model.messages import Ending, Header, Message, Outcome, Span
 from viewer.reading.format import FormatTraits
 from viewer.reading.header import full_tool_name, is_tool
 
@@ -35,6 +35,8 @@ class PlainKind(Struct, frozen=True):
     bare_tool: str
     """The name that linking compares; empty if there is none."""
     is_function: bool
+    states_outcome: bool = False
+    """True for a reply whose text says nothing about how the call ended."""
 
 
 class PlainRows(Struct, frozen=True):
@@ -77,7 +79,8 @@ def plain_kind(message: Message, transcript: TranscriptFacts) -> PlainKind | Non
     is_json = (header.content_type or "").lower() == "json"
     if header.malformed or not (is_call or (header.role == "tool" and not is_json)):
         return None
-    if format.name == "openchatml-0.1" or format.states_outcomes or format.shares_spans:
+    states_outcome = format.states_outcomes and not is_call
+    if format.name == "openchatml-0.1" or (states_outcome and header.outcome not in (None, Outcome.OK)):
         return None
     tool = full_tool_name(header.recipient or "") if is_call else UNNAMED
     named = tool if is_call else header.name
@@ -86,12 +89,13 @@ def plain_kind(message: Message, transcript: TranscriptFacts) -> PlainKind | Non
         format,
         is_call,
         is_json,
-        message.ending is Ending.CALL,
+        message.ending is Ending.CALL and not format.shares_spans,
         not format.call_ids,
         format.infers_calls,
         tool,
         bare_tool_name(named or ""),
         is_function(header.recipient or ""),
+        states_outcome,
     )
 
 

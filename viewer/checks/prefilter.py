@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from itertools import accumulate
 from typing import TypeAlias
 
 from viewer.cache import lazy_regex
@@ -29,11 +31,19 @@ from viewer.checks.context import TranscriptFacts
 from viewer.index.messages import MessageIndex
 from viewer.model.messages import Coding, Message, Span
 from viewer.reading.template_marks import any_of
+from viewer.syntax.utf8 import is_utf8
 
 Test: TypeAlias = Callable[[bytes, int, int], bool]
 """Takes the bytes of a message, and where its body starts and ends in them."""
 
 _ALWAYS, _NEVER = Always(), AnyOf()
+_ESCAPES = {0x08: b"\\b", 0x0C: b"\\f", 0x0A: b"\\n", 0x0D: b"\\r", 0x09: b"\\t"}
+"""How a JSON string spells these bytes."""
+_ESCAPED = re.compile(rb'["\\\x00-\x1f]+')
+"""Characters that a JSON string spells with an escape."""
+_Places: TypeAlias = Callable[["_Joined"], set[int]]
+"""Returns the places of the bodies for which a trigger is true, and possibly of others."""
+_Known: TypeAlias = list[tuple[int, Test, _Places]]
 
 
 def plain_body(message: Message) -> Span | None:
@@ -94,8 +104,8 @@ class PlainPrefilter:
     def __init__(self, checks: Sequence[Check]) -> None:
         self._checks = checks
         self._predicates = predicates_of(checks)
-        self._tests: dict[int, tuple[int, list[tuple[int, Test, Test]]]] = {}
-        """By header answers: the certain bits, and the tests for the others, each with a variant for several bodies."""
+        self._tests: dict[int, tuple[int, _Known]] = {}
+        """By header answers: the certain bits, and the tests for the others."""
 
     def mask(self, answers: int, data: bytes, start: int, end: int) -> int:
         """Return the bits of the checks that a message needs. The offsets delimit its body."""
@@ -105,31 +115,40 @@ class PlainPrefilter:
                 mask |= bit
         return mask
 
-    def masks(self, answers: Sequence[int], bodies: Sequence[bytes]) -> list[int]:
-        """Return the masks of several bodies. A test that is true for none of them runs only once."""
-        masks = [0] * len(bodies)
+    def masks(
+        self, answers: Sequence[int], sources: Sequence[bytes], read: Callable[[int], bytes] | None = None
+    ) -> list[int]:
+        """Return the masks of several bodies. A test that is true for none of them runs only once.
+
+        `sources` are the bodies, or JSON strings with their text. `read` returns the text in a row; without it, the
+        sources are texts."""
+        masks = [0] * len(sources)
         rows_of: dict[int, list[int]] = {}
         for row, answer in enumerate(answers):
             rows_of.setdefault(answer, []).append(row)
         for answer, rows in rows_of.items():
             certain, tests = self._known(answer)
-            joined = b" ".join([bodies[row] for row in rows]) if tests else b""
-            left = [(bit, test) for bit, test, test_all in tests if test_all(joined, 0, len(joined))]
             for row in rows:
-                mask, data = certain, bodies[row]
-                for bit, test in left:
-                    if test(data, 0, len(data)):
-                        mask |= bit
-                masks[row] = mask
+                masks[row] = certain
+            if not tests:
+                continue
+            known = [sources[row] for row in rows]
+            joined = _Joined(known)
+            is_readable = read is None or _has_plain_escapes(joined.data)
+            for bit, test, in_source in tests:
+                for place in in_source(joined) if is_readable else range(len(rows)):
+                    text = known[place] if read is None else read(rows[place])
+                    if test(text, 0, len(text)):
+                        masks[rows[place]] |= bit
         return masks
 
-    def _known(self, answers: int) -> tuple[int, list[tuple[int, Test, Test]]]:
+    def _known(self, answers: int) -> tuple[int, _Known]:
         known = self._tests.get(answers)
         if known is None:
             known = self._tests[answers] = self._tests_for(answers)
         return known
 
-    def _tests_for(self, answers: int) -> tuple[int, list[tuple[int, Test, Test]]]:
+    def _tests_for(self, answers: int) -> tuple[int, _Known]:
         true = {predicate for place, predicate in enumerate(self._predicates) if answers >> place & 1}
         mask, tests = 0, []
         for number, check in enumerate(self._checks):
@@ -137,8 +156,49 @@ class PlainPrefilter:
             if isinstance(left, Always):
                 mask |= 1 << number
             elif not (isinstance(left, AnyOf) and not left.triggers):
-                tests.append((1 << number, _test_of(left), _test_of(_anywhere(left))))
+                tests.append((1 << number, _test_of(left), _places_of(_in_source(left))))
         return mask, tests
+
+
+class _Joined:
+    """JSON strings and other bodies, joined with spaces, so that a pattern is searched in all of them at once."""
+
+    def __init__(self, sources: Sequence[bytes]) -> None:
+        self.sources = sources
+        self.data = b" ".join(sources)
+        self.is_ascii = self.data.isascii()
+        self._starts: list[int] | None = None
+
+    def place_at(self, at: int) -> int:
+        """The place of the body that contains this byte."""
+        if self._starts is None:
+            ends = accumulate(len(source) + 1 for source in self.sources)
+            self._starts = [0, *ends]
+        return bisect_right(self._starts, at) - 1
+
+    def start_after(self, place: int) -> int:
+        """Where the body after this one starts."""
+        assert self._starts is not None
+        return self._starts[place + 1]
+
+    def places_with(self, find: Callable[[bytes, int], int]) -> set[int]:
+        """The places of the bodies in which `find`, from an index on, finds something. It returns -1 for nothing."""
+        places: set[int] = set()
+        at = find(self.data, 0)
+        while at >= 0:
+            place = self.place_at(at)
+            places.add(place)
+            at = find(self.data, self.start_after(place))
+        return places
+
+    def places_where(self, test: Test) -> set[int]:
+        """The places of the bodies for which a test is true."""
+        return {place for place, source in enumerate(self.sources) if test(source, 0, len(source))}
+
+
+def _has_plain_escapes(source: bytes) -> bool:
+    """True if no character in these JSON strings is spelled by its number, or like a slash."""
+    return b"\\u" not in source and b"\\/" not in source
 
 
 def compile_plain(checks: Sequence[Check]) -> PlainPrefilter:
@@ -171,16 +231,76 @@ def _settled(trigger: Trigger, true: set[Predicate]) -> Trigger:
     return trigger
 
 
-def _anywhere(trigger: Trigger) -> Trigger:
-    """A trigger that is true for several bodies, separated by spaces, if this one is true for any of them."""
+def _in_source(trigger: Trigger) -> Trigger:
+    """A trigger that is true for a JSON string without `\\u` and `\\/` if this one is true for its text."""
     match trigger:
-        case BodyStarts():
-            return HasByte(bytes(range(256)))
+        case Contains():
+            parts = [max(_ESCAPED.split(literal), key=len) for literal in trigger.literals]
+            return Contains(*parts, ignore_case=trigger.ignore_case) if all(parts) else _ALWAYS
+        case HasByte(wanted):
+            return AnyOf(trigger, *(Contains(_ESCAPES[byte]) for byte in wanted if byte in _ESCAPES))
+        case LoneByte(byte):
+            return AnyOf(trigger, Contains(_ESCAPES[byte[0]])) if byte[0] in _ESCAPES else _ALWAYS
+        case Matches(leads, _, _) if min(leads) >= 0x80:
+            return trigger if trigger.in_source else HasByte(leads)
+        case Matches():
+            return trigger if trigger.in_source else _ALWAYS
+        case BodyStarts(leads, _):
+            return BodyStarts(b"", re.compile(rb'"?[\\' + re.escape(leads) + rb"]"))
         case AnyOf():
-            return AnyOf(*map(_anywhere, trigger.triggers))
+            return AnyOf(*map(_in_source, trigger.triggers))
         case AllOf():
-            return AllOf(*map(_anywhere, trigger.triggers))
+            return AllOf(*map(_in_source, trigger.triggers))
     return trigger
+
+
+def _places_of(trigger: Trigger) -> _Places:
+    match trigger:
+        case Contains() if trigger.ignore_case:
+            pattern = _any_case(trigger.literals)
+            return lambda joined: joined.places_with(_first_match(pattern))
+        case Contains():
+            return _in_any([_containing(literal) for literal in trigger.literals])
+        case Matches(leads, pattern, _) if min(leads) >= 0x80:
+            return lambda joined: set() if joined.is_ascii else joined.places_with(_first_match(pattern))
+        case Matches(_, pattern, _):
+            return lambda joined: joined.places_with(_first_match(pattern))
+        case AnyOf():
+            return _in_any([*map(_places_of, trigger.triggers)])
+        case AllOf():
+            return _in_all([*map(_places_of, trigger.triggers)])
+    test = _test_of(trigger)
+    if isinstance(trigger, Always | BodyStarts):
+        return lambda joined: joined.places_where(test)
+    return lambda joined: joined.places_where(test) if test(joined.data, 0, len(joined.data)) else set()
+
+
+def _first_match(pattern: re.Pattern[bytes]) -> Callable[[bytes, int], int]:
+    def find(data: bytes, at: int) -> int:
+        found = pattern.search(data, at)
+        return -1 if found is None else found.start()
+
+    return find
+
+
+def _containing(literal: bytes) -> _Places:
+    return lambda joined: joined.places_with(lambda data, at: data.find(literal, at))
+
+
+def _in_any(parts: list[_Places]) -> _Places:
+    return lambda joined: set().union(*(part(joined) for part in parts))
+
+
+def _in_all(parts: list[_Places]) -> _Places:
+    def places(joined: _Joined) -> set[int]:
+        found = parts[0](joined)
+        for part in parts[1:]:
+            if not found:
+                break
+            found &= part(joined)
+        return found
+
+    return places
 
 
 def _is_never(trigger: Trigger) -> bool:
@@ -195,6 +315,8 @@ def _joined(kind: type[AnyOf] | type[AllOf], parts: list[Trigger]) -> Trigger:
 
 def _test_of(trigger: Trigger) -> Test:
     match trigger:
+        case Always():
+            return lambda _data, _start, _end: True
         case Contains():
             return _contains(trigger)
         case HasByte(wanted) if len(wanted) == 1:
@@ -211,7 +333,7 @@ def _test_of(trigger: Trigger) -> Test:
         case BodyStarts(_, pattern):
             return lambda data, start, end: pattern.match(data, start, end) is not None
         case IllFormed():
-            return lambda data, _start, _end: not data.isascii() and _is_ill_formed(data)
+            return lambda data, _start, _end: not data.isascii() and not is_utf8(data)
         case AnyOf():
             return _combined([_test_of(part) for part in trigger.triggers], stops_at=True)
         case AllOf():
@@ -246,11 +368,3 @@ def _any_case(literals: tuple[bytes, ...]) -> re.Pattern[bytes]:
 
 def _finder(literal: bytes) -> Test:
     return lambda data, start, end: data.find(literal, start, end) >= 0
-
-
-def _is_ill_formed(data: bytes) -> bool:
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return True
-    return False

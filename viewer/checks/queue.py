@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections import deque
 from collections.abc import Mapping
@@ -32,13 +33,13 @@ from viewer.index.findings import Findings
 from viewer.index.messages import MessageIndex
 from viewer.model.diagnostic import Diagnostic, Rule
 from viewer.model.events import Closed, DeclaredTools, Event, Found, Started, Strayed, ToolCancelled
-from viewer.model.messages import Coding, Message, Piece, Span, Stray, Transcript
+from viewer.model.messages import Coding, Ending, Message, Piece, Span, Stray, Transcript
 from viewer.model.visibility import is_user_safe
 from viewer.reading.bodies import Body, Decoder, read_body, string_data, string_read, verbatim_body
 from viewer.reading.document_header import profile
 from viewer.reading.format import FormatTraits
 from viewer.rules.structure import W_ENCODING, W_TEXT_BETWEEN, W_VERSION_UNKNOWN
-from viewer.syntax.utf8 import ill_formed, whole_characters
+from viewer.syntax.utf8 import ill_formed, is_utf8, whole_characters
 
 if TYPE_CHECKING:
     from viewer.checks.prefilter_numpy import NumpyPrefilter
@@ -54,8 +55,10 @@ _NEEDS_MESSAGES = (W_TEXT_BETWEEN, W_VERSION_UNKNOWN)
 """Not reported for an input without messages whose format is unknown."""
 
 
+_CONSTRAINT = b"<|constrain|>"
 READ_AHEAD = 64 * 1024
 """How many bytes are read together. A larger piece is read separately."""
+_PLAIN = re.compile(rb"[\t\n -~]*+")
 MOST_TOGETHER, MOST_TOGETHER_BYTES = 256, 256 * 1024
 """How many messages, and about how many bytes of them, are prefiltered together."""
 
@@ -85,17 +88,49 @@ class _AheadReader:
         self._data = b""
 
 
-class _Text(Struct):
-    """The text of a message, and its body once that is needed."""
+class _Text:
+    """The text of a message, decoded once it is needed."""
 
-    data: bytes
-    known: Body | None = None
-    raw: bytes = b""
-    start: int = 0
+    __slots__ = ("_body", "_data", "_ids", "_pieces", "_read", "source")
 
+    def __init__(self, pieces: tuple[Piece, ...], read: Read, ids: Decoder | None) -> None:
+        self._pieces = pieces
+        self._read = read
+        self._ids = ids
+        self._body: Body | None = None
+        self._data: bytes | None = None
+        if len(pieces) == 1 and pieces[0].coding is Coding.JSON_STRING:
+            self.source = read(pieces[0].start, pieces[0].end)
+        elif len(pieces) == 1 and pieces[0].coding is Coding.PLAIN:
+            self.source = self._data = read(pieces[0].start, pieces[0].end)
+        else:
+            self.source = self.data
+        """The text, or a JSON string with it."""
+
+    @property
+    def data(self) -> bytes:
+        """The text."""
+        if self._data is None:
+            self._data = string_data(self.source) if self._is_string else None
+            if self._data is None:
+                self._data = self.body.data
+        return self._data
+
+    @property
     def body(self) -> Body:
         """The body."""
-        return string_read(self.data, self.raw, self.start) if self.known is None else self.known
+        if self._body is None:
+            self._body = self._decoded()
+        return self._body
+
+    @property
+    def _is_string(self) -> bool:
+        return len(self._pieces) == 1 and self._pieces[0].coding is Coding.JSON_STRING
+
+    def _decoded(self) -> Body:
+        if self._data is not None and self._is_string:
+            return string_read(self._data, self.source, self._pieces[0].start)
+        return read_body(self._pieces, self._read, self._ids)
 
 
 class _BlockReader:
@@ -108,25 +143,20 @@ class _BlockReader:
         self._read = read
         self._data = read(start, end) if is_block else b""
         self._start = start
-        self.is_plain = is_block and self._data.isascii() and b"\0" not in self._data
-        """True if all bytes of the messages are known to be ASCII other than NUL."""
+        self._is_ascii = self._data.isascii()
+        self._is_well_formed = is_block and b"\0" not in self._data and (self._is_ascii or is_utf8(self._data))
+
+    def is_well_formed(self, start: int, end: int) -> bool:
+        """True if the bytes between two offsets are known to be UTF-8 without NUL."""
+        if not self._is_well_formed or self._is_ascii:
+            return self._is_well_formed
+        edges = self._data[start - self._start : end - self._start + 1]
+        return not edges or (edges[0] & 0xC0 != 0x80 and edges[-1] & 0xC0 != 0x80)
 
     def read(self, start: int, end: int) -> bytes:
         """The bytes between two offsets."""
         first, last = start - self._start, end - self._start
         return self._data[first:last] if first >= 0 and last <= len(self._data) else self._read(start, end)
-
-    def text(self, pieces: tuple[Piece, ...], ids: Decoder | None) -> _Text:
-        """The text of these pieces."""
-        if len(pieces) == 1:
-            piece = pieces[0]
-            if piece.coding is Coding.JSON_STRING:
-                raw = self.read(piece.start, piece.end)
-                data = string_data(raw)
-                if data is not None:
-                    return _Text(data, None, raw, piece.start)
-        body = read_body(pieces, self.read, ids)
-        return _Text(body.data, body)
 
 
 class Messages(Struct):
@@ -293,10 +323,16 @@ class CheckQueue:
     def _started(self, transcript: Transcript) -> None:
         if self._has_begun:
             self.tools.start_transcript()
+        facts = self._facts_of(transcript)
+        if self._has_begun and facts == self._transcribed:
+            return
         self._has_begun = True
-        self._transcribed = TranscriptFacts(self._formats[transcript.format], profile(transcript.header))
-        self.answers = HeaderAnswers(self._predicates, self.index, self._transcribed)
+        self._transcribed = facts
+        self.answers = HeaderAnswers(self._predicates, self.index, facts)
         self._plain_kinds.clear()
+
+    def _facts_of(self, transcript: Transcript) -> TranscriptFacts:
+        return TranscriptFacts(self._formats[transcript.format], profile(transcript.header))
 
     def _end(self) -> None:
         """Drop the state of the checks, which contains text of the input."""
@@ -304,40 +340,100 @@ class CheckQueue:
         self._release()
         self.tools = ToolChecks(self.calls, self._note_declaring)
         self._ahead.forget()
+        self._plain_kinds.clear()
         if self._has_begun:
             del self._transcribed, self.answers
             self._has_begun = False
 
     def _closed_run(self, message: Message, size: int) -> int:
         """Check a message and those right after it. Return the cost of the latter."""
-        waiting, done = self.waiting, 0
-        messages = [message]
-        if self._transcribed.format.shares_spans:
-            most = min(size, MOST_TOGETHER_BYTES)
-            while waiting and isinstance(waiting[0], Closed) and done < most and len(messages) < MOST_TOGETHER:
-                done += self._size(waiting[0])
-                messages.append(waiting[0].message)
-                waiting.popleft()
-        if len(messages) == 1:
+        waiting, done, most = self.waiting, 0, min(size, MOST_TOGETHER_BYTES)
+        messages, works = [message], list[Message | Started | Found]([message])
+        while waiting and done < most and len(messages) < MOST_TOGETHER:
+            match waiting[0]:
+                case Closed(found):
+                    done += EVENT_BYTES + found.span[1] - found.span[0]
+                    messages.append(found)
+                    works.append(found)
+                case Found() as work:
+                    done += EVENT_BYTES
+                    works.append(work)
+                case Started(transcript) as work if self._facts_of(transcript) == self._transcribed:
+                    done += EVENT_BYTES
+                    works.append(work)
+                case _:
+                    break
+            waiting.popleft()
+        if len(works) == 1:
             self._closed(message)
+        elif self._transcribed.format.shares_spans:
+            self._closed_together(works, messages)
         else:
-            self._closed_together(messages)
+            self._frames_together(works, messages)
         return done
 
-    def _closed_together(self, messages: list[Message]) -> None:
-        read = _BlockReader(messages, self.read)
-        texts = [read.text(message.pieces, self._ids) for message in messages]
-        masks = self._prefilter.masks([*map(self._answers_of, messages)], [text.data for text in texts])
-        for message, text, mask in zip(messages, texts, masks, strict=True):
-            start, end = message.span
-            is_small = len(message.pieces) <= 1 and end - max(start, self.checked_to) <= READ_AHEAD
-            if not (is_small and read.is_plain) and self._may_be_ill_formed(message):
-                mask |= self._of_encoding
-            if mask:
-                self.run_checks(mask, self.case_of(message, text.body()))
+    def _frames_together(self, works: list[Message | Started | Found], messages: list[Message]) -> None:
+        """Like `_closed_together`, for messages that are frames of their own bytes."""
+        base = min(message.span[0] for message in messages)
+        block = self.read(base, max(message.span[1] for message in messages))
+        bodies = [_regular_body(message, block, base) for message in messages]
+        known = [(row, body) for row, body in enumerate(bodies) if body is not None]
+        answers = [self._answers_of(messages[row]) for row, _ in known]
+        found = self._prefilter.masks(answers, [body.data for _, body in known])
+        masks = dict(zip((row for row, _ in known), found, strict=True))
+        place = 0
+        for work in works:
+            if isinstance(work, Started):
+                self._started(work.transcript)
+            elif isinstance(work, Found):
+                self.report(work.rule, work.reason, work.start, work.end, work.message, work.count)
             else:
+                body = bodies[place]
+                mask, body = (masks[place], body) if body is not None else self._mask(work)
+                place += 1
+                if mask:
+                    self.run_checks(mask, self.case_of(work, body))
+                else:
+                    self.tools.skip_messages(self.index.turn(work.number))
+                self.checked_to = max(self.checked_to, work.span[1])
+
+    def _closed_together(self, works: list[Message | Started | Found], messages: list[Message]) -> None:
+        """Check messages whose transcripts have the same facts. `works` also has the other events between them."""
+        read = _BlockReader(messages, self.read)
+        texts = [_Text(message.pieces, read.read, self._ids) for message in messages]
+        answers = [*map(self._answers_of, messages)]
+        masks = self._prefilter.masks(answers, [text.source for text in texts], lambda row: texts[row].data)
+        place = 0
+        for work in works:
+            if isinstance(work, Started):
+                self._started(work.transcript)
+                continue
+            if isinstance(work, Found):
+                self.report(work.rule, work.reason, work.start, work.end, work.message, work.count)
+                continue
+            message, text, mask = work, texts[place], masks[place]
+            place += 1
+            start, end = message.span
+            first = max(start, self.checked_to)
+            is_small = len(message.pieces) <= 1 and end - first <= READ_AHEAD
+            if not (is_small and read.is_well_formed(first, end)) and self._may_be_ill_formed(message):
+                mask |= self._of_encoding
+            if not mask:
                 self.tools.skip_messages(self.index.turn(message.number))
+            elif mask & ~self.of_plain_calls or not self._is_linked(message, text):
+                self.run_checks(mask, self.case_of(message, text.body))
             self.checked_to = max(self.checked_to, end)
+
+    def _is_linked(self, message: Message, text: _Text) -> bool:
+        """Link a call or reply that is certain to have no other problem than its id. False if it needs its checks."""
+        number, call_id = message.number, message.header.call_id
+        kind = self.plain_kind(self.index.header_key(number))
+        if kind is None or message.ending is Ending.OPEN or message.stop is not None or _CONSTRAINT in text.data:
+            return False
+        if message.time_ms is not None and self.calls.has_deadlines:
+            return False
+        turn = self.index.turn(number)
+        return self.tools.link_plain(kind, number, turn, call_id, text.data, lambda: self.case_of(message, text.body))
 
     def _closed(self, message: Message) -> None:
         mask, body = self._mask(message)
@@ -405,7 +501,7 @@ class CheckQueue:
         if len(message.pieces) > 1 or end - max(start, self.checked_to) > READ_AHEAD:
             return True
         data = self.read(max(start, self.checked_to), end) if end > self.checked_to else b""
-        return not data.isascii() or b"\0" in data
+        return b"\0" in data or not (data.isascii() or is_utf8(data))
 
     def case_of(self, message: Message, body: Body, grammar: TextGrammar | None = None) -> CheckContext:
         """Return the context of a message."""
@@ -443,3 +539,16 @@ class CheckQueue:
 
     def _bytes_between(self, first: int, last: int) -> int:
         return self.index.span(last)[1] - self.index.span(first)[0]
+
+
+def _regular_body(message: Message, block: bytes, base: int) -> Body | None:
+    """The body of a message in a block that begins at `base`; None unless only its body decides which checks it
+    needs: the bytes around the body are plain, and nothing in it is escaped."""
+    plain = plain_body(message)
+    if plain is None:
+        return None
+    start, end = plain[0] - base, plain[1] - base
+    first, last = message.span[0] - base, message.span[1] - base
+    if not (_PLAIN.fullmatch(block, first, start) and _PLAIN.fullmatch(block, end, last)):
+        return None
+    return verbatim_body(block[start:end], plain[0]) if has_own_text(message, block, start, end) else None

@@ -87,7 +87,7 @@ HIDDEN_CHARACTERS = Check(
     AnyOf(
         HasByte(CONTROLS),
         LoneByte(b"\r", unless_before=b"\n"),
-        Matches(HIDING_LEADS, MAY_HIDE, _places_of_hidden_characters),
+        Matches(HIDING_LEADS, MAY_HIDE, _places_of_hidden_characters, in_source=True),
     ),
     check_hidden_characters,
 )
@@ -181,7 +181,7 @@ TEMPLATE_MARKS = Check(
             HeaderIs(_is_shown),
             AnyOf(Contains(*MARK_SIGNS, ignore_case=True), BodyStarts(_STRIPPED_LEADS, MAY_BE_STRIPPED)),
         ),
-        AllOf(HeaderIs(_is_shown_json_content), Matches(_TOKEN_LEADS, MAY_BE_TOKEN)),
+        AllOf(HeaderIs(_is_shown_json_content), Matches(_TOKEN_LEADS, MAY_BE_TOKEN, in_source=True)),
     ),
     check_template_marks,
 )

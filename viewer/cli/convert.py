@@ -104,7 +104,7 @@ def _convert(document: Document, projection: Projection, target: str, path: Path
         with ended_tidily(), AtomicFile(path, overwrite=force, private=private, never=Path(document.path)) as file:
             file.write(text)
         say(f"Converted {document.name} to {path}.")
-    hidden = projection.hidden_count
+    hidden = projection.omissions.messages
     if hidden:
         say(f"{hidden:,} of {document.message_count:,} messages are hidden and left out; see --reveal.")
     say_what_is_outside(projection)

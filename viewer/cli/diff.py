@@ -208,7 +208,7 @@ def _compare(a: str, b: str, request: Request, output: Output, name: str | None 
             if output.written != written:
                 raise
             for document in documents:
-                if document is not None and document.is_rewritten():
+                if document is not None and document.stored.is_rewritten():
                     read_again(document)
 
 

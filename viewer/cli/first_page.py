@@ -29,10 +29,11 @@ from viewer.formats.detect import HEAD
 from viewer.model.visibility import Audience, Level
 from viewer.reading.format import ReadOptions
 from viewer.render.blocks.block import BlockFacts, RowProblems
-from viewer.render.page import BlockMaker, EmptyFacts, centered_notes, empty_sentences
+from viewer.render.blocks.empty import empty_facts, empty_sentences
+from viewer.render.page import BlockMaker, centered_notes
 from viewer.render.sanitize import SafeText
 from viewer.render.strip_controls import strip_controls
-from viewer.render.style import Line, Part, Style, StyleRole, trusted
+from viewer.render.style import Glyphs, Line, Part, Style, StyleRole, trusted
 from viewer.render.theme import Look, Theme, load_theme
 from viewer.render.title import TitleFacts, title_parts
 from viewer.render.width import cells, cut
@@ -99,7 +100,7 @@ def _page(request: FirstPageRequest) -> str | None:
     else:
         document.read_some(HEAD)
     style = Style(color=True, ascii=request.style.ascii, wrapped=True)
-    notes = _notes(document, request.audience) if head.is_whole else []
+    notes = _notes(document, request.audience, request.style.signs) if head.is_whole else []
     projection = document.project(request.audience)
     title = (
         _title(document, projection, size[1]) if head.is_whole else TitleFacts(PurePath(head.name).name or head.name)
@@ -158,20 +159,12 @@ def view_lines(projection: Projection, width: int, style: Style, settings: Setti
         yield from (line.parts for line in maker.make(row).lines)
 
 
-def _notes(document: Document, audience: Audience) -> list[SafeText]:
+def _notes(document: Document, audience: Audience, signs: Glyphs) -> list[SafeText]:
     """Return the reason why the view is empty; nothing if it is not empty."""
     if document.project(audience).rows().shown_count:
         return []
-    facts = EmptyFacts(
-        messages=document.message_count,
-        transcripts=document.tally.transcripts,
-        size=document.size,
-        metadata=document.tally.metadata,
-        is_unknown=document.unknown is not None,
-        strict=audience.strict,
-        sealed=audience.sealed,
-    )
-    return [trusted(sentence) for sentence in empty_sentences(facts)]
+    facts = empty_facts(document, strict=audience.strict, debug=False, sealed=audience.sealed)
+    return empty_sentences(facts, signs)
 
 
 def _fitting(line: Line, width: int, style: Style) -> Line:

@@ -111,4 +111,4 @@ def add_leaks(document: Document) -> None:
         places = places_of(everything, shown, leak).shown
         chosen = leak.counted if reason == "copied" else [span for span in leak.spans if span.kind == reason]
         place = places[leak.spans.index(max(chosen, key=lambda span: span.words))]
-        document.add_finding(RULES[leak.code], reason, place or document.index.span(leak.message), leak.message)
+        document.quotes.add(RULES[leak.code], reason, place or document.index.span(leak.message), leak.message)

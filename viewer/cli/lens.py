@@ -93,7 +93,7 @@ def add_difference(document: Document) -> None:
         each.format for each in comparison.readings if each.format == comparison.chosen or each.verdict == READS
     ]
     cell = row.cells[plausible.index(READERS[place])]
-    document.add_finding(W_FORMAT_DIFFERS, "visibility", row.span, cell.message.number if cell else None)
+    document.quotes.add(W_FORMAT_DIFFERS, "visibility", row.span, cell.message.number if cell else None)
 
 
 def _formats(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, ...]:

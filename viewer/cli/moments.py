@@ -17,17 +17,16 @@ if TYPE_CHECKING:
     from viewer.document.projection import Projection
     from viewer.insight.replay.arrivals import Arrivals
     from viewer.insight.replay.player import Moment
+    from viewer.insight.replay.timeline import At
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class AskedMoment(Struct, frozen=True):
-    """A moment that the options name; one of the first three is given."""
+    """A moment that the options name."""
 
-    byte: int | None = None
-    event: int | None = None
-    ms: int | None = None
-    times: str = ""
+    at: At
+    times: str
     """The sidecar with recorded times."""
 
 
@@ -85,7 +84,9 @@ def asked_moment(
         raise click.UsageError("A moment needs the whole input; it excludes -f.", context)
     if len(files) > 1:
         raise click.UsageError("With a moment, name one file.", context)
-    return AskedMoment(at_byte, at_event, at_time, times)
+    from viewer.insight.replay.timeline import At
+
+    return AskedMoment(At(at_byte, at_event, at_time), times)
 
 
 def arrivals_of(document: Document, audience: Audience, times: str) -> Arrivals:
@@ -101,11 +102,11 @@ def view_at(
 ) -> tuple[Projection, Moment]:
     """What the audience saw at a moment; past the end, what it sees at the end."""
     from viewer.insight.replay.player import Player, go_to
-    from viewer.insight.replay.timeline import At, Timeline
+    from viewer.insight.replay.timeline import Timeline
 
     player = Player(document, audience)
     timeline = Timeline(arrivals_of(document, audience, asked.times), audience)
-    moment = go_to(player, timeline, At(asked.byte, asked.event, asked.ms))
+    moment = go_to(player, timeline, asked.at)
     if moment.is_past_end:
         complain(f"{document.name} ends before that; this is its end")
         return document.project(audience, withholds=False, where=where), moment

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from viewer.cache import lazy_regex
 from viewer.cli.exits import FINDINGS, FINE, complain, say
 from viewer.document.document import Document
 from viewer.document.projection import Projection
 from viewer.errors import ViewerError
-from viewer.model.visibility import Audience
+from viewer.formats.detect import plain_keys
+from viewer.model.visibility import Audience, Level
 from viewer.render.number_format import byte_size, counted
 from viewer.rules.errors import E_STREAM_TRUNCATED
 
-MOST_KEYS_NAMED = 12
-_PLAIN_KEY = lazy_regex(r"[A-Za-z_][A-Za-z0-9_.-]{0,39}")
 _HINT = "Try --format, or see `ocmlview formats`."
 _LOG_HINT = "Try --format server-log."
 _NOT_READ = "ocmlview does not read it yet."
+
+
+_LEVELS = {
+    Level.SAFE: "",
+    Level.BRIEF: "BRIEF view: includes one line per call.",
+    Level.DEBUG: "DEBUG view: includes hidden messages. Messages marked * were visible to the user.",
+}
+"""The sentence about a printed conversation that reveals something."""
 
 
 class Unread(Struct, frozen=True):
@@ -95,7 +101,7 @@ def unknown_sentence(document: Document, *, strict: bool = False) -> str:
 
 def _with_keys(keys: tuple[str, ...], lead: str, *, strict: bool) -> str:
     """Append the plain keys in quotes to these words; return an empty text if there are none."""
-    plain = [key for key in keys if _PLAIN_KEY.fullmatch(key)][:MOST_KEYS_NAMED]
+    plain = plain_keys(keys)
     named = ", ".join(f'"{key}"' for key in plain)
     return f"{lead} {named}" if plain and not strict else ""
 
@@ -108,18 +114,25 @@ def report_damage(document: Document) -> int:
     return FINDINGS
 
 
+def say_level(audience: Audience) -> None:
+    """Report that the conversation reveals something."""
+    sentence = _LEVELS[audience.level]
+    if sentence:
+        say(sentence)
+
+
 def say_what_is_withheld(projection: Projection) -> None:
     """List what stays hidden on standard error."""
-    count = projection.withheld_count
+    count = projection.omissions.fields
     if count:
         fields, them = ("field", "it") if count == 1 else ("fields", "them")
         say(f"dropped {count:,} unlisted {fields}; add --reveal all to keep {them}")
-    if projection.withholds_header:
+    if projection.omissions.has_header_values:
         say("dropped the document header except its version and model; add --reveal all to keep it")
 
 
 def say_what_is_outside(projection: Projection) -> None:
     """Report text outside any message, which no conversion writes."""
-    count = projection.stray_count
+    count = projection.omissions.strays
     if count:
         say(f"{count:,} {'run' if count == 1 else 'runs'} of text outside any message left out.")

@@ -8,24 +8,21 @@ from collections.abc import Callable
 import click
 
 from viewer.cli import options
-from viewer.cli.exits import FINE, INTERRUPTED, PipeClosed, say
+from viewer.cli.exits import FINE, INTERRUPTED, PipeClosed
 from viewer.cli.inputs import Inputs
 from viewer.cli.interruption import Interruption
 from viewer.cli.moments import arrivals_of, times_option
-from viewer.cli.notices import mention
+from viewer.cli.notices import mention, say_level
 from viewer.cli.output import Output, has_reader
 from viewer.cli.show import LiveText
 from viewer.document.document import Document
 from viewer.insight.replay.player import Player, go_to_event
-from viewer.insight.replay.timeline import Timeline
+from viewer.insight.replay.timeline import SPEEDS, USUAL_IDLE_LIMIT_MS, USUAL_SPEED, Timeline
 from viewer.model.visibility import Audience, Reveal
 from viewer.sources.changes import Reason
 
-MS_WITHOUT_TIME = 1000
-"""An event of an input without times takes this long at normal speed."""
 _SLICE = 0.05
 """Pauses end this soon after Ctrl-C."""
-SLOWEST, FASTEST = 0.5, 64.0
 
 
 @click.command("replay", short_help="Play a transcript as it was written.")
@@ -35,17 +32,17 @@ SLOWEST, FASTEST = 0.5, 64.0
 @times_option
 @click.option(
     "--speed",
-    type=click.FloatRange(min=SLOWEST, max=FASTEST),
-    default=10.0,
+    type=click.FloatRange(min=SPEEDS[0], max=SPEEDS[-1]),
+    default=USUAL_SPEED,
     metavar="N",
-    help="Playback speed, 0.5 to 64; default 10.",
+    help=f"Playback speed, {SPEEDS[0]:g} to {SPEEDS[-1]:g}; default {USUAL_SPEED:g}.",
 )
 @click.option(
     "--idle-limit",
     type=click.FloatRange(min=0),
-    default=2.0,
+    default=USUAL_IDLE_LIMIT_MS / 1000,
     metavar="SECONDS",
-    help="Shorten longer pauses to this; default 2.",
+    help=f"Shorten longer pauses to this; default {USUAL_IDLE_LIMIT_MS / 1000:g}.",
 )
 def command(
     files: tuple[str, ...],
@@ -69,8 +66,7 @@ def command(
     output = options.output_of(color, ascii_only)
     inputs = Inputs(names, format, options.reading_options(preambles), strict=strict_safe)
     for document in inputs:
-        if not audience.is_safe:
-            say("DEBUG view: includes hidden messages. Messages marked * were visible to the user.")
+        say_level(audience)
         timeline = Timeline(arrivals_of(document, audience, times), audience)
         with Interruption() as interruption:
             play(document, audience, timeline, output, Pause(interruption, speed, idle_limit))
@@ -108,11 +104,8 @@ def play(document: Document, audience: Audience, timeline: Timeline, output: Out
     player = Player(document, audience)
     printer = LiveText(audience, output)
     reading = 0
-    clock = 0
     for event in range(len(timeline)):
-        ms = timeline.clock[event] - clock if timeline.has_times else MS_WITHOUT_TIME
-        clock = timeline.clock[event]
-        if event and not pause.wait(ms):
+        if event and not pause.wait(timeline.pause_after(event - 1)):
             break
         go_to_event(player, timeline, event)
         if player.readings != reading:

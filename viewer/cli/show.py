@@ -12,12 +12,12 @@ from viewer.cli import options
 from viewer.cli.exits import FINE, complain, fail, say
 from viewer.cli.inputs import Inputs, read_again, retried
 from viewer.cli.moments import AskedMoment, asked_moment, moment_options, view_at
-from viewer.cli.notices import mention, unknown_sentence
+from viewer.cli.notices import mention, say_level, unknown_sentence
 from viewer.cli.options import Followed
 from viewer.cli.output import Output
 from viewer.document.document import Document
 from viewer.errors import FileRewrittenError
-from viewer.model.visibility import Audience, Level, Reveal
+from viewer.model.visibility import Audience, Reveal
 from viewer.render.conversation import Conversation, conversation_lines
 from viewer.render.title import rule
 
@@ -27,13 +27,6 @@ if TYPE_CHECKING:
     from viewer.document.redaction.redactor import Redactor
     from viewer.render.json_lines import LiveLines
     from viewer.sources.changes import Reason
-
-_LEVELS = {
-    Level.SAFE: "",
-    Level.BRIEF: "BRIEF view: includes one line per call.",
-    Level.DEBUG: "DEBUG view: includes hidden messages. Messages marked * were visible to the user.",
-}
-"""The sentence about a view that reveals something."""
 
 
 @click.command("show", short_help="Print the conversation.")
@@ -99,7 +92,7 @@ def print_text(
     redactor: Redactor | None = None,
 ) -> int:
     """Print the conversations of all files, one after another."""
-    _say_level(audience)
+    say_level(audience)
     for document in inputs:
         if inputs.several:
             name = output.style.name(redactor.clean(document.name) if redactor else document.name)
@@ -107,12 +100,6 @@ def print_text(
         retried(document, partial(_print_conversation, document, audience, output, where, asked, redactor), output)
         mention(document, audience)
     return inputs.code
-
-
-def _say_level(audience: Audience) -> None:
-    sentence = _LEVELS[audience.level]
-    if sentence:
-        say(sentence)
 
 
 def _print_conversation(
@@ -137,7 +124,7 @@ def print_live(followed: Followed, audience: Audience, output: Output, *, as_jso
     from viewer.cli.following import follow  # needed only for following
 
     if not as_json:
-        _say_level(audience)
+        say_level(audience)
     printer = LiveJson(audience, output) if as_json else LiveText(audience, output)
     code = follow(followed, printer)
     if printer.document and printer.document.unknown:

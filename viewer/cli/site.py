@@ -271,7 +271,9 @@ def _pages(number: int, job: _Job, document: Document, folder: Path, asked: Site
         size += _write(folder / "text" / f"{job.page}.js", [script_file(f"text/{job.page}", texts)])
     row = row_of(projection, job.name, page, _modified(job.path))
     kept = replace(found, texts=found.texts if asked.single else {})
-    return _Built(number, FINE, "", row, kept, size, projection.withheld_count, projection.withholds_header)
+    return _Built(
+        number, FINE, "", row, kept, size, projection.omissions.fields, projection.omissions.has_header_values
+    )
 
 
 def _modified(path: str) -> str:

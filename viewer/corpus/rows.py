@@ -185,7 +185,7 @@ class _DocumentRows:
         if self._contents.has_calls:
             found.calls = list(_calls(projection, found.messages))
         self._diagnose(found, projection)
-        hidden = projection.hidden_count
+        hidden = projection.omissions.messages
         first = next(iter(transcripts.values()), None)
         found.file |= {
             "format": document.detection.format,
@@ -224,7 +224,8 @@ class _DocumentRows:
                 "message": message.number,
                 "turn": message.turn,
                 "role": message.role,
-                "channel": message.channel or message.channel_given,
+                "channel": message.channel,
+                "channel_given": message.channel_given,
                 "ending": message.ending,
                 "format": transcript.format if transcript else None,
                 "model": transcript.model if transcript else None,

@@ -70,7 +70,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
         *_columns("int32", "transcript"),
         *_columns("int64", "message"),
         *_columns("int32", "turn"),
-        *_columns("dict", "role channel ending format model"),
+        *_columns("dict", "role channel channel_given ending format model"),
         *_columns("int64", "time_ms"),
         *_columns("bool", "visible preamble"),
         *_columns("string", "recipient name", Need.REVEALED),
@@ -159,8 +159,8 @@ class Contents(Struct, frozen=True):
 
     @property
     def has_calls(self) -> bool:
-        """True if the audience sees both a call and its reply, without which there are no rows of calls."""
-        return self.audience.reveals(Reveal.TOOL) and self.audience.reveals(Reveal.COMMENTARY)
+        """True if there is a table of calls: rows of them need that tools are revealed."""
+        return self.audience.reveals(Reveal.TOOL)
 
     def columns(self, table: str) -> list[Column]:
         """The columns of a table in this directory."""

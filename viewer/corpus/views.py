@@ -69,14 +69,14 @@ def _is_there(place: str) -> bool:
 
 
 @contextmanager
-def connect(tables: Tables, memory: str = MEMORY) -> Iterator[duckdb.DuckDBPyConnection]:
+def connect(tables: Tables, memory: str = MEMORY, spill: str | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
     """A DuckDB with the views `files`, `messages`, `calls`, `diagnostics` and `runs`, and no access to anything else.
 
     A table without rows is an empty view with its columns. Only a private folder for spilling is written, and
-    removed afterwards."""
+    removed afterwards; the caller of another process passes one as `spill`, and removes it."""
     import duckdb
 
-    temporary = tempfile.mkdtemp(prefix="ocmlview-")
+    temporary = spill or tempfile.mkdtemp(prefix="ocmlview-")
     database = duckdb.connect(":memory:", config={"temp_directory": temporary, "threads": 2})
     try:
         try:
@@ -92,7 +92,8 @@ def connect(tables: Tables, memory: str = MEMORY) -> Iterator[duckdb.DuckDBPyCon
         yield database
     finally:
         database.close()
-        shutil.rmtree(temporary, ignore_errors=True)
+        if spill is None:
+            shutil.rmtree(temporary, ignore_errors=True)
 
 
 def view_of(name: str, *, is_compact: bool = False) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,11 +12,11 @@ from msgspec.structs import replace
 from viewer.cache import clear_caches, release_memory
 from viewer.checks.analysis import Analysis
 from viewer.checks.context import Read
-from viewer.checks.missing import MissingArguments
 from viewer.checks.offending import offending_value
 from viewer.document.one_reading import BackendChoice, Reading
 from viewer.document.positions import Positions
 from viewer.document.projection import Projection
+from viewer.document.stored_input import StoredInput
 from viewer.document.vault import HiddenError, Vault
 from viewer.errors import FileRewrittenError, ViewerError
 from viewer.formats import FORMATS, Detection, detect
@@ -39,7 +39,6 @@ from viewer.sources.files import CHUNK, Source, open_source
 if TYPE_CHECKING:
     from viewer.document.filter.tree import Filter
     from viewer.document.redaction.redactor import Redactor
-    from viewer.sources.replay.source import ReplayedSource
 
 LONGEST_EXCERPT = 512
 PARSED_AT_ONCE = 16 * 1024
@@ -61,55 +60,71 @@ class Finding(Struct, frozen=True):
     end_column: int
 
 
-class _Step:
-    """Context of a reading step, which restarts the reading if an error shows that the file was rewritten."""
+class Rewrites:
+    """What follows when the file of a document turns out to be rewritten. Reading steps restart the reading. Elsewhere,
+    content is withheld and reported once somebody asked for that; until then, the error is raised."""
 
     def __init__(self) -> None:
-        self.runs = False
+        self._source: Source | None = None
+        self._report: Callable[[], None] | None = None
+        self._is_in_step = False
 
-    def __enter__(self) -> None:
-        self.runs = True
+    def withhold(self, report: Callable[[], None]) -> None:
+        """From now on, return no content and call `report`, possibly in another thread."""
+        self._report = report
 
-    def __exit__(self, *_: object) -> None:
-        self.runs = False
+    @property
+    def are_withheld(self) -> bool:
+        """True if content is withheld."""
+        return self._report is not None
 
-
-class _Reader:
-    """Reads bytes for the positions and checks of a document. After a rewrite, it returns no bytes to the screen."""
-
-    def __init__(self, source: Source, step: _Step, on_rewritten: Callable[[], None] | None = None) -> None:
-        self.on_rewritten = on_rewritten
-        self._step = step
+    def begin(self, source: Source) -> None:
+        """Note that this source is read now."""
         self._source = source
 
-    def withhold_rewritten(self, report: Callable[[], None]) -> None:
-        """After a rewrite, return empty bytes and call `report` instead of raising the error."""
-        self.on_rewritten = report
+    def __enter__(self) -> None:
+        self._is_in_step = True
 
-    def read(self, start: int, end: int) -> bytes:
-        """The bytes between two offsets."""
+    def __exit__(self, *_: object) -> None:
+        self._is_in_step = False
+
+    def report(self, source: Source) -> None:
+        """Report withheld content, unless another source is being read already. If nobody asked for that, raise the
+        FileRewrittenError that is being handled."""
+        if self._report is None:
+            raise
+        if source is self._source:
+            self._report()
+
+    def read(self, source: Source, start: int, end: int) -> bytes:
+        """The bytes between two offsets, for positions and checks; none if they are withheld."""
         try:
-            return self._source.read(start, end)
+            return source.read(start, end)
         except FileRewrittenError:
-            if self._step.runs or self.on_rewritten is None:
+            if self._is_in_step:
                 raise
-            self.on_rewritten()
+            self.report(source)
             return b""
 
 
 class Quotes:
     """Positions and quoted values of diagnostics, for commands that reveal everything. Not yet safe for a terminal."""
 
-    def __init__(self, places: Positions, read: Read, missing: MissingArguments) -> None:
+    def __init__(self, analysis: Analysis, places: Positions, read: Read) -> None:
+        self._findings = analysis.findings
         self._places = places
         self._read = read
-        self._missing = missing
+        self._missing = analysis.missing_arguments(read)
 
     def locate(self, diagnostic: Diagnostic) -> Finding:
         """Return the diagnostic with its line and column."""
         line, column = self._places.line_and_column(diagnostic.start)
         end_line, end_column = self._places.line_and_column(diagnostic.end)
         return Finding(diagnostic, line, column, end_line, end_column)
+
+    def add(self, rule: Rule, reason: str | None, span: Span, message: int | None) -> None:
+        """Add a diagnostic that a command for developers found in the whole input."""
+        self._findings.add(rule, reason, *span, message)
 
     def value_of(self, finding: Finding) -> str | None:
         """Return the offending value of a finding."""
@@ -162,6 +177,16 @@ class Tally:
         """For each code, how many diagnostics are counted but not kept."""
         return self._analysis.findings.more
 
+    @property
+    def links(self) -> Sequence[CallLink]:
+        """All calls and replies."""
+        return self._analysis.calls.links
+
+    @property
+    def cut(self) -> frozenset[int]:
+        """The numbers of the messages that are shown but have hidden parts."""
+        return frozenset(self._analysis.cut)
+
     def diagnostics(self, severity: str) -> int:
         """How many diagnostics have this severity, including those not kept."""
         return self._analysis.findings.total(severity)
@@ -186,19 +211,18 @@ class Document:
         self._format = format
         self.revision = 0
         """How often reading was restarted from the beginning of the input."""
-        self._reading_step = _Step()
-        self._reader = _Reader(source, self._reading_step)
+        self.rewrites = Rewrites()
         self._backend = BackendChoice()
         self._begin(source, _choose(source, format))
 
     def _begin(self, source: Source, detection: Detection) -> None:
         """Start reading this source from its first byte."""
-        reader = self._reader = _Reader(source, self._reading_step, self._reader.on_rewritten)
-        reading = self._reading = Reading(
-            source, detection, reader.read, self._backend, self._options, self._most_per_code
-        )
-        self._quotes = Quotes(reading.places, reader.read, reading.analysis.missing_arguments(reader.read))
+        self.rewrites.begin(source)
+        read = partial(self.rewrites.read, source)
+        reading = self._reading = Reading(source, detection, read, self._backend, self._options, self._most_per_code)
+        self._quotes = Quotes(reading.analysis, reading.places, read)
         self.tally = Tally(reading.analysis)
+        self.stored = StoredInput(source)
         self._progress = 0.0
         self.is_complete = False
         """True if the input was read to its end and fully checked."""
@@ -236,38 +260,6 @@ class Document:
         source = self._source.begin_again()
         self._begin(source, _choose(source, self._format))
 
-    def is_rewritten(self) -> bool:
-        """True if the file no longer holds what was read. Cheap enough to call every second."""
-        try:
-            return isinstance(self._source, FileSource) and self._source.is_rewritten()
-        except OSError:
-            return False
-
-    def withhold_rewritten(self, report: Callable[[], None]) -> None:
-        """From now on, if the file was rewritten, return no content and call `report`, possibly in another thread.
-        Until then, FileRewrittenError is raised."""
-        self._reader.withhold_rewritten(report)
-
-    def replayed_source(self) -> ReplayedSource:
-        """The same bytes as a source that lets them arrive again."""
-        from viewer.sources.replay.source import ReplayedSource  # only a replay needs it
-
-        return ReplayedSource(self._source)
-
-    def record_times(self, offsets: Sequence[int]) -> Iterator[int | None]:
-        """The times that the lines with these ascending offsets state; for computing, never for a view."""
-        from viewer.document.record_times import times_of_lines  # only a replay of a stream needs them
-
-        return times_of_lines(self._source.read, offsets, self._source.size)
-
-    def next_line(self, offset: int) -> int:
-        """Where the line after this offset begins; the end of the input if there is none."""
-        for start in range(offset, self.size, BLOCK):
-            found = self._source.read(start, min(start + BLOCK, self.size)).find(b"\n")
-            if found >= 0:
-                return start + found + 1
-        return self.size
-
     @property
     def named_format(self) -> str | None:
         """The format that was asked for; None if it was detected."""
@@ -299,7 +291,7 @@ class Document:
         """Read this many more bytes without checks, for a list that shows no problems. At the end, the document is read
         but not complete."""
         if not self._reading.is_ended:
-            with self._reading_step:
+            with self.rewrites:
                 self._step(size, checks=False)
 
     def read_some(self, size: int) -> None:
@@ -308,11 +300,11 @@ class Document:
         If the file was rewritten in the meantime, reading restarts."""
         if self.is_complete:
             return
-        with self._reading_step:
+        with self.rewrites:
             try:
                 self._step(size, checks=True)
             except FileRewrittenError:
-                if self._reader.on_rewritten is None and self.revision >= MOST_REVISIONS:
+                if not self.rewrites.are_withheld and self.revision >= MOST_REVISIONS:
                     raise
                 self.begin_again()
 
@@ -410,11 +402,6 @@ class Document:
         """Spans and headers of all messages. Only for counting, never for a view."""
         return self._analysis.index
 
-    @property
-    def call_links(self) -> Sequence[CallLink]:
-        """All calls and replies. Only for counting, never for a view."""
-        return self._analysis.calls.links
-
     def keep_per_code(self, most: int) -> Document:
         """Keep at most this many diagnostics per code, 0 for all. Call this before reading."""
         self._most_per_code = most
@@ -431,9 +418,10 @@ class Document:
     ) -> Projection:
         """Project the document, or only its messages that match a filter, for this audience. Without `withholds`,
         FileRewrittenError is raised where the screen would show nothing. A redactor masks secrets in all texts."""
-        on_rewritten = partial(self._report, self._source) if withholds else None
+        is_still = partial(_is_still_in, self._analysis, self._options)
+        on_rewritten = partial(self.rewrites.report, self._source) if withholds else None
         vault = Vault(
-            *(self._source, self._analysis.unsettled, self._analysis.transcripts, self._is_still, on_rewritten),
+            *(self._source, self._analysis.unsettled, self._analysis.transcripts, is_still, on_rewritten),
             find_missing=self._analysis.missing_arguments,
             under=self.under,
         )
@@ -443,20 +431,6 @@ class Document:
 
             projection = projection.narrowed(matching(where, projection, self.name))
         return projection if redactor is None else projection.redacted(redactor)
-
-    def _report(self, source: Source) -> None:
-        """Report withheld content, unless the input is already being read again. If `withhold_rewritten` was not
-        called, raise the FileRewrittenError that is being handled."""
-        if self._reader.on_rewritten is None:
-            raise
-        if source is self._source:
-            self._reader.on_rewritten()
-
-    def _is_still(self, message: Message, frame: bytes) -> bool:
-        """True if these bytes are still the message with this number. The given message may be cut."""
-        known = self._analysis.index[message.number]
-        format = self._analysis.transcripts[known.transcript - 1].format
-        return is_still(known, frame, FORMATS[format], self._options)
 
     def findings(self) -> list[Finding]:
         """All diagnostics with their positions, sorted by position."""
@@ -469,14 +443,6 @@ class Document:
             return known[self._analysis.index.transcript(diagnostic.message) - 1]
         before = [transcript for transcript in known if transcript.start <= diagnostic.start]
         return (before or known or [Transcript(1, self.detection.format, 0)])[-1 if before else 0]
-
-    def add_finding(self, rule: Rule, reason: str | None, span: Span, message: int | None) -> None:
-        """Add a diagnostic that a command for developers found in the whole input."""
-        self._analysis.findings.add(rule, reason, *span, message)
-
-    def cut_messages(self) -> frozenset[int]:
-        """The numbers of the messages that are shown but have hidden parts."""
-        return frozenset(self._analysis.cut)
 
 
 def _next_bytes(source: Source, start: int, size: int) -> bytes:
@@ -506,7 +472,7 @@ def open_document(
     return document
 
 
-def is_still(message: Message, frame: bytes, format: FormatTraits, options: ReadOptions | None) -> bool:
+def is_same_message(message: Message, frame: bytes, format: FormatTraits, options: ReadOptions | None) -> bool:
     """True if these bytes, now at the position of the message, are a message with the same header, kind, bounds and
     visibility."""
     parser = Parser(format, options)
@@ -515,6 +481,13 @@ def is_still(message: Message, frame: bytes, format: FormatTraits, options: Read
     if format.shares_spans:
         return any(_is_same(each, message) for each in found)
     return len(found) == 1 and _is_same(found[0], message)
+
+
+def _is_still_in(analysis: Analysis, options: ReadOptions | None, message: Message, frame: bytes) -> bool:
+    """True if these bytes are still the message with this number. The given message may be cut."""
+    known = analysis.index[message.number]
+    format = analysis.transcripts[known.transcript - 1].format
+    return is_same_message(known, frame, FORMATS[format], options)
 
 
 def _is_same(found: Message, message: Message) -> bool:

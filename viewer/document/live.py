@@ -209,7 +209,7 @@ class LiveDocument(Document):
         """Poll the file, and read at most `size` more bytes."""
         if self.is_complete:
             return LiveChange()
-        with self._reading_step:
+        with self.rewrites:
             try:
                 return self._step_on(size)
             except FileRewrittenError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -44,6 +44,7 @@ from viewer.document.values import (
 )
 from viewer.document.vault import HiddenError, Vault
 from viewer.document.visibility_cache import Heads, VisibilityCache
+from viewer.index.agents import AgentStart
 from viewer.index.calls import CallLink
 from viewer.index.messages import MessageIndex
 from viewer.model.messages import Coding, Header, Kind, Message, Span, Stray, Transcript
@@ -232,6 +233,11 @@ class Projection(Struct, frozen=True):
         """The number of the agent that wrote a message; 0 for the main agent and always 0 for an end user."""
         return ThreadLookup(self._analysis.index).of(number) if self.audience.reveals(Reveal.SUBAGENT) else 0
 
+    def agent_start(self, number: int) -> AgentStart | None:
+        """Where the agent that wrote a message begins, for an audience that sees other agents."""
+        thread = self.thread_of(number)
+        return self._analysis.index.agents.start(self.transcript_number(number), thread) if thread else None
+
     def branch_of(self, number: int) -> tuple[int, int] | None:
         """The first and last message of the superseded branch that holds this message."""
         return self._analysis.index.branch_of(number)
@@ -242,53 +248,13 @@ class Projection(Struct, frozen=True):
         return self._analysis.index.branches
 
     @property
-    def hidden_count(self) -> int:
-        """The number of messages hidden from this audience; 0 for a strict audience and with a filter."""
-        if self.audience.strict or self._only is not None:
-            return 0
-        cache = VisibilityCache(self._analysis.index, self.audience.sees)
-        count = len(self._analysis.index)
-        return count - cache.count(1, count)
-
-    @property
-    def withheld_count(self) -> int:
-        """How many fields are left out of the messages that this audience sees."""
-        if self.audience.sees_unlisted:
-            return 0
-        index, cache = self._analysis.index, VisibilityCache(self._analysis.index, self.audience.sees)
-        counts: dict[int, tuple[int, bool]] = {}
-        total = 0
-        for number in range(1, len(index) + 1) if self._only is None else self._only:
-            kind = index.header_key(number)
-            if not cache.sees_kind(kind):
-                continue
-            if kind not in counts:
-                counts[kind] = _withheld_by_kind(index.example(kind))
-            count, is_shown = counts[kind]
-            total += count + (is_shown and index.call_id(number) is not None)
-        return total
+    def omissions(self) -> Omissions:
+        """Counts of what this audience does not get."""
+        return Omissions(self.audience, self._analysis, self._only, self.rows)
 
     def usages(self, prices: Prices = NO_PRICES) -> UsageView | None:
         """Tokens and cost, so far and from then on; None if the audience sees none."""
         return UsageView(self._analysis, self._only, prices) if self.audience.sees_usage else None
-
-    @property
-    def withholds_header(self) -> bool:
-        """True if a document header contains more than this audience sees."""
-        if self.audience.reveals(Reveal.SYSTEM):
-            return False
-        is_strict = self.audience.strict and self.audience.is_safe
-        shown = set(self.rows().shown_transcripts) if is_strict else None
-        return any(
-            _says_more(transcript)
-            for transcript in self._analysis.transcripts
-            if shown is None or transcript.number in shown
-        )
-
-    @property
-    def stray_count(self) -> int:
-        """The number of runs of text outside any message, for an audience that may know it."""
-        return 0 if self.audience.strict else len(self._analysis.strays)
 
     def _header(self, message: Message) -> Header:
         """The header with the fields that this audience may see."""
@@ -378,6 +344,15 @@ class Projection(Struct, frozen=True):
             _time_of(message),
         )
 
+    def time_ms(self, number: int) -> int | None:
+        """The time of a message that this audience sees, if the input states one."""
+        time = self._analysis.index.time_ms(number)
+        return time if time is not None and self.audience.sees(self._analysis.index[number]) else None
+
+    def users(self) -> VisibilityCache:
+        """The messages whose role is `user` for this audience."""
+        return VisibilityCache(self._analysis.index, lambda message: self._header(message).role == "user")
+
     def visibility(self) -> VisibilityCache:
         """The visibility of messages in the safe view. Only for a developer."""
         return VisibilityCache(
@@ -436,34 +411,11 @@ class Projection(Struct, frozen=True):
         end = index[len(index)].span[1]
         return self.message_at_byte(bisect_left(range(end), line, key=self._places.line))
 
-    def heads(self, transcript: int) -> Heads:
-        """The headers of a transcript as columns. Only for an audience that sees everything."""
+    def whole_input(self) -> WholeInput:
+        """Headers, places, and codes of the whole input. Only for an audience that sees everything."""
         if self._redactor or not self.audience.reveals(Reveal.ALL):
             raise HiddenError
-        return Heads(self._analysis, transcript)
-
-    def layout(self) -> Iterator[Placed]:
-        """Where each message is, with its header. Only for an audience that sees everything."""
-        if self._redactor or not self.audience.reveals(Reveal.ALL):
-            raise HiddenError
-        index = self._analysis.index
-        last = len(index)
-        known: dict[int, tuple[Header, bool]] = {}
-        places = zip(*index.bounds(1, last), *index.bodies(1, last), index.kinds[1 : last + 1], strict=True)
-        for number, (start, end, body_start, body_end, kind) in enumerate(places, 1):
-            if kind not in known:
-                example = index.example(kind)
-                known[kind] = example.header, is_user_safe(example)
-            if not index.regular_kinds[kind]:
-                pieces = index[number].pieces
-                body_start, body_end = (pieces[0].start, pieces[-1].end) if pieces else (body_end, body_end)
-            yield Placed(number, (start, end), (body_start, body_end), *known[kind])
-
-    def problem_codes(self) -> set[tuple[str, str | None]]:
-        """The codes of all diagnostics so far, with their reasons. Only for an audience that sees everything."""
-        if not self.audience.reveals(Reveal.ALL):
-            raise HiddenError
-        return {(found.code, found.reason) for found in self._analysis.findings.by_position()}
+        return WholeInput(self._analysis)
 
     def blocks(self, number: int) -> Iterator[str]:
         """The body of a message in blocks of about a megabyte, if this audience sees it."""
@@ -545,6 +497,94 @@ class Projection(Struct, frozen=True):
 
     def _shown_call(self, link: CallLink) -> ShownCall:
         return self._redactor.call(shown_call(link)) if self._redactor else shown_call(link)
+
+
+class Omissions:
+    """Counts of what one audience does not get from an input, for notices."""
+
+    def __init__(
+        self, audience: Audience, analysis: Analysis, only: MessageSet | None, rows: Callable[[], Rows]
+    ) -> None:
+        """`only` are the messages that a filter selected; None for all."""
+        self._audience = audience
+        self._analysis = analysis
+        self._only = only
+        self._rows = rows
+
+    @property
+    def messages(self) -> int:
+        """The number of messages hidden from this audience; 0 for a strict audience and with a filter."""
+        if self._audience.strict or self._only is not None:
+            return 0
+        cache = VisibilityCache(self._analysis.index, self._audience.sees)
+        count = len(self._analysis.index)
+        return count - cache.count(1, count)
+
+    @property
+    def fields(self) -> int:
+        """How many fields are left out of the messages that this audience sees."""
+        if self._audience.sees_unlisted:
+            return 0
+        index, cache = self._analysis.index, VisibilityCache(self._analysis.index, self._audience.sees)
+        counts: dict[int, tuple[int, bool]] = {}
+        total = 0
+        for number in range(1, len(index) + 1) if self._only is None else self._only:
+            kind = index.header_key(number)
+            if not cache.sees_kind(kind):
+                continue
+            if kind not in counts:
+                counts[kind] = _withheld_by_kind(index.example(kind))
+            count, is_shown = counts[kind]
+            total += count + (is_shown and index.call_id(number) is not None)
+        return total
+
+    @property
+    def has_header_values(self) -> bool:
+        """True if a document header contains more than this audience sees."""
+        if self._audience.reveals(Reveal.SYSTEM):
+            return False
+        is_strict = self._audience.strict and self._audience.is_safe
+        shown = set(self._rows().shown_transcripts) if is_strict else None
+        return any(
+            _says_more(transcript)
+            for transcript in self._analysis.transcripts
+            if shown is None or transcript.number in shown
+        )
+
+    @property
+    def strays(self) -> int:
+        """The number of runs of text outside any message, for an audience that may know it."""
+        return 0 if self._audience.strict else len(self._analysis.strays)
+
+
+class WholeInput:
+    """Headers, places, and diagnostic codes of a whole input, for an audience that sees everything."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        self._analysis = analysis
+
+    def heads(self, transcript: int) -> Heads:
+        """The headers of a transcript as columns."""
+        return Heads(self._analysis, transcript)
+
+    def layout(self) -> Iterator[Placed]:
+        """Where each message is, with its header."""
+        index = self._analysis.index
+        last = len(index)
+        known: dict[int, tuple[Header, bool]] = {}
+        places = zip(*index.bounds(1, last), *index.bodies(1, last), index.kinds[1 : last + 1], strict=True)
+        for number, (start, end, body_start, body_end, kind) in enumerate(places, 1):
+            if kind not in known:
+                example = index.example(kind)
+                known[kind] = example.header, is_user_safe(example)
+            if not index.regular_kinds[kind]:
+                pieces = index[number].pieces
+                body_start, body_end = (pieces[0].start, pieces[-1].end) if pieces else (body_end, body_end)
+            yield Placed(number, (start, end), (body_start, body_end), *known[kind])
+
+    def problem_codes(self) -> set[tuple[str, str | None]]:
+        """The codes of all diagnostics so far, with their reasons."""
+        return {(found.code, found.reason) for found in self._analysis.findings.by_position()}
 
 
 def _shortened(message: Message, length: int) -> Message:

@@ -161,6 +161,86 @@ class _Run(Struct, frozen=True, gc=False):
     last: int
 
 
+class Folds:
+    """Finds the messages that are folded into one row: superseded branches, and messages of other agents."""
+
+    def __init__(self, index: MessageIndex, audience: Audience, folding: Folding | None) -> None:
+        """`folding` is None where nothing is folded."""
+        self.folding = folding
+        self._index = index
+        self._audience = audience
+        self._seen = VisibilityCache(index, audience.sees)
+        self._threads = ThreadLookup(index)
+        self._branches: list[tuple[int, int]] = []
+        """The superseded branches at the last update."""
+
+    def update(self) -> bool:
+        """Note the superseded branches. True if known messages became one, so that earlier rows are wrong."""
+        if self._branches == self._index.branches:
+            return False
+        self._branches = [*self._index.branches]
+        return True
+
+    def runs(self, first: int, last: int) -> list[_Run]:
+        """The folded runs among these messages. A branch without visible messages is hidden instead."""
+        if self.folding is None:
+            return []
+        runs = [
+            _Run(RowKind.BRANCH, max(first, branch[0]), min(last, branch[1]))
+            for branch in self._branches
+            if branch[0] <= last and first <= branch[1]
+            and not any(branch[0] <= number <= branch[1] for number in self.folding.unfolded)
+            and self._seen.first(*branch) is not None
+        ]  # fmt: skip
+        if self._audience.reveals(Reveal.SUBAGENT):
+            branches = [*runs]
+            runs += [
+                _Run(RowKind.AGENT, *found)
+                for found in self._threads.runs(first, last)
+                if not any(run.first <= found[1] and found[0] <= run.last for run in branches)
+            ]
+        return runs
+
+    def are_parts_of_one(self, kind: RowKind, one: int, other: int) -> bool:
+        """True if the runs of this kind that end with these messages are parts of the same run."""
+        if kind is RowKind.BRANCH:
+            return self._index.branch_of(one) == self._index.branch_of(other)
+        return kind is not RowKind.AGENT or self._threads.of(one) == self._threads.of(other)
+
+
+class ListedCalls:
+    """Finds the calls that have a row at the brief level, and the replies that belong to such a row."""
+
+    def __init__(self, index: MessageIndex) -> None:
+        self._index = index
+        self._calls = VisibilityCache(index, is_listed_call)
+        self._replies = VisibilityCache(index, is_listed_reply)
+
+    def count_replies(self, first: int, last: int) -> int:
+        """The number of replies among these messages."""
+        return self._replies.count(first, last)
+
+    def after_replies(self, first: int, last: int) -> int:
+        """The first of these messages that is no reply; the one after them if all are."""
+        end = self._replies.mask(first, last).find(0)
+        return last + 1 if end < 0 else first + end
+
+    def runs(self, first: int, last: int, others: Sequence[_Run], starts: Set[int]) -> list[_Run]:
+        """The calls among these messages that have a row, each with the replies directly below it. A row may not reach
+        across the start of a transcript, or into what is folded."""
+        calls, replies = self._calls.mask(first, last), self._replies.mask(first, last)
+        for run in others:
+            hidden = bytes(run.last + 1 - run.first)
+            calls[run.first - first : run.last + 1 - first] = replies[run.first - first : run.last + 1 - first] = hidden
+        for start in starts:
+            replies[start - first] = 0
+        runs = []
+        for call in self._index.columns.select(calls, first):
+            end = replies.find(0, call + 1 - first)
+            runs.append(_Run(RowKind.CALL, call, (end if end >= 0 else len(replies)) + first - 1))
+        return runs
+
+
 class _Mark(Struct):
     """The end of the settled rows. Rows after it are rebuilt when more is read."""
 
@@ -186,18 +266,14 @@ class Rows:
     ) -> None:
         """`folding` has no effect with a pane or a filter, and for a strict audience, whose rows are all messages."""
         self._analysis = analysis
-        self._folding = folding if pane is None and only is None and not audience.strict else None
-        self._branches: list[tuple[int, int]] = []
-        """The superseded branches at the time when the rows were made."""
-        self._threads = ThreadLookup(analysis.index)
+        is_all = pane is None and only is None
+        self._folds = Folds(analysis.index, audience, folding if is_all and not audience.strict else None)
+        self._listed = ListedCalls(analysis.index) if is_all and audience.sees_call_lines else None
+        """The calls that have a row, for an audience that sees their lines."""
         self._audience = audience
         self._seen = VisibilityCache(analysis.index, audience.sees)
         self._in_pane = VisibilityCache(analysis.index, lambda message: pane_of(message) is pane) if pane else None
         self._users = VisibilityCache(analysis.index, lambda message: message.header.role == "user")
-        has_lines = audience.sees_call_lines and pane is None and only is None
-        self._calls = VisibilityCache(analysis.index, is_listed_call) if has_lines else None
-        """The calls that have a row, for an audience that sees their lines."""
-        self._replies = VisibilityCache(analysis.index, is_listed_reply)
         self.call_lines = CallLines(analysis.calls, analysis.index)
         """The content of those rows."""
         self._only = only
@@ -239,11 +315,17 @@ class Rows:
         """The kinds and values of the rows from `first` up to, but not including, `last`."""
         return self._kinds[first:last], self._values[first:last]
 
+    def values_at(self, rows: Column) -> Column:
+        """The values of these rows."""
+        return self.columns.take(self._values, rows)
+
+    def are_messages(self, rows: Column) -> Column:
+        """The places in this column of the rows that show a message."""
+        return self.columns.where(self.columns.take(self._kinds, rows), {RowKind.MESSAGE.value}, 0, len(rows))
+
     def messages_in(self, rows: Column) -> MessageSet:
         """The shown messages in these rows."""
-        columns = self.columns
-        chosen = columns.where(columns.take(self._kinds, rows), {RowKind.MESSAGE.value}, 0, len(rows))
-        return MessageSet(columns.take(self._values, columns.take(rows, chosen)))
+        return MessageSet(self.values_at(self.columns.take(rows, self.are_messages(rows))))
 
     def label(self, row: int) -> int:
         """The number in this view of the message in a row."""
@@ -352,7 +434,7 @@ class Rows:
     def is_like(self, other: Rows) -> bool:
         """True if both cover all messages of one reading, for the same audience and with the same folds."""
         same = self._analysis is other._analysis and self._audience == other._audience
-        same = same and self._folding == other._folding
+        same = same and self._folds.folding == other._folds.folding
         return same and self.is_whole and other.is_whole
 
     @property
@@ -368,6 +450,10 @@ class Rows:
     def row_of(self, number: int) -> int:
         """The row that shows or hides a message."""
         return min(bisect_left(self._numbers, number), max(0, len(self) - 1))
+
+    def rows_of(self, numbers: Column) -> Column:
+        """The rows that show or hide these messages; for messages after the last row, the number of rows."""
+        return self.columns.lookup(self._numbers, numbers)
 
     def row_holding(self, number: int) -> int | None:
         """The row that shows a message or hides it among others; None if a pane or a filter excludes it."""
@@ -388,7 +474,7 @@ class Rows:
         """The number of messages that a row of hidden ones reports. At the brief level replies do not count, unless
         there is nothing else."""
         count = self._values[row]
-        replies = 0 if self._calls is None else self._replies.count(self.first_number(row), self._numbers[row])
+        replies = self._listed.count_replies(self.first_number(row), self._numbers[row]) if self._listed else 0
         return count - replies or count
 
     def row_of_stray(self, stray: int) -> int:
@@ -403,8 +489,8 @@ class Rows:
 
     def extend(self) -> int:
         """Add the rows that were read since, and return the first row that may have changed."""
-        if self._branches != self._analysis.index.branches:  # known messages became a superseded branch
-            self._branches, self._settled = [*self._analysis.index.branches], _Mark()
+        if self._folds.update():
+            self._settled = _Mark()
         self._go_back()
         changed = max(0, len(self) - 1)
         last = len(self._analysis.index)
@@ -448,15 +534,16 @@ class Rows:
     def _take_some(self, first: int, last: int) -> None:
         """Add these messages, and the stray text between them."""
         columns, now, is_strict = self.columns, self._now, self._audience.strict
-        runs = self._folded_runs(first, last) if self._folding is not None else []
-        if self._calls is not None:
-            first = self._extend_call(first, last, runs)
+        runs = self._folds.runs(first, last)
+        if self._listed:
+            first = self._extend_call(self._listed, first, last, runs)
             if first > last:
                 now.taken = last
                 return
         numbers, seen = self._wanted(first, last)
         transcripts = self._analysis.index.transcripts(first, last)
-        runs += self._call_runs(first, last, runs, {number for number, _ in transcripts})
+        if self._listed:
+            runs += self._listed.runs(first, last, runs, {number for number, _ in transcripts})
         first_stray, strays = now.strays, self._strays_between(first, last)
         shown = numbers if 0 not in seen else columns.take(numbers, columns.select(seen, 0))
         for run in runs:
@@ -517,53 +604,16 @@ class Rows:
             places.pop()
         return places
 
-    def _folded_runs(self, first: int, last: int) -> list[_Run]:
-        """The folded runs among these messages. A branch without visible messages is hidden instead."""
-        assert self._folding is not None
-        runs = [
-            _Run(RowKind.BRANCH, max(first, branch[0]), min(last, branch[1]))
-            for branch in self._branches
-            if branch[0] <= last and first <= branch[1]
-            and not any(branch[0] <= number <= branch[1] for number in self._folding.unfolded)
-            and self._seen.first(*branch) is not None
-        ]  # fmt: skip
-        if self._audience.reveals(Reveal.SUBAGENT):
-            branches = [*runs]
-            runs += [
-                _Run(RowKind.AGENT, *found)
-                for found in self._threads.runs(first, last)
-                if not any(run.first <= found[1] and found[0] <= run.last for run in branches)
-            ]
-        return runs
-
-    def _extend_call(self, first: int, last: int, folded: Sequence[_Run]) -> int:
+    def _extend_call(self, listed: ListedCalls, first: int, last: int, folded: Sequence[_Run]) -> int:
         """Add the replies from `first` on to the row of the call directly above; return the first other message."""
         index = self._analysis.index
         is_below = len(self) and self._kinds[-1] == RowKind.CALL.value
         if not is_below or index.transcript(self._numbers[-1]) != index.transcript(first):
             return first
         starts = [number for number, _ in index.transcripts(first, last)[1:]] + [run.first for run in folded]
-        end = self._replies.mask(first, last).find(0)
-        after = min([last + 1 if end < 0 else first + end, *starts])
+        after = min([listed.after_replies(first, last), *starts])
         self._numbers[-1] = after - 1
         return after
-
-    def _call_runs(self, first: int, last: int, others: Sequence[_Run], starts: Set[int]) -> list[_Run]:
-        """The calls among these messages that have a row, each with the replies directly below it. A row may not reach
-        across the start of a transcript, or into what is folded."""
-        if self._calls is None:
-            return []
-        calls, replies = self._calls.mask(first, last), self._replies.mask(first, last)
-        for run in others:
-            hidden = bytes(run.last + 1 - run.first)
-            calls[run.first - first : run.last + 1 - first] = replies[run.first - first : run.last + 1 - first] = hidden
-        for start in starts:
-            replies[start - first] = 0
-        runs = []
-        for call in self.columns.select(calls, first):
-            end = replies.find(0, call + 1 - first)
-            runs.append(_Run(RowKind.CALL, call, (end if end >= 0 else len(replies)) + first - 1))
-        return runs
 
     def _turns_of(self, shown: Column, transcripts: list[tuple[int, int]], folded: Folded) -> Column:
         """The turns of rows, counting only shown messages, including those that are folded or filtered out."""
@@ -588,20 +638,13 @@ class Rows:
         is_next = self._numbers[-1] == folded.lasts[0] - folded.values[0]
         if not is_next or self._analysis.index.transcript(self._numbers[-1]) != transcript:
             return False
-        if not self._are_of_one_fold(RowKind(self._kinds[-1]), self._numbers[-1], folded.lasts[0]):
+        if not self._folds.are_parts_of_one(RowKind(self._kinds[-1]), self._numbers[-1], folded.lasts[0]):
             return False
         self._values[-1] += folded.values[0]
         self._numbers[-1] = folded.lasts[0]
         for column in (folded.kinds, folded.values, folded.lasts):
             del column[0]
         return True
-
-    def _are_of_one_fold(self, kind: RowKind, one: int, other: int) -> bool:
-        """True if the runs of this kind that end with these messages are parts of the same run."""
-        index = self._analysis.index
-        if kind is RowKind.BRANCH:
-            return index.branch_of(one) == index.branch_of(other)
-        return kind is not RowKind.AGENT or self._threads.of(one) == self._threads.of(other)
 
     def _strays_between(self, first: int, last: int) -> list[int]:
         """For each of the next runs of stray text between these messages, the number of the message before it."""

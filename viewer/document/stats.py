@@ -146,7 +146,7 @@ def _size(projection: Projection, message: Message) -> int:
 def _sizes_without_thoughts(document: Document) -> dict[int, int]:
     """The sizes of shown messages without their cut thoughts. The index has only full sizes."""
     projection = document.project(END_USER)
-    shown = ((number, projection.message(number)) for number in document.cut_messages())
+    shown = ((number, projection.message(number)) for number in document.tally.cut)
     return {number: len(message.body.encode("utf-8", "replace")) for number, message in shown if message}
 
 

@@ -113,6 +113,11 @@ class BriefCall(Struct, frozen=True, gc=False):
     """The time from call to reply, observed while following; not in machine output."""
 
     @property
+    def taken_ms(self) -> int | None:
+        """The time from call to reply: as stated, or else as observed."""
+        return self.latency_ms if self.latency_ms is not None else self.observed_ms
+
+    @property
     def is_pending(self) -> bool:
         """True if the call awaits its reply."""
         return self.state == "pending"
@@ -194,6 +199,11 @@ class ShownCall(Struct, frozen=True, gc=False):
     """The time from call to reply, observed while following. Not in machine output."""
     relinked: bool = False
     """True if it was reported with another reply earlier, while following."""
+
+    @property
+    def taken_ms(self) -> int | None:
+        """The time from call to reply: as stated, or else as observed."""
+        return self.latency_ms if self.latency_ms is not None else self.observed_ms
 
 
 Item = ShownMessage | ShownStray | HiddenRun | BriefCall

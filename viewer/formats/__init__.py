@@ -33,6 +33,7 @@ RECORD_FORMATS = (
     Entry("anthropic", "tables.anthropic", "ANTHROPIC", "Anthropic Messages"),
     Entry("bedrock", "tables.bedrock", "BEDROCK", "Bedrock invocation log"),
     Entry("ollama", "tables.ollama", "OLLAMA", "Ollama"),
+    Entry("tap", "tables.tap", "TAP", "Log of ocmlview tap"),
     Entry("completions", "tables.completions", "COMPLETIONS", "Text completions"),
     Entry("rows", "tables.rows", "ROWS", "Training rows"),
     Entry("gemini-cli", "tables.gemini_cli", "GEMINI_CLI", "Gemini CLI session"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -39,6 +40,8 @@ _CHANNELLED = lazy_regex(
     rb"<\|(?:channel|constrain|call|return)\|>|Valid channels:|<\|start\|>[ \t\r\n]*(?:tool|functions\.)"
 )
 _AIDER = lazy_regex(rb"^# aider chat started at ", re.MULTILINE)
+MOST_KEYS_NAMED = 12
+_PLAIN_KEY = lazy_regex(r"[A-Za-z_][A-Za-z0-9_.-]{0,39}")
 _SSE = lazy_regex(rb"(?:event|data|id|retry):|:[ \t]?[a-z]", re.IGNORECASE)
 _DATA_LINE = lazy_regex(rb"^data:[ \t]*(\{[^\r\n]*)", re.MULTILINE)
 _LINES_OF_INTEGERS = lazy_regex(rb"(?:[ \t]*\d+[ \t]*(?:\r?\n\s*|$))+")
@@ -73,6 +76,11 @@ class Detection(Struct, frozen=True):
     """The kind of input if no format was recognized: `json`, `text`, or `binary`."""
     keys: tuple[str, ...] = ()
     """The top-level keys of unknown JSON."""
+
+
+def plain_keys(keys: Sequence[str]) -> tuple[str, ...]:
+    """The first keys that may be named, because they are plain words."""
+    return tuple(key for key in keys if _PLAIN_KEY.fullmatch(key))[:MOST_KEYS_NAMED]
 
 
 def detect(head: bytes) -> Detection:

@@ -94,8 +94,28 @@ class OpenCalls:
         self.with_id: deque[int] = deque()
 
 
+class ThreadCalls:
+    """The calls of one thread of a transcript: by id, by tool, and in order."""
+
+    def __init__(self, call_id: Callable[[int], str | None]) -> None:
+        self.known = CallTable(call_id)
+        self.by_id: dict[str, deque[int]] = {}
+        """Calls without a reply."""
+        self.inferred_by_id: dict[str, deque[int]] = {}
+        """Calls with an id that were linked to a reply without one. A later reply with the id takes over the link."""
+        self.begin_turn()
+
+    def begin_turn(self) -> None:
+        """Forget what only a reply in the same turn can answer."""
+        self.by_tool: dict[str, OpenCalls] = {}
+        self.in_order = OpenCalls()
+        self.without_tool: deque[int] = deque()
+
+
 class CallLedger:
     """Links the calls and replies of an input, in the order in which they close.
+
+    A reply of another agent answers no call of the main agent, because the brief level shows how those ended.
 
     Calls and replies are columns, about 13 bytes each. Facts about their messages stay in the index."""
 
@@ -204,6 +224,11 @@ class CallLedger:
         """The time from the deadline to the reply, for the message that has E-TOOL-TIMEOUT/late."""
         return self._delays.get(message)
 
+    @property
+    def has_deadlines(self) -> bool:
+        """True if a call set a deadline for its tool."""
+        return bool(self._deadlines)
+
     def deadline_ms(self, row: int) -> int | None:
         """The deadline that the call set for its tool."""
         return self._deadlines.get(row)
@@ -215,10 +240,8 @@ class CallLedger:
 
     def _begin_transcript(self) -> None:
         self._turn = 0
-        self._known_ids = CallTable(self.call_id)
-        self._open_by_id: dict[str, deque[int]] = {}
-        self._inferred_by_id: dict[str, deque[int]] = {}
-        """Calls with an id that were linked to a reply without one. A later reply with the id takes over the link."""
+        self._main = ThreadCalls(self.call_id)
+        self._threads = {0: self._main}
         self._reply_places: dict[int, Span] = {}
         """Where the id is missing in each such reply, by row."""
         self._cancelled: set[int] = set()
@@ -228,9 +251,24 @@ class CallLedger:
     def _begin_turn(self, turn: int) -> None:
         self._turn = turn
         self._turn_first = len(self)
-        self._open_by_tool: dict[str, OpenCalls] = {}
-        self._open_in_order = OpenCalls()
-        self._open_without_tool: deque[int] = deque()
+        for calls in self._threads.values():
+            calls.begin_turn()
+
+    def _of_thread(self, thread: int) -> ThreadCalls:
+        if thread not in self._threads:
+            self._threads[thread] = ThreadCalls(self.call_id)
+        return self._threads[thread]
+
+    def _reachable(self, thread: int) -> Iterator[ThreadCalls]:
+        """Where the call of a reply is looked for: in its own thread, then in those of other agents."""
+        if thread in self._threads:
+            yield self._threads[thread]
+        yield from (calls for number, calls in self._threads.items() if number not in (0, thread))
+
+    def _known(self, call_id: str, thread: int) -> int | None:
+        """The newest call with this id that a message of this thread can mean."""
+        found = (calls.known.get(call_id) for calls in self._reachable(thread))
+        return next((row for row in found if row is not None), None)
 
     def start_transcript(self) -> None:
         """Start a new transcript. No link crosses the border."""
@@ -253,30 +291,31 @@ class CallLedger:
         `call_id` counts, even if the header has none."""
         tool = full_tool_name(header.recipient) if header.recipient else UNNAMED
         row = self._add(number, 0, tool, CallState.PENDING, call_id)
+        mine = self._of_thread(header.thread)
         if call_id is not None:
-            if self._known_ids.get(call_id) is not None:
+            if mine.known.get(call_id) is not None:
                 self._report(W_CALL_ID_DUPLICATE, "call", *place(), number)
-            self._known_ids.put(call_id, row)
-            self._open_by_id.setdefault(call_id, deque()).append(row)
+            mine.known.put(call_id, row)
+            mine.by_id.setdefault(call_id, deque()).append(row)
         elif needs_id:
             self._report(W_CALL_ID_MISSING, "call", *place(), number)
         if header.recipient is None:
-            self._forget_answered(self._open_without_tool)
-            self._open_without_tool.append(row)
+            self._forget_answered(mine.without_tool)
+            mine.without_tool.append(row)
             return row
-        for calls in (self._open_by_tool.setdefault(bare_tool_name(tool), OpenCalls()), self._open_in_order):
+        for calls in (mine.by_tool.setdefault(bare_tool_name(tool), OpenCalls()), mine.in_order):
             queue = calls.without_id if call_id is None else calls.with_id
             self._forget_answered(queue)
             queue.append(row)
         return row
 
     def knows(self, call_id: str) -> bool:
-        """True if a call of this transcript has the id."""
-        return self._known_ids.has(call_id)
+        """True if a call of the main agent in this transcript has the id."""
+        return self._main.known.has(call_id)
 
     def awaits_reply(self, bare_tool: str) -> bool:
-        """True if a call to this tool in the current turn has no id and still awaits its reply."""
-        calls = self._open_by_tool.get(bare_tool)
+        """True if a call of the main agent to this tool in the current turn has no id and still awaits its reply."""
+        calls = self._main.by_tool.get(bare_tool)
         if calls:
             self._forget_answered(calls.without_id)
         return bool(calls and calls.without_id)
@@ -293,7 +332,7 @@ class CallLedger:
         self._tools.extend(map(self._tool_number, pairs.tools))
         answered = _STATE_OF[CallState.OK]
         self._states.extend(answered if call_id is not None else answered | _INFERRED for call_id in pairs.ids)
-        self._known_ids.put_new(pairs.ids, first)
+        self._main.known.put_new(pairs.ids, first)
         if self.answered is not None:
             self.answered.extend(first + pair for pair in pairs.order)
         if pairs.are_noted:
@@ -312,15 +351,15 @@ class CallLedger:
         `call_id` counts, even if the header has none."""
         if call_id is None and needs_id:
             self._report(W_CALL_ID_MISSING, "reply", *place(), number)
-        row = self._call_with(call_id) if call_id is not None else None
+        row = self._call_with(call_id, header.thread) if call_id is not None else None
         if row is not None:
             self._replies[row] = number
             self.set_state(row, self._outcome(row, CallState.OK))
             self._note_answer(row)
             return row
-        if call_id is not None and self._known_ids.get(call_id) is not None:
+        if call_id is not None and self._known(call_id, header.thread) is not None:
             return self._add_unlinked(number, header, call_id, place)
-        row = self._infer(header.name, number, with_ids=call_id is None)
+        row = self._infer(header.name, number, header.thread, with_ids=call_id is None)
         if row is None:
             return self._add_unlinked(number, header, call_id, place)
         self._link_inferred(row, number, CallState.OK, place)
@@ -338,16 +377,20 @@ class CallLedger:
         self._late.add(row)
         self.set_state(row, CallState.TIMEOUT)
 
-    def _call_with(self, call_id: str) -> int | None:
+    def _call_with(self, call_id: str, thread: int) -> int | None:
         """The first open call with this id, or else the first one with an inferred reply, which it loses."""
-        queue = self._open_by_id.get(call_id)
-        row = self._first_open(queue)
-        if queue is not None and not queue:
-            del self._open_by_id[call_id]
-        return self._take_over(call_id) if row is None else row
+        for calls in self._reachable(thread):
+            queue = calls.by_id.get(call_id)
+            row = self._first_open(queue)
+            if queue is not None and not queue:
+                del calls.by_id[call_id]
+            row = self._take_over(calls, call_id) if row is None else row
+            if row is not None:
+                return row
+        return None
 
-    def _take_over(self, call_id: str) -> int | None:
-        inferred = self._inferred_by_id.get(call_id)
+    def _take_over(self, calls: ThreadCalls, call_id: str) -> int | None:
+        inferred = calls.inferred_by_id.get(call_id)
         if not inferred:
             return None
         row = inferred.popleft()
@@ -361,9 +404,10 @@ class CallLedger:
 
     def _infer_again(self, reply: int, state: CallState, place: Span) -> None:
         """Link a displaced reply to a call that is still open in its turn."""
-        name = self._index[reply].header.name
+        header = self._index[reply].header
+        name = header.name
         in_turn = self._index.turn(reply) == self._turn
-        row = self._infer(name, reply, with_ids=True) if in_turn else None
+        row = self._infer(name, reply, header.thread, with_ids=True) if in_turn else None
         if row is None:
             self._add(0, reply, full_tool_name(name) if name else UNNAMED, CallState.ORPHAN, None)
             self._report(W_CALL_ID_UNKNOWN, None, *place, reply)
@@ -381,23 +425,27 @@ class CallLedger:
         self.set_state(row, self._outcome(row, state))
         self._note_answer(row)
         if was is not None:
-            self._inferred_by_id.setdefault(was, deque()).append(row)
+            thread = self._index.example(self._index.header_key(self._calls[row])).header.thread
+            self._of_thread(thread).inferred_by_id.setdefault(was, deque()).append(row)
             self._reply_places[row] = place()
 
     def _outcome(self, row: int, state: CallState) -> CallState:
         return CallState.CANCELLED if state is CallState.OK and row in self._cancelled else state
 
-    def _infer(self, name: str | None, reply: int, *, with_ids: bool) -> int | None:
+    def _infer(self, name: str | None, reply: int, thread: int, *, with_ids: bool) -> int | None:
         """The first open call of this tool before the reply, or of any tool if the reply names none."""
-        calls = self._open_by_tool.get(bare_tool_name(name)) if name else self._open_in_order
-        row = self._first_open(calls.without_id, reply) if calls else None
-        if row is None and calls and with_ids:
-            row = self._first_open(calls.with_id, reply)
-        if row is None:
-            row = self._first_open(self._open_without_tool, reply)
-            if row is not None and name:
-                self._set_tool(row, full_tool_name(name))
-        return row
+        for mine in self._reachable(thread):
+            calls = mine.by_tool.get(bare_tool_name(name)) if name else mine.in_order
+            row = self._first_open(calls.without_id, reply) if calls else None
+            if row is None and calls and with_ids:
+                row = self._first_open(calls.with_id, reply)
+            if row is None:
+                row = self._first_open(mine.without_tool, reply)
+                if row is not None and name:
+                    self._set_tool(row, full_tool_name(name))
+            if row is not None:
+                return row
+        return None
 
     def _first_open(self, queue: deque[int] | None, reply: int | None = None) -> int | None:
         """Pop the first of these calls that has no reply, and drop answered ones."""
@@ -412,7 +460,7 @@ class CallLedger:
             queue.popleft()
 
     def _add_unlinked(self, number: int, header: Header, call_id: str | None, place: Place) -> int:
-        known = self._known_ids.get(call_id) if call_id is not None else None
+        known = self._known(call_id, header.thread) if call_id is not None else None
         if known is None:
             tool = full_tool_name(header.name) if header.name else UNNAMED
             row = self._add(0, number, tool, CallState.ORPHAN, call_id)
@@ -425,7 +473,7 @@ class CallLedger:
 
     def cancel(self, call_id: str, start: int, end: int) -> None:
         """Handle a `tool.cancel` event."""
-        row = self._known_ids.get(call_id)
+        row = self._known(call_id, 0)
         if row is not None:
             self._cancelled.add(row)
             self.set_state(row, CallState.CANCELLED)

@@ -9,6 +9,7 @@ from contextlib import suppress
 
 from viewer.columns.api import Column, Columns
 from viewer.columns.plain import PlainColumns
+from viewer.index.agents import AgentTable
 from viewer.index.batch import MessageBatch
 from viewer.index.call_ids import CallIds
 from viewer.index.turns import TurnCounter
@@ -57,6 +58,7 @@ class MessageIndex:
         self._superseded: list[tuple[int, int]] = []
         """The first and last message of each superseded branch, in order and without overlaps."""
         self.usages = UsageTable()
+        self.agents = AgentTable()
 
     def supersede(self, first: int, last: int) -> None:
         """Mark these messages as a superseded branch."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from viewer.model.events import (
+    AgentStarted,
     Closed,
     DeclaredTools,
     Event,
@@ -87,6 +88,9 @@ class OneTranscript:
             case DeclaredTools(transcript=transcript_number, message=number):
                 is_in = self._is_in(transcript_number)
                 return replace(event, transcript=1, message=self._own(number)) if is_in else None
+            case AgentStarted(transcript=transcript_number, number=number):
+                own = self._own(number)
+                return replace(event, transcript=1, number=own) if self._is_in(transcript_number) else None
             case Used(transcript=transcript_number, number=number):
                 own = self._own(number) if number else 0
                 return replace(event, transcript=1, number=own) if self._is_in(transcript_number) else None

@@ -89,7 +89,7 @@ class History:
     def __init__(self, projection: Projection, transcript: int, last: int | None = None) -> None:
         """`last` is the number of the last message; None for all of them."""
         self.projection = projection
-        self._heads = projection.heads(transcript)
+        self._heads = projection.whole_input().heads(transcript)
         self.transcript = transcript
         """The number of the transcript in the input."""
         self.channels = self._heads.channels

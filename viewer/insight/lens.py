@@ -128,12 +128,12 @@ def readings(document: Document, limit: int | None = LIMIT) -> Generator[None, N
 
 
 def _reading(format: str, everything: Projection, shown: Projection, size: int) -> Generator[None, None, Reading]:
-    found = []
-    for each in everything.layout():
+    whole, found = everything.whole_input(), []
+    for each in whole.layout():
         text = _checksum(shown, each)
         found.append(Read(each.number, each.span[0], each.body, each.span[1], each.header, each.is_shown, text))
         yield
-    problems = {each for code, reason in everything.problem_codes() for each in (code, f"{code}/{reason}")}
+    problems = {each for code, reason in whole.problem_codes() for each in (code, f"{code}/{reason}")}
     return Reading(format, _verdict(format, problems, is_empty=bool(size) and not found), found)
 
 

@@ -95,6 +95,16 @@ class Used(Struct, frozen=True):
     """The model that used them, if the input states it next to the numbers."""
 
 
+class AgentStarted(Struct, frozen=True, gc=False):
+    """The first message of another agent follows."""
+
+    transcript: int
+    thread: int
+    id: str
+    number: int
+
+
 Event = (
     Started | Opened | Grew | Closed | Superseded | Strayed | Found | ToolCancelled | DeclaredTools | Metadata | Used
-)
+    | AgentStarted
+)  # fmt: skip

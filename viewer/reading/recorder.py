@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from viewer.model.diagnostic import Rule
 from viewer.model.events import (
+    AgentStarted,
     Closed,
     DeclaredTools,
     Event,
@@ -180,6 +181,10 @@ class Recorder:
         """Record that a message, or the whole transcript if the number is 0, used this many more tokens."""
         if usage != Usage():
             self._events.append(Used(self.transcript, number, usage, model))
+
+    def start_agent(self, thread: int, id: str) -> None:
+        """Record that the first message of another agent follows."""
+        self._events.append(AgentStarted(self.transcript, thread, id, self.last_number + 1))
 
     def skip(self) -> None:
         """Note a record that holds no message. This matters only for an input without any messages."""

@@ -21,6 +21,7 @@ from viewer.document.values import (
     ShownTranscript,
 )
 from viewer.model.visibility import Audience
+from viewer.render.blocks.agents import Agents
 from viewer.render.sanitize import sanitize
 from viewer.render.style import Printable
 from viewer.sources.changes import Reason
@@ -33,7 +34,7 @@ def projection_lines(
     the calls.
 
     With `hidden_runs`, include the position and size of hidden runs."""
-    waiting = projection.transcripts()
+    waiting, agents = projection.transcripts(), Agents(projection)
     listed: list[BriefCall] = []
     for item in projection.items():
         while waiting and waiting[0].number <= item.transcript:
@@ -41,7 +42,7 @@ def projection_lines(
         if isinstance(item, BriefCall):
             listed.append(item)
         elif not isinstance(item, HiddenRun):
-            yield item_line(item, file)
+            yield item_line(item, file, agent=_agent_of(item, agents))
         elif hidden_runs:
             yield encode({"kind": "hidden", **asdict(item)}, file)
     for transcript in waiting:
@@ -62,9 +63,13 @@ def transcript_line(transcript: ShownTranscript, audience: Audience, file: str |
     return encode({"kind": "transcript", **fields, "audience": name}, file)
 
 
-def item_line(item: ShownMessage | ShownStray, file: str | None = None) -> Printable:
-    """The line of a message, or of text outside any."""
-    return encode(_message(item) if isinstance(item, ShownMessage) else {"kind": "stray", **asdict(item)}, file)
+def item_line(item: ShownMessage | ShownStray, file: str | None = None, *, agent: str = "") -> Printable:
+    """The line of a message, or of text outside any. `agent` is the name of another agent that wrote it."""
+    return encode(_message(item, agent) if isinstance(item, ShownMessage) else {"kind": "stray", **asdict(item)}, file)
+
+
+def _agent_of(item: ShownMessage | ShownStray, agents: Agents) -> str:
+    return agents.of(item.number).name if isinstance(item, ShownMessage) and item.thread else ""
 
 
 def diagnostic_line(diagnostic: ShownDiagnostic, file: str | None = None) -> Printable:
@@ -149,7 +154,7 @@ def _escaped(text: str) -> str:
     return "".join(a if a == b else json.dumps(a)[1:-1] for a, b in zip(text, shown, strict=True))
 
 
-def _message(message: ShownMessage) -> dict[str, object]:
+def _message(message: ShownMessage, agent: str = "") -> dict[str, object]:
     return {
         "kind": "message",
         "transcript": message.transcript,
@@ -173,6 +178,7 @@ def _message(message: ShownMessage) -> dict[str, object]:
         "visible": message.visible,
         "extra": message.extra,
         **({"thread": message.thread} if message.thread else {}),
+        **({"agent": agent} if agent else {}),
         **({"superseded": True} if message.is_superseded else {}),
     }
 
@@ -199,6 +205,7 @@ class LiveLines:
 
     def __init__(self, projection: Projection) -> None:
         self._projection = projection
+        self._agents = Agents(projection)
         self._tail = Tail(projection)
         self._calls = projection.call_watch()
         self._listed = LineWatch(self._tail.rows.call_lines)
@@ -230,7 +237,7 @@ class LiveLines:
                 yield from self._shown(item)
 
     def _shown(self, item: ShownMessage | ShownStray) -> Iterator[Printable]:
-        yield item_line(item)
+        yield item_line(item, agent=_agent_of(item, self._agents))
         yield from _diagnostics(self._tail.found())
 
     def _begun(self, last: int) -> Iterator[Printable]:

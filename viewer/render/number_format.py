@@ -55,9 +55,9 @@ def byte_size(count: int) -> str:
     return f"{count / 1_000_000:,.1f} MB"
 
 
-def counted(count: int, word: str) -> str:
-    """Format a count: `1 error`, `2 errors`."""
-    return f"{count:,} {word}" + ("" if count == 1 else "s")
+def counted(count: int, word: str, plural: str = "") -> str:
+    """Format a count: `1 error`, `2 errors`. `plural` is only given if it is not the word with an s."""
+    return f"{count:,} {word if count == 1 else plural or f'{word}s'}"
 
 
 def token_count(tokens: int) -> str:

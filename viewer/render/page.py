@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from viewer.document.projection import Projection
@@ -23,6 +22,7 @@ from viewer.document.values import (
     ShownStray,
 )
 from viewer.formats import FORMATS
+from viewer.render.blocks.agents import Agents
 from viewer.render.blocks.block import SPACE, Block, BlockFacts, BlockLine, Joined, RowLines, Source, styled_row
 from viewer.render.blocks.call_words import brief_parts
 from viewer.render.blocks.cards import CardMaker, call_of_reply
@@ -50,7 +50,6 @@ from viewer.render.sanitize import SafeText, sanitize_line
 from viewer.render.style import UNICODE, Glyphs, Line, Part, Styled, StyleRole, trusted
 from viewer.render.title import boundary_words, branch_words, folded_branch_words
 from viewer.render.width import between, cells
-from viewer.rules.errors import E_FORMAT_UNKNOWN
 
 MOST_EMPTY = 20
 """How many consecutive boundaries of empty transcripts to show; of the others, only the last one is shown."""
@@ -62,55 +61,6 @@ FOLD_TO = 30
 """The rows of a folded body."""
 SHORT_FOLD_FROM, SHORT_FOLD_TO = 15, 12
 """The same for messages that the end user did not see."""
-
-
-class EmptyFacts(Struct, frozen=True):
-    """Facts about an input of which nothing is shown."""
-
-    messages: int
-    transcripts: int
-    size: int = 0
-    """The bytes of the input."""
-    metadata: int = 0
-    """The number of records without a message."""
-    is_unknown: bool = False
-    """True if no format was recognized."""
-    strict: bool = False
-    debug: bool = False
-    sealed: bool = False
-    """True if no key shows more."""
-
-
-def empty_sentences(facts: EmptyFacts) -> list[str]:
-    """Explain why a view is empty and which key shows more, one sentence per line."""
-    if facts.messages:
-        return _of_hidden(facts)
-    is_empty = not facts.transcripts
-    if is_empty and not facts.is_unknown and not facts.metadata:
-        return [
-            "This transcript has no messages yet.",
-            f"The file is {counted(facts.size, 'byte')}. Press F to follow it, or q to close.",
-        ]
-    reason = "This file has a document header or other text, but no messages."
-    if facts.metadata and not facts.strict:
-        return [f"No messages; {counted(facts.metadata, 'record')} of metadata."]
-    if facts.is_unknown:
-        reason = E_FORMAT_UNKNOWN.safe
-    hint = "" if is_empty else "Select a format with --format NAME. `ocmlview formats` lists them."
-    more = (
-        ""
-        if is_empty or facts.debug or facts.sealed
-        else "Press d for the debug view, which shows text outside messages."
-    )
-    return [sentence for sentence in (reason, hint, more) if sentence]
-
-
-def _of_hidden(facts: EmptyFacts) -> list[str]:
-    if facts.debug:
-        return ["All messages are switched off.", "Press a, c, t or s to show channels."]
-    hidden = "1 message is hidden." if facts.messages == 1 else f"All {facts.messages:,} messages are hidden."
-    more = [] if facts.strict else [hidden if facts.sealed else f"{hidden} Press d for the debug view."]
-    return ["Nothing to show in the safe view.", *more]
 
 
 def centered_notes(sentences: Sequence[SafeText], width: int, height: int) -> list[Line]:
@@ -152,6 +102,7 @@ class BlockMaker:
         self.margin = Part(trusted(" " * column.left))
         """The cells before it, with room for the cursor."""
         self._visibility = projection.visibility() if self.debug else None
+        self._agents = Agents(projection, self.facts.calls)
         self._times = TimeWords(projection, rows, self.facts.times)
         self._cards = CardMaker(projection, rows, self.facts, signs, self.margin, self.width, self._times)
 
@@ -215,8 +166,10 @@ class BlockMaker:
         rows, after = self.rows, row + 1
         if after >= len(rows):
             return [SPACE]
+        if rows.kind(after) is RowKind.AGENT and rows.transcript(after) == rows.transcript(row):
+            return []  # it belongs to the card above
         here, there = ((rows.transcript(each), rows.turn(each)) for each in (row, after))
-        is_one = self._is_line(after) and here == there
+        is_one = self._is_line(after) and (here == there or rows.kind(row) is RowKind.AGENT)
         is_left = self.projection.is_superseded
         if is_one and is_left(rows.value(row)) is is_left(rows.value(after)):
             return []
@@ -280,8 +233,8 @@ class BlockMaker:
         """Return the line of a folded superseded branch or of another agent."""
         if isinstance(folded, FoldedAgent):
             lines = [BlockLine(self._folded_agent(row, folded), folds=True)]
-        else:
-            lines = [BlockLine(self._folded_branch(folded), folds=True), *map(BlockLine, self._notes(row))]
+            return Block(0, [*lines, *self._gap(row)], is_folded=True)
+        lines = [BlockLine(self._folded_branch(folded), folds=True), *map(BlockLine, self._notes(row))]
         return Block(0, [*lines, SPACE], is_folded=True)
 
     def _folded_branch(self, branch: FoldedBranch) -> Line:
@@ -296,7 +249,7 @@ class BlockMaker:
         problems = self.facts.problems.of(row) if self.facts.problems is not None else []
         errors, warnings = (sum(each.severity == one for each in problems) for one in ("error", "warning"))
         facts = [
-            f"sub-agent {agent.thread}",
+            f"sub-agent {sanitize_line(self._agents.of(agent.first).name) or agent.thread}",
             counted(agent.messages, "message"),
             counted(agent.calls, "call") if agent.calls else "",
             f"{self.signs.error} {errors}" if errors else "",

@@ -73,8 +73,8 @@ class TitleFacts(Struct, frozen=True, gc=False):
     """Work in progress, such as `reading 41 %`; shown instead of the format."""
     is_reading: bool = False
     """True if the position is not known yet."""
-    agent: int = 0
-    """The number of the sub-agent whose transcript is open; 0 for the whole transcript."""
+    agent: str = ""
+    """The sub-agent whose transcript is open, after the number of its call; empty for the whole transcript."""
     transcript: tuple[int, int] | None = None
     """The number of the transcript and the count, if there are several."""
     turn: tuple[int, int] | None = None
@@ -196,7 +196,7 @@ class _TitleLine:
         if self._free < 2:
             return ending
         state = self._state()
-        path = f" {'>' if style.ascii else '›'} sub-agent {facts.agent}" if facts.agent else ""
+        path = trusted(f" {'>' if style.ascii else '›'} {style.name(facts.agent)}" if facts.agent else "")
         whole = style.name(facts.name)
         reserved = cells(path) + 2 + sum(_width_of(part) + 2 for part in (state, self._turn(), self._transcript()))
         room = max(self._free - reserved - 2, min(cells(whole), LEAST_NAME, self._free - 2), 0)

@@ -6,7 +6,7 @@ import errno
 import os
 import stat
 import time
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from viewer.sources.changes import (
     DENIED,
@@ -27,9 +27,11 @@ from viewer.sources.changes import (
 from viewer.sources.files import STANDARD_INPUT, Source
 from viewer.sources.followed_file import Clock, FollowedFile, Identity, identity_of
 from viewer.sources.followed_pipe import FollowedPipe
-from viewer.sources.replay.recorded_times import TimeRecorder
 from viewer.sources.revision import FileRevision
 from viewer.sources.watcher import Polling, Watcher
+
+if TYPE_CHECKING:
+    from viewer.sources.replay.recorded_times import TimeRecorder
 
 TURN = 8 * 1024 * 1024
 """The maximum number of bytes read in one turn."""

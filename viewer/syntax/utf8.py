@@ -19,6 +19,15 @@ _BEGUN = (
 _NOT_ASCII = lazy_regex(rb"(?:" + _WELL_FORMED + rb")++|(" + _BEGUN + rb"|[\x80-\xFF])")
 
 
+def is_utf8(data: bytes) -> bool:
+    """True if all of these bytes are well-formed."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def ill_formed(data: bytes, base: int = 0) -> Iterator[Span]:
     """One span per maximal ill-formed part, each of which decodes to one U+FFFD."""
     try:

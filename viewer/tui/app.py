@@ -20,6 +20,8 @@ from textual.css.query import NoMatches
 from textual.dom import NoScreen
 from textual.filter import LineFilter, Monochrome, NoColor
 
+from viewer.document.document import Document
+from viewer.document.live import LiveDocument
 from viewer.errors import ViewerError
 from viewer.model.visibility import Audience, Level, Reveal
 from viewer.reading.format import ReadOptions
@@ -34,7 +36,15 @@ from viewer.tui.display_state import ALL_CHANNELS, FIRST_CHANNELS, DisplayState
 from viewer.tui.host import as_sentence
 from viewer.tui.keys import by_id
 from viewer.tui.main.follow_worker import FollowOptions
-from viewer.tui.main.messages import DocumentRead, FileWanted, LeaveWanted, OpenWanted, ThemeWanted, ViewRestarted
+from viewer.tui.main.messages import (
+    DocumentRead,
+    FileWanted,
+    FormatWanted,
+    LeaveWanted,
+    OpenWanted,
+    ThemeWanted,
+    ViewRestarted,
+)
 from viewer.tui.main.screen import MainScreen
 from viewer.tui.session import Changed
 from viewer.tui.settings.settings import Settings, theme_in_force
@@ -65,6 +75,10 @@ class ViewOptions(Struct, frozen=True):
     theme: str = ""
     ascii_only: bool = False
     go_to: str = ""
+    opens: str = ""
+    """The file to open first, of several; `go_to` is a place in it."""
+    is_allowed: Callable[[str], bool] = lambda path: True
+    """True for a path that may be opened by its name."""
     follow: bool = False
     """Wait for files that do not exist yet, and keep the view at the end of growing ones."""
     from_start: bool = False
@@ -195,7 +209,7 @@ class ViewerApp(App[int], inherit_bindings=False):
         from viewer.tui.files.lists import catalog_of
         from viewer.tui.files.screen import FilesScreen
 
-        options, self._folder_watch = self.options, None
+        options, first, self._folder_watch = self.options, self._catalog is None, None
         if self._catalog is None:
             reading = Reading(self._first_display.audience, options.format, options.reading)
             around = Surroundings(more=self.settings.places)
@@ -208,6 +222,7 @@ class ViewerApp(App[int], inherit_bindings=False):
             opens_newest=opens_newest,
             notice=notice,
             scope=self.settings.scope,
+            opens=self.options.opens if first else "",
         )
         self.push_screen(shown, self._choose)
 
@@ -232,7 +247,8 @@ class ViewerApp(App[int], inherit_bindings=False):
         options, style = self.options, Style(color=True, ascii=self.options.ascii_only, wrapped=True)
         formats = options.format, options.format
         shown = DiffScreen(
-            self.themes.painter, style, (one, other), formats, options.reading, self._first_display.audience
+            *(self.themes.painter, style, (one, other), formats, options.reading, self._first_display.audience),
+            actions=self.settings.actions,
         )
         self.push_screen(shown)
 
@@ -310,17 +326,23 @@ class ViewerApp(App[int], inherit_bindings=False):
         return DisplayState(level is Level.DEBUG, level is Level.BRIEF, options.strict, channels, sealed=options.sealed)
 
     def _make_screen(self, path: str, *, follows: bool) -> MainScreen:
-        options = self.options
         source, self._first = self._first, None
         live = self._sources.take(path) if self._sources else None
         again = self._opener.live_again(path) if follows and live is None else ""
         document = live or (self._opener.document(path, source) if isinstance(again, str) else again)
+        state = StateFile() if is_stream(path) else self._state
+        return self._screen_of(document, path, self._first_display, state, follows=follows)
+
+    def _screen_of(
+        self, document: Document, path: str, display: DisplayState, state: StateFile, *, follows: bool
+    ) -> MainScreen:
+        options = self.options
         return MainScreen(
             document,
-            self._first_display,
+            display,
             self.themes.painter,
             ascii_only=options.ascii_only,
-            start_at=options.go_to,
+            start_at=options.go_to if options.opens in ("", path) else "",
             files=self.paths,
             following=FollowOptions(
                 options.follow or follows,
@@ -330,14 +352,40 @@ class ViewerApp(App[int], inherit_bindings=False):
                 lambda: self._sources.words(path) if self._sources else "",
             ),
             settings=self.settings,
-            state=StateFile() if is_stream(path) else self._state,
+            state=state,
         )
+
+    def on_format_wanted(self, event: FormatWanted) -> None:
+        """Show the open file as another format, at the same level. Its marks are numbers of the earlier reading."""
+        before, path = self.screen, self.paths[self._place]
+        if not isinstance(before, MainScreen):
+            return
+        document = before.session.document
+        follows = isinstance(document, LiveDocument) and not document.is_complete
+        try:
+            again = self._opener.in_format(document, path, event.name)
+        except ViewerError as error:
+            self._report(str(error))
+            return
+        screen = self._screen_of(again, path, before.session.display, StateFile(), follows=follows)
+        self._screens[path] = screen
+        self.switch_screen(screen)
+        self.uninstall_screen(before)
+        before.remove()
+        self.install_screen(screen, f"file {path}")
+        self.call_after_refresh(lambda: screen.host.notify(f"Read as {event.name}."))
 
     def on_file_wanted(self, event: FileWanted) -> None:
         self._open((self._place + event.step) % len(self.paths))
 
     def on_open_wanted(self, event: OpenWanted) -> None:
-        """Open a named file; the others stay open."""
+        """Open a named file, or compare with it; the others stay open."""
+        if not self.options.is_allowed(event.name):
+            self.remark(self.settings.scope.refusal)
+            return
+        if event.compares:
+            self._screens[self.paths[self._place]].program.compare(event.name)
+            return
         path = os.path.expanduser(event.name)  # noqa: PTH111 (no error without a home)
         known = list(self.paths)
         if path not in known:
@@ -367,6 +415,12 @@ class ViewerApp(App[int], inherit_bindings=False):
             screen.remove()
         self._screens.clear()
         self._list_files()
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """The file on the screen and the message that has the focus; an empty name without a file."""
+        shown = next((screen for screen in self.screen_stack if isinstance(screen, MainScreen)), None)
+        return ("", 0) if shown is None else (self.paths[self._place], shown.navigator.focused_number or 0)
 
     # Palette and themes.
 

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from viewer.document.projection import Projection
 from viewer.document.rows import FOLDED_KINDS, RowKind, Rows
+from viewer.render.blocks.agents import FARTHEST, Agents
 from viewer.tui.keys import DEBUG_ONLY
 
 
@@ -23,6 +24,7 @@ class Place(Enum):
     TURN = "turn"
     TRANSCRIPT = "transcript"
     PERCENT = "percent"
+    AGENT = "agent"
 
 
 class Target(Struct, frozen=True, gc=False):
@@ -30,6 +32,8 @@ class Target(Struct, frozen=True, gc=False):
 
     place: Place
     value: int
+    inner: int = 0
+    """For a sub-agent, the place of the message in its transcript."""
 
 
 PLACES = "a message (12), turn (t3), transcript (x2), percentage (50%), line (L120) or byte (B4096)"
@@ -45,9 +49,15 @@ _FORMS = (
 )
 
 
+_NESTED = re.compile(r"#?([0-9]{1,18}) ?[›>] ?#?([0-9]{1,18})")
+
+
 def parse(typed: str) -> Target | str:
     """Parse a typed target; return a sentence about the syntax if it is invalid."""
     typed = typed.strip()
+    nested = _NESTED.fullmatch(typed)
+    if nested:
+        return Target(Place.AGENT, int(nested[1]), int(nested[2]))
     for place, form in _FORMS:
         match = form.fullmatch(typed)
         if match:
@@ -59,7 +69,7 @@ def resolve(target: Target, projection: Projection, rows: Rows, here: int = 0) -
     """Return the number of the message to go to, or a sentence that explains why there is none.
 
     Turns are counted within the transcript of the row `here`."""
-    if target.place in (Place.LINE, Place.BYTE) and projection.audience.is_safe:
+    if target.place in (Place.LINE, Place.BYTE, Place.AGENT) and projection.audience.is_safe:
         return DEBUG_ONLY
     if not rows.shown_count:
         return "No messages are shown."
@@ -73,6 +83,8 @@ def resolve(target: Target, projection: Projection, rows: Rows, here: int = 0) -
             return found if isinstance(found, str) else _nearest(rows, found)
         case Place.PERCENT:
             return _nearest(rows, (len(rows) - 1) * min(target.value, 100) // 100)
+        case Place.AGENT:
+            return _in_agent(target, projection)
         case Place.LINE:
             number = projection.message_at_line(target.value)
         case Place.BYTE:
@@ -106,6 +118,21 @@ def _turn(value: int, rows: Rows, transcript: int) -> int | str:
         return rows.value(row)
     last = rows.last_turn(transcript)
     return f"No turn {value:,}: the last one is {last:,}." if last else "There are no turns."
+
+
+def _in_agent(target: Target, projection: Projection) -> int | str:
+    """Find a message of the sub-agent that a call started."""
+    if not 1 <= target.value <= projection.message_count:
+        return f"No message {target.value:,}: the last one is {projection.message_count:,}."
+    agents = Agents(projection)
+    first = target.value + 1
+    for number in range(first, min(first + FARTHEST, projection.message_count + 1)):
+        if agents.of(number).call == target.value:
+            messages = list(projection.agent_messages(number))
+            if not 1 <= target.inner <= len(messages):
+                return f"No message {target.inner:,} of this sub-agent: the last one is {len(messages):,}."
+            return messages[target.inner - 1]
+    return f"Message {target.value:,} started no sub-agent."
 
 
 def _nearest(rows: Rows, row: int) -> int:

@@ -5,7 +5,6 @@ remapping.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -634,6 +633,8 @@ def check_keymap(keymap: Mapping[str, str]) -> list[KeyProblem]:
     problems: list[KeyProblem] = []
     for id, written in keymap.items():
         if id not in _BY_ID:
+            import difflib  # slow to import, and mistakes are rare
+
             words = f"unknown action {_quoted(id)}{_perhaps(difflib.get_close_matches(id, _BY_ID, 1))}"
             problems.append(KeyProblem(id, words))
         problems.extend(KeyProblem(id, sentence) for sentence in _bad_keys(id, written))

@@ -60,16 +60,23 @@ class Opener:
             return "Compressed files cannot be followed." if why == COMPRESSED else "Only whole files can be followed."
         return self._live(path)
 
+    def in_format(self, document: Document, path: str, format: str) -> Document:
+        """Read the input of a document again, as another format. A file that is followed is followed again."""
+        if isinstance(document, LiveDocument) and not document.is_complete:
+            return self._live(path, format)
+        again = document.as_format(format)
+        return again.load() if again.is_part else again
+
     def is_live(self, path: str) -> bool:
         """True if the input is followed from the beginning."""
         return is_stream(path) or (self._follow and path != STANDARD_INPUT and not why_read_once(path))
 
-    def _live(self, path: str) -> LiveDocument:
+    def _live(self, path: str, format: str | None = None) -> LiveDocument:
         if path == STANDARD_INPUT:
             source = FollowSource(path, descriptor=sys.stdin.fileno())
         else:
             source = FollowSource(path, wake=self._watch(path))
-        return LiveDocument(source, self._format, self._reading, reads_first=True, under=self._under)
+        return LiveDocument(source, format or self._format, self._reading, reads_first=True, under=self._under)
 
 
 def is_stream(path: str) -> bool:

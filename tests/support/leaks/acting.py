@@ -12,6 +12,7 @@ from textual.keys import _character_to_key
 from textual.pilot import Pilot
 
 from tests.support.running import _handled, settled
+from viewer.tui.bars.prompt import Prompt
 from viewer.tui.keys import ACTIONS, after_yank
 from viewer.tui.main.screen import MainScreen
 from viewer.tui.terminal.key_names import character
@@ -129,6 +130,9 @@ async def perform(pilot: Pilot[int], act: Act) -> AsyncIterator[None]:
             yield
             await type_ahead(pilot, keys)
         yield
+        if act.kind == "search" and any(prompt.is_asking for prompt in pilot.app.screen.query(Prompt)):
+            await type_ahead(pilot, ["escape"])  # a fault keeps the prompt open
+            yield
         return
     await _handled(pilot)
     yield

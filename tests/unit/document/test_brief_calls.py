@@ -125,3 +125,27 @@ def test_other_agents_have_no_lines(tmp_path: Path) -> None:
     assert [name for name in outline(document) if isinstance(name, str)] == ["Go.", "Bash pending"]
     shown = [item for item in document.project(END_USER).items() if isinstance(item, HiddenRun)]
     assert sum(run.count for run in shown) == sum(isinstance(each, int) and each for each in outline(document)) + 1
+
+
+def test_a_reply_of_another_agent_decides_nothing(tmp_path: Path) -> None:
+    use: dict[str, object] = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {}}
+    result: dict[str, object] = {"type": "tool_result", "tool_use_id": "t1", "content": "x"}
+    sent: dict[str, object] = {"type": "assistant", "uuid": "2", "message": {"role": "assistant", "content": [use]}}
+    answered: dict[str, object] = {"type": "user", "uuid": "9", "message": {"role": "user", "content": [result]}}
+    aside: list[dict[str, object]] = [
+        {**sent, "uuid": "3", "isSidechain": True, "agentId": "a"},
+        {**answered, "uuid": "4", "isSidechain": True, "agentId": "a"},
+    ]
+    asked: dict[str, object] = {"type": "user", "uuid": "1", "message": {"role": "user", "content": "Go."}}
+    failed: dict[str, object] = {**answered, "message": {"role": "user", "content": [{**result, "is_error": True}]}}
+    for end, state in (([answered], "ok"), ([failed], "failed"), ([], "pending")):
+        for between in ([], aside[:1], aside[1:], aside, [*aside, aside[1]]):
+            records = [asked, sent, *between, *end]
+            path = tmp_path / "s.jsonl"
+            path.write_text("".join(json.dumps({"sessionId": "s", **each}) + "\n" for each in records))
+            found = outline(open_document(str(path), format="claude-code"))
+            lines = [line for line in found if isinstance(line, str)]
+            assert lines in (
+                ["Go.", f"Bash {state}"],
+                ["Go.", f"Bash {'unanswered' if between and not end else state}"],
+            )

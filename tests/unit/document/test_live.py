@@ -256,7 +256,7 @@ class TestResets:
         text = HEAD + ANSWER + "seen " * 400_000 + "<|end|>"
         log.write(text)
         before = log.document.project(END_USER, withholds=False)
-        log.document.withhold_rewritten(lambda: None)
+        log.document.rewrites.withhold(lambda: None)
         on_screen = log.document.project(END_USER)
         log.path.write_bytes(text.replace("final", "hidde").replace("seen", "hide").encode())
         for _ in range(2):
@@ -330,7 +330,7 @@ class TestDeadlines:
         assert log.steps()[0].grew
         log.clock.now += 9
         log.steps()
-        assert [link.state.value for link in log.document.call_links] == ["timeout"]
+        assert [link.state.value for link in log.document.tally.links] == ["timeout"]
         found = [(f.diagnostic.code, f.diagnostic.reason, f.diagnostic.message) for f in log.document.findings()]
         assert found == [("E-TOOL-TIMEOUT", "overdue", 2)]
 
@@ -339,7 +339,7 @@ class TestDeadlines:
         log.clock.now += 1
         log.steps()
         log.write(REPLY)
-        link = log.document.call_links[0]
+        link = log.document.tally.links[0]
         assert (link.state.value, link.reply) == ("timeout", 3)
 
     def test_overdue_becomes_late_with_the_delay_and_stays_one_problem(self, log: Log) -> None:
@@ -368,7 +368,7 @@ class TestDeadlines:
         assert [(each.diagnostic.code, each.diagnostic.reason) for each in log.document.findings()] == [
             ("E-TOOL-TIMEOUT", "late")
         ]
-        assert log.document.call_links[0].state.value == "timeout"
+        assert log.document.tally.links[0].state.value == "timeout"
 
     def test_a_late_reply_between_two_polls_is_one_problem(self, log: Log) -> None:
         log.write(HEAD + QUESTION + CALL + '{"deadline_ms": 2000}<|call|>')
@@ -383,7 +383,7 @@ class TestDeadlines:
         log.write(CALL + "{}<|call|>")
         log.clock.now += 0.9
         log.write(REPLY)
-        (link,) = log.document.call_links
+        (link,) = log.document.tally.links
         assert (link.latency_ms, link.observed_ms) == (None, 901)
 
     def test_no_latency_is_observed_in_older_content(self, log: Log) -> None:
@@ -391,12 +391,12 @@ class TestDeadlines:
         log.write(
             QUESTION + CALL.replace("call_id=c", "call_id=d") + "{}<|call|>" + REPLY.replace("call_id=c", "call_id=d")
         )
-        assert [link.observed_ms for link in log.document.call_links] == [None, None]
+        assert [link.observed_ms for link in log.document.tally.links] == [None, None]
 
     def test_a_reply_in_time_is_no_problem(self, log: Log) -> None:
         log.write(HEAD + QUESTION + CALL + '{"deadline_ms": 2000}<|call|>')
         log.write(REPLY)
         log.clock.now += 9
         log.steps()
-        assert [link.state.value for link in log.document.call_links] == ["ok"]
+        assert [link.state.value for link in log.document.tally.links] == ["ok"]
         assert log.document.findings() == []

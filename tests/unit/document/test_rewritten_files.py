@@ -180,7 +180,7 @@ class TestReading:
         write(path, chat(30))
         document = opened(path)
         calls: list[int] = []
-        document.withhold_rewritten(lambda: calls.append(1))
+        document.rewrites.withhold(lambda: calls.append(1))
         projection = document.project(END_USER)
         write(path, chat(30, "Secret", "hidde"))
         assert projection.item(projection.rows(), 1).body == ""  # type: ignore[union-attr]
@@ -195,7 +195,7 @@ class TestReading:
         document = opened(path)
         projection = document.project(END_USER)
         calls: list[int] = []
-        document.withhold_rewritten(lambda: calls.append(1))
+        document.rewrites.withhold(lambda: calls.append(1))
         write(path, chat(30, "Secret", "hidde"))
         assert projection.item(projection.rows(), 1).body == ""  # type: ignore[union-attr]
         assert calls
@@ -206,7 +206,7 @@ class TestReading:
             "viewer.sources.guarded_file.stamp_of", lambda descriptor: (1, 1, path.stat().st_size, 1, 1)
         )
         document = opened(path)
-        document.withhold_rewritten(lambda: None)
+        document.rewrites.withhold(lambda: None)
         write(path, chat(30, "Secret", "hidde"))
         assert set(bodies(document)) == {""}
 
@@ -224,25 +224,25 @@ class TestReading:
     def test_a_check_finds_a_rewrite_and_nothing_else(self, path: Path) -> None:
         write(path, chat(30))
         document = opened(path)
-        assert not document.is_rewritten()
+        assert not document.stored.is_rewritten()
         write(path, chat(40))
-        assert not document.is_rewritten()
+        assert not document.stored.is_rewritten()
         path.touch()
-        assert not document.is_rewritten()
+        assert not document.stored.is_rewritten()
         write(path, chat(40, "Secret", "hidde"))
-        assert document.is_rewritten()
+        assert document.stored.is_rewritten()
         document.begin_again()
         document.load()
-        assert not document.is_rewritten()
+        assert not document.stored.is_rewritten()
         write(path, chat(1))
-        assert document.is_rewritten()
+        assert document.stored.is_rewritten()
 
     def test_checking_an_unchanged_file_reads_nothing(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         write(path, chat(30))
         document = opened(path)
-        document.is_rewritten()
+        document.stored.is_rewritten()
         monkeypatch.setattr(os, "pread", None)
-        assert not document.is_rewritten()
+        assert not document.stored.is_rewritten()
 
     def test_utf_16_of_two_contents_is_never_mixed(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         other = chat(30, "Secret", "hidde")

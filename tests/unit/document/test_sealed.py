@@ -39,7 +39,7 @@ def test_a_sealed_audience_admits_only_itself_and_stricter_ones() -> None:
 def test_a_sealed_document_refuses_every_other_projection() -> None:
     document = opened(SEALED)
     shown = document.project(SEALED)
-    assert shown.hidden_count
+    assert shown.omissions.messages
     for audience in OTHERS:
         with pytest.raises(HiddenError):
             document.project(audience)
@@ -48,7 +48,7 @@ def test_a_sealed_document_refuses_every_other_projection() -> None:
     with pytest.raises(HiddenError):
         _ = document.quotes
     assert document.as_format("openchatml-2.2").under is document.under
-    assert opened(END_USER).project(EVERYTHING).hidden_count == 0
+    assert opened(END_USER).project(EVERYTHING).omissions.messages == 0
 
 
 def test_the_vault_of_a_sealed_document_reads_no_body_for_another_audience() -> None:

@@ -31,7 +31,7 @@ def counted(document: Document, audience: Audience) -> tuple[list[Sum], int]:
     projection = document.project(audience)
     calling = {call.call for call in projection.calls()}
     shown = [item for item in document.project(END_USER).items() if isinstance(item, ShownMessage)]
-    cut = {item.number: item.body for item in shown if item.number in document.cut_messages()}
+    cut = {item.number: item.body for item in shown if item.number in document.tally.cut}
     sums: dict[tuple[str, str | None], Sum] = {}
     hidden = 0
     for message in document.index:

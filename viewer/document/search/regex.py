@@ -50,7 +50,10 @@ class Regex:
 
     def __init__(self, pattern: str, ignores_case: bool) -> None:
         _check_syntax(pattern)
-        self._compiled = _compiled(f"(?m){_translated(pattern)}", ignores_case)
+        translated = f"(?m){_translated(pattern)}"
+        self._compiled = _compiled(translated, ignores_case)
+        self.re2_pattern = f"(?i){translated}" if ignores_case else translated
+        """The pattern in the syntax of RE2, for other programs that use it."""
 
     def spans(self, text: str, start: int = 0) -> Iterator[Span]:
         """The matches that begin at or after this code point, in order."""

@@ -15,6 +15,7 @@ from viewer.model.messages import Coding, Piece
 from viewer.syntax.json_lines import LazyNode
 from viewer.syntax.json_string import string_body
 from viewer.syntax.json_text import JsonKind, JsonNode
+from viewer.syntax.utf8 import is_utf8
 
 MOST_PATTERNS = 64
 LONGEST = 64 * 1024 * 1024
@@ -146,7 +147,7 @@ def read_texts(
         return None
     bounds = [(*each.span(1), *each.span()) for each in found]
     start, at = found[-1].span()
-    if not data[first:at].isascii() and not _is_utf8(data[first:at]):
+    if not data[first:at].isascii() and not is_utf8(data[first:at]):
         return None
     pieces: list[Piece] = []
     texts: list[str] = []
@@ -162,14 +163,6 @@ def read_texts(
             texts.append(string_body(data[low - 1 : high + 1]))
         text_end = base + end + tail
     return DeltaRun(len(bounds), pieces, texts, start, base + at + tail, text_end, at)
-
-
-def _is_utf8(data: bytes) -> bool:
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _format_names(format: RecordFormat) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -25,23 +25,43 @@ class Match(Struct, frozen=True):
 def rank(formats: Iterable[RecordFormat], values: Sequence[JsonNode]) -> list[Match]:
     """The formats that fit, best first. If two fit equally well, the order of the table decides."""
     records = _records(values)
-    found = [match for format in formats if (match := _match(format, records))]
+    shapes = {record.names for record in records}
+    found: list[Match] = []
+    for format in formats:
+        possible = {names: [each for each in format.signatures if _may_fit(each, names)] for names in shapes}
+        if any(possible.values()) and (match := _match(format, possible, records)):
+            found.append(match)
     return sorted(found, key=lambda match: -match.score)
 
 
-def _records(values: Sequence[JsonNode]) -> list[JsonNode]:
+class _Record(dict[str, list[JsonNode]]):
+    """The values of a record by path, without null, found on first access: many signatures ask for the same paths."""
+
+    def __init__(self, node: JsonNode) -> None:
+        self.names = frozenset(member.key for member in node.members)
+        self._node = node
+
+    def __missing__(self, at: str) -> list[JsonNode]:
+        self[at] = found = path(at).all(self._node)
+        return found
+
+
+def _records(values: Sequence[JsonNode]) -> list[_Record]:
     records: list[JsonNode] = []
     for value in values:
         records += value.items if value.kind is JsonKind.ARRAY else [value]
-    return [record for record in records if record.kind is JsonKind.OBJECT][:MOST_RECORDS]
+    return [_Record(record) for record in [each for each in records if each.kind is JsonKind.OBJECT][:MOST_RECORDS]]
 
 
-def _match(format: RecordFormat, records: list[JsonNode]) -> Match | None:
+def _match(
+    format: RecordFormat, possible: Mapping[frozenset[str], list[Signature]], records: list[_Record]
+) -> Match | None:
+    """How well a format fits. Only `possible` signatures are compared with a record of these member names."""
     best: Signature | None = None
     fitting = 0
     decides = False
     for record in records:
-        signature = next((each for each in format.signatures if _fits(each, record)), None)
+        signature = next((each for each in possible[record.names] if _fits(each, record)), None)
         if signature is not None:
             fitting += 1
             decides = decides or signature.decides
@@ -52,18 +72,24 @@ def _match(format: RecordFormat, records: list[JsonNode]) -> Match | None:
     return Match(format.name, score, reason(best))
 
 
-def _fits(signature: Signature, record: JsonNode) -> bool:
-    if any(path(each).first(record) is None for each in signature.need):
-        return False
-    if any(path(each).first(record) is not None for each in signature.none_of):
-        return False
-    if signature.members and not any(member.key.startswith(signature.members) for member in record.members):
-        return False
-    return all(_has_word(record, each, words) for each, words in signature.any_of.items())
+def _may_fit(signature: Signature, names: frozenset[str]) -> bool:
+    """False if no record with these member names fits. The records of an input have few sets of names."""
+    for at in (*signature.need, *signature.any_of):
+        heads = path(at).heads
+        if heads is not None and heads.isdisjoint(names):
+            return False
+    return not signature.members or any(name.startswith(signature.members) for name in names)
 
 
-def _has_word(record: JsonNode, at: str, words: frozenset[str]) -> bool:
-    for value in path(at).all(record):
+def _fits(signature: Signature, record: _Record) -> bool:
+    """True if a record with possible member names has all that a signature requires."""
+    if not all(record[at] for at in signature.need) or any(record[at] for at in signature.none_of):
+        return False
+    return all(_has_word(record[at], words) for at, words in signature.any_of.items())
+
+
+def _has_word(values: list[JsonNode], words: frozenset[str]) -> bool:
+    for value in values:
         if value.kind not in (JsonKind.STRING, JsonKind.NUMBER):
             continue
         if value.text in words or any(word[-1:] == "*" and value.text.startswith(word[:-1]) for word in words):

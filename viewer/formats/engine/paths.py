@@ -21,7 +21,7 @@ EACH, REST, MEMBERS = "[]", "[1:]", "*"
 class Path:
     """A compiled path."""
 
-    __slots__ = ("_joined", "choices", "keys", "read", "text")
+    __slots__ = ("_joined", "choices", "heads", "keys", "read", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -31,6 +31,8 @@ class Path:
         """The choices, if they consist only of member names."""
         self.read = None if self.keys is None else _reader(self.keys)
         """Reads the first decoded value that is not null."""
+        self.heads = _heads([*self.choices, *(steps for each in self._joined for steps in each.choices)])
+        """The names of members of which an object must have one; None if others may do."""
 
     def all(self, node: JsonNode) -> list[JsonNode]:
         """The values at the path, without null, for the first choice that has any."""
@@ -196,6 +198,11 @@ def _only_keys(choices: tuple[tuple[Step, ...], ...]) -> Keys | None:
             return None
         found.append(keys)
     return tuple(found)
+
+
+def _heads(choices: list[tuple[Step, ...]]) -> frozenset[str] | None:
+    heads = frozenset(steps[0] if steps and isinstance(steps[0], str) else EACH for steps in choices)
+    return None if heads & {EACH, REST, MEMBERS} else heads
 
 
 def _steps(choice: str) -> Iterator[Step]:

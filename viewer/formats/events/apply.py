@@ -47,6 +47,49 @@ _UNNAMED = DeltaKey("unnamed", True)
 _Act = Callable[["EventApplier", EventObject, EventKind], bool]
 
 
+class EventTypes:
+    """What the types of events in one stream do."""
+
+    def __init__(self, table: EventTable) -> None:
+        self._table = table
+        self.is_api = table.is_api
+        """True if the events are those of the interface."""
+        self._newest: tuple[JsonNode, str | None, EventObject, list[EventKind]] | None = None
+        """The object that was last read."""
+
+    def knows(self, node: JsonNode, name: str | None) -> bool:
+        """True if this value, or the `event:` line before it, has a known type."""
+        if node.kind is JsonKind.STRING:
+            kind = self._table.kind_of(name) if name else None
+            return kind is not None and kind.act is Act.DELTA
+        if node.kind is not JsonKind.OBJECT:
+            return False
+        event, kinds = self.read(node, name)
+        return bool(kinds) or is_chunk(event)
+
+    def read(self, node: JsonNode, name: str | None) -> tuple[EventObject, list[EventKind]]:
+        """The event in an object, and what its types do. Cached, because each object is looked up twice."""
+        if self._newest is None or self._newest[0] is not node or self._newest[1] != name:
+            event = event_object(node)
+            self._newest = node, name, event, self._kinds(event, name)
+        return self._newest[2:]
+
+    def _kinds(self, event: EventObject, name: str | None) -> list[EventKind]:
+        """What the types of an event do. The first one counts."""
+        names = names_of_event(event, name)
+        kinds = [kind for each in names if (kind := self._table.kind_of(each))]
+        if not kinds and self.is_api:
+            kinds = [self._table.api[each] for each in names if each in self._table.api]
+        return kinds
+
+    def learn_api(self, event: EventObject) -> bool:
+        """Note if this event is one of the interface, because only those are numbered. True if it is the first."""
+        if self.is_api or not event.text("sequence_number"):
+            return False
+        self.is_api = True
+        return True
+
+
 class EventApplier:
     """Applies events one after another. The caller records rejected values as stray text."""
 
@@ -54,8 +97,7 @@ class EventApplier:
         """With `preambles`, commentary without a recipient was shown to the user."""
         self._record = record
         self._table = table
-        self.is_api = table.is_api
-        """True if the events are those of the interface."""
+        self.types = EventTypes(table)
         self._preambles = preambles
         self._has_begun = False
         """True while a response has begun but not ended."""
@@ -72,33 +114,6 @@ class EventApplier:
         """The time when the response began."""
         self.grown: Addition | None = None
         """What the last event added to a message, if it did nothing else."""
-        self._newest: tuple[JsonNode, str | None, EventObject, list[EventKind]] | None = None
-        """The object that was last read."""
-
-    def knows(self, node: JsonNode, name: str | None) -> bool:
-        """True if this value, or the `event:` line before it, has a known type."""
-        if node.kind is JsonKind.STRING:
-            kind = self._table.kind_of(name) if name else None
-            return kind is not None and kind.act is Act.DELTA
-        if node.kind is not JsonKind.OBJECT:
-            return False
-        event, kinds = self._event_in(node, name)
-        return bool(kinds) or is_chunk(event)
-
-    def _event_in(self, node: JsonNode, name: str | None) -> tuple[EventObject, list[EventKind]]:
-        """The event in an object, and what its types do. Cached, because each object is looked up twice."""
-        if self._newest is None or self._newest[0] is not node or self._newest[1] != name:
-            event = event_object(node)
-            self._newest = node, name, event, self._kinds(event, name)
-        return self._newest[2:]
-
-    def _kinds(self, event: EventObject, name: str | None) -> list[EventKind]:
-        """What the types of an event do. The first one counts."""
-        names = names_of_event(event, name)
-        kinds = [kind for each in names if (kind := self._table.kind_of(each))]
-        if not kinds and self.is_api:
-            kinds = [self._table.api[each] for each in names if each in self._table.api]
-        return kinds
 
     def apply(self, node: JsonNode, name: str | None = None) -> bool:
         """Apply an event. True if the object was one and was accepted. `name` is the type from an `event:` line."""
@@ -108,7 +123,7 @@ class EventApplier:
             return self._apply_string(node, self._table.kind_of(name))
         if node.kind is not JsonKind.OBJECT:
             return False
-        event, kinds = self._event_in(node, name)
+        event, kinds = self.types.read(node, name)
         if not kinds and not is_chunk(event):
             return False
         contradiction = event.contradiction
@@ -116,8 +131,7 @@ class EventApplier:
             return self._reject(*(contradiction or event.span))
         self._note_model(event)
         self._usage.take(node, [])
-        if not self.is_api and kinds and event.text("sequence_number"):
-            self.is_api = True
+        if kinds and self.types.learn_api(event):
             self._items.is_strict = True
         if not kinds:
             return self._note_addition(self._chunks.apply(event), is_only=self._chunks.is_addition)
@@ -155,7 +169,7 @@ class EventApplier:
             return self._reject(value.start, value.end)
         text = ItemText(kind.family, "", value, kind.is_refusal)
         lane = self._items.lane_of(event, Act.DELTA, kind.family)
-        if not lane.identified and self.is_api and self._announces:
+        if not lane.identified and self.types.is_api and self._announces:
             lane = _UNNAMED
         return self._note_addition(self._write(event, lane, text), is_only=True)
 
@@ -169,7 +183,7 @@ class EventApplier:
     @property
     def _announces(self) -> bool:
         """True if text of an unannounced item may be anything, because this stream announces items."""
-        return self._items.announces_messages or (self.is_api and self._items.announces)
+        return self._items.announces_messages or (self.types.is_api and self._items.announces)
 
     def _write(
         self, event: EventObject, lane: DeltaKey, text: ItemText, rule: Rule | None = None, *, is_copy: bool = False
@@ -271,7 +285,7 @@ class EventApplier:
     def _compare(self, event: EventObject, lane: DeltaKey, family: Family, whole: JsonNode) -> None:
         """Compare the whole text of an API message with its deltas."""
         piece = piece_if_any(whole)
-        if self.is_api and piece is not None and whole.kind is JsonKind.STRING:
+        if self.types.is_api and piece is not None and whole.kind is JsonKind.STRING:
             self.streams.compare(lane, family, whole.text, piece, event.span)
 
     def _declare(self, event: EventObject, lane: DeltaKey, family: Family | None) -> None:
@@ -350,11 +364,11 @@ class EventApplier:
 
     def _settle_unannounced(self) -> None:
         """Turn texts into messages at the end of a stream that announced no items."""
-        if self.is_api and not self._items.announces:
+        if self.types.is_api and not self._items.announces:
             self.streams.settle_all()
 
     def _note_response(self, event: EventObject) -> None:
-        if self.is_api:
+        if self.types.is_api:
             self._notes.response(event)
 
     def _error(self, event: EventObject, kind: EventKind) -> bool:
@@ -387,7 +401,7 @@ class EventApplier:
         response = response_of(event)
         time_ms = parse_time(response.get("created_at") if response else None)
         self._time_ms = event.time_ms if time_ms is None else time_ms
-        self._has_begun = self.is_api
+        self._has_begun = self.types.is_api
         self._note_response(event)
         return True
 

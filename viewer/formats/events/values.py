@@ -40,7 +40,7 @@ class EventLines:
 
     def knows(self, node: JsonNode, name: str | None) -> bool:
         """True if this value, or the line before it, has a known type."""
-        return self._applier.knows(node, name)
+        return self._applier.types.knows(node, name)
 
     def apply(self, node: JsonNode, name: str | None, lenient: list[Span], source: Source | None = None) -> bool:
         """Apply a parsed value if it is an event. `name` is its type if the previous line stated it."""
@@ -65,7 +65,7 @@ class EventLines:
         if grown is None:
             self._runs.note_other()
             return at
-        run = self._runs.after(data, start, at, base, node, grown.piece, is_api=applier.is_api)
+        run = self._runs.after(data, start, at, base, node, grown.piece, is_api=applier.types.is_api)
         if run is None:
             return at
         applier.streams.add_run(grown.number, run)

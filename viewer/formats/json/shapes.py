@@ -22,6 +22,7 @@ from viewer.model.visibility import is_header_safe
 from viewer.reading.template_marks import MAY_BE_MARK
 from viewer.syntax.json_lines import LazyNode
 from viewer.syntax.json_text import JsonKind, JsonNode, string_body
+from viewer.syntax.utf8 import is_utf8
 
 MOST_SHAPES = 24
 """The most shapes of one input. After that, the oldest one is dropped."""
@@ -160,7 +161,7 @@ class Report(Struct, frozen=True):
 
 
 def _messages(shape: _Shape, found: re.Match[bytes], base: int, tools: Mapping[str, str]) -> list[KnownMessage] | None:
-    if not found[0].isascii() and not _is_utf8(found[0]):
+    if not found[0].isascii() and not is_utf8(found[0]):
         return None
     messages: list[KnownMessage] = []
     for said in shape.messages:
@@ -200,14 +201,6 @@ def _named(shape: _Shape, header: Header, tool: str) -> Header:
             shape.headers.clear()
         known = shape.headers[tool] = replace(header, name=tool)
     return known
-
-
-def _is_utf8(data: bytes) -> bool:
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _is_divided(raw: bytes, piece: Piece, role: str) -> bool:

@@ -27,7 +27,7 @@ from viewer.rules.run import W_RUN_ERROR, W_RUN_INCOMPLETE
 from viewer.syntax.json_text import JsonKind
 
 _PROMPTS = "prompt|request.prompt|body.prompt|request.body.prompt"
-_OPEN_THOUGHTS = (
+OPEN_THOUGHTS = (
     *("<think>", "<think>\n", "<think>\n\n", "<thinking>", "<thinking>\n", "[THINK]", "<|START_THINKING|>"),
     *("<|start|>assistant", "<|channel|>analysis<|message|>", "<|channel|>", "◁think▷"),
 )
@@ -38,7 +38,7 @@ _HIDDEN = Narrowing(Kind.UNKNOWN, until=(has(_PROMPTS),))
 # Requests.
 
 _REQUEST = (
-    RecordRule((ends("prompt", *_OPEN_THOUGHTS),), None, narrows=_HIDDEN, goes_on=True),
+    RecordRule((ends("prompt", *OPEN_THOUGHTS),), None, narrows=_HIDDEN, goes_on=True),
     RecordRule((has("echo"), When("echo", true=True)), None, narrows=_HIDDEN, goes_on=True),
     RecordRule((has("system_prompt"),), Kind.INSTRUCTION, "system", "system_prompt", goes_on=True),
     RecordRule((has("suffix"),), Kind.UNKNOWN, "user", "suffix", goes_on=True),
@@ -104,7 +104,7 @@ _LLAMA = tuple(
         also=(
             RecordRule((has("prompt"),), Kind.UNKNOWN, "user", "prompt"),
             RecordRule(
-                (ends("prompt", *_OPEN_THOUGHTS),),
+                (ends("prompt", *OPEN_THOUGHTS),),
                 None,
                 faults=(Fault("prompt", default=(E_PERM_VISIBILITY, "late-channel")),),
             ),

@@ -61,9 +61,11 @@ _STREAMED = (_THOUGHT, _ANSWER)
 _CHAT = _answer("message.", "content", _STREAMED)
 _GENERATED = _answer("", "response", _STREAMED)
 _STORED = _answer("", "content", (None, None))
+ANSWERS = (RecordRule((is_("message.role", "assistant"),), None, also=_answer("message.", "content", (None, None))),)
+"""The rules for a whole answer."""
 _IMAGES = RecordRule((has("images"),), Kind.UNKNOWN, role="user", body="images[]", opaque=True)
 
-_MESSAGES = (
+MESSAGES = (
     RecordRule((is_("role", "user"),), Kind.SAID, role="user", body="content", parts=_PARTS, also=(_IMAGES,)),
     RecordRule((is_("role", "assistant"),), None, also=_STORED),
     RecordRule((is_("role", "system"),), Kind.INSTRUCTION, role="system", body="content"),
@@ -105,7 +107,7 @@ OLLAMA = RecordFormat(
             RecordRule((has("response"), lacks("message"), has("done"), done), None, also=_GENERATED, faults=_ENDINGS)
             for done in (flag("done"), _GOES_ON)
         ),
-        RecordRule((has("messages"), lacks("done"), lacks("message")), starts=True, each="messages[]", rules=_MESSAGES),
+        RecordRule((has("messages"), lacks("done"), lacks("message")), starts=True, each="messages[]", rules=MESSAGES),
         RecordRule((has("prompt"), lacks("done"), lacks("message")), None, starts=True, also=(_INSTRUCTION, _PROMPT)),
     ),
 )

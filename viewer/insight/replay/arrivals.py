@@ -45,7 +45,7 @@ class Arrivals:
         self._recorded = recorded
         self._work = work
         index = document.index
-        self._cut = frozenset() if audience.reveals(Reveal.ALL) else document.cut_messages()
+        self._cut = frozenset() if audience.reveals(Reveal.ALL) else document.tally.cut
         seen = VisibilityCache(index, audience.sees)
         self._project = document.project(audience, withholds=False)
         bounds, bodies = index.bounds(1, len(index)), index.bodies(1, len(index))
@@ -142,7 +142,7 @@ class Arrivals:
             return
         before = -1
         offsets = [max(0, self.ends[row] - 1) for row in rows]
-        for row, time_ms in zip(rows, self._document.record_times(offsets), strict=True):
+        for row, time_ms in zip(rows, self._document.stored.line_times(offsets), strict=True):
             if time_ms is not None:
                 self.times[row] = time_ms
             elif self.numbers[row] == before:

@@ -28,10 +28,8 @@ class Bar:
 
     def __init__(self, timeline: Timeline, width: int, *, shows_jumps: bool) -> None:
         self._timeline = timeline
-        self.has_clock = timeline.length_ms > 0
-        """False if the cells are events, because there are no times."""
         jumps = sum(timeline.jumps) if shows_jumps else 0
-        self._jump = JUMP if self.has_clock and jumps * JUMP * 2 <= width else 0
+        self._jump = JUMP if timeline.has_clock and jumps * JUMP * 2 <= width else 0
         self._cells = max(1, width - jumps * self._jump)
         self.places: list[int] = []
         """The cell of each event."""
@@ -40,14 +38,14 @@ class Bar:
 
     def _fill(self, shows_jumps: bool) -> None:
         timeline, before, jumps = self._timeline, 0, 0
-        last = max(1, timeline.length_ms if self.has_clock else len(timeline) - 1)
+        last = max(1, timeline.length_ms if timeline.has_clock else len(timeline) - 1)
         for event in range(len(timeline)):
             if shows_jumps and self._jump and timeline.jumps[event]:
                 at = self._place(timeline.clock[event], last, jumps)
                 for cell in self.cells[at : at + self._jump]:
                     cell.is_jump = True
                 jumps += 1
-            at = self._place(timeline.clock[event] if self.has_clock else event, last, jumps)
+            at = self._place(timeline.clock[event] if timeline.has_clock else event, last, jumps)
             self.places.append(at)
             cell = self.cells[at]
             cell.size += timeline.arrivals.sizes[timeline.rows[event]]

@@ -43,7 +43,7 @@ class Player:
         self._begin()
 
     def _begin(self) -> None:
-        self._source = self.final.replayed_source()
+        self._source = self.final.stored.replayed()
         final = self.final
         self.document = LiveDocument(
             self._source, final.named_format, final.options, clock=lambda: 0.0, under=final.under
@@ -189,6 +189,6 @@ def _places_after(document: Document, places: Iterable[int]) -> list[int]:
     is complete, or when the list around it goes on; a text without an end mark, when the next one begins."""
     found = {document.size}
     for place in places:
-        line = document.next_line(place)
-        found |= {place, min(place + 1, document.size), line, document.next_line(line)}
+        line = document.stored.line_after(place, document.size)
+        found |= {place, min(place + 1, document.size), line, document.stored.line_after(line, document.size)}
     return sorted(found)

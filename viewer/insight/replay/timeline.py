@@ -14,6 +14,11 @@ from viewer.model.visibility import Audience, Reveal
 _BYTE = re.compile(r"[Bb]?(\d{1,15})")
 _SECONDS = re.compile(r"\+?(\d{1,9})(?:\.(\d{1,6}))?\s?(ms|s|m|h)?")
 _CLOCK = re.compile(r"\+?(?:(\d{1,4}):)?(\d{1,4}):(\d{2})(?:\.(\d{1,3}))?")
+SPEEDS = (0.5, 1.0, 2.0, 4.0, 8.0, 10.0, 16.0, 32.0, 64.0)
+USUAL_SPEED = 10.0
+USUAL_IDLE_LIMIT_MS = 2000
+MS_WITHOUT_CLOCK = 1000
+"""An event takes this long at normal speed if the clock never runs."""
 _UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, None: 1000}
 
 
@@ -88,6 +93,15 @@ class Timeline:
     def size(self) -> int:
         """The bytes of text up to the last event."""
         return self.totals[-1] if self.totals else 0
+
+    @property
+    def has_clock(self) -> bool:
+        """True if the clock runs. It does not without times, or if this audience may not know them."""
+        return self.length_ms > 0
+
+    def pause_after(self, event: int) -> int:
+        """How long the next event waits after this one, in milliseconds."""
+        return self.clock[event + 1] - self.clock[event] if self.has_clock else MS_WITHOUT_CLOCK
 
     def number(self, event: int) -> int:
         """The message of an event."""

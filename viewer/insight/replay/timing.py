@@ -139,7 +139,7 @@ def _retractions(document: Document, work: Callable[[], None]) -> list[Retractio
     """Look for text that the end user saw for a moment, in the messages with hidden parts."""
     player = Player(document, EVERYTHING)
     found = []
-    for number in sorted(document.cut_messages()):
+    for number in sorted(document.tally.cut):
         start, end = document.index.span(number)
         step = max(1, (end - start) // _MOST_STEPS)
         before = ""

@@ -31,6 +31,11 @@ def tool_words(tool: str) -> SafeText:
     return sanitize_line(tool.removeprefix("functions."), LONGEST_TOOL)
 
 
+def state_words(state: str) -> tuple[str, StyleRole]:
+    """The word and the style of a state."""
+    return _STATES.get(state, (state, StyleRole.WARNING))
+
+
 def problem_words(notes: Iterable[ShownDiagnostic]) -> str:
     """The word that replaces `ok` because of these problems of the call or its reply; empty for none."""
     reasons = [one.reason or "" for one in notes if one.severity == "error"]
@@ -41,7 +46,7 @@ def problem_words(notes: Iterable[ShownDiagnostic]) -> str:
 
 def call_state(call: ShownCall | BriefCall, notes: Sequence[ShownDiagnostic], signs: Glyphs) -> tuple[str, StyleRole]:
     """The state of a call in words; a problem replaces `ok`."""
-    word, look = _STATES.get(call.state, (call.state, StyleRole.WARNING))
+    word, look = state_words(call.state)
     problem = problem_words(notes) if call.state == "ok" else ""
     if problem:
         word, look = problem, StyleRole.ERROR
@@ -54,10 +59,9 @@ def call_state(call: ShownCall | BriefCall, notes: Sequence[ShownDiagnostic], si
     return f"{sign} {word}".lstrip(), look
 
 
-def time_words(call: BriefCall) -> str:
+def time_words(call: ShownCall | BriefCall) -> str:
     """The duration that the transcript states, or else the observed one; empty if there is none."""
-    time = call.latency_ms if call.latency_ms is not None else call.observed_ms
-    return duration(time) if time is not None else ""
+    return duration(call.taken_ms) if call.taken_ms is not None else ""
 
 
 def brief_parts(call: BriefCall, width: int, glyphs: Glyphs) -> Line:

@@ -17,7 +17,7 @@ from viewer.document.rows import RowKind, Rows
 from viewer.document.values import Headline, ShownCall, ShownDiagnostic, ShownMessage
 from viewer.model.visibility import Pane
 from viewer.render.blocks.block import BlockFacts, BlockLine, styled_row
-from viewer.render.blocks.call_words import STATE_ROOM, TIME_ROOM, call_state, tool_words
+from viewer.render.blocks.call_words import STATE_ROOM, TIME_ROOM, call_state, time_words, tool_words
 from viewer.render.blocks.json_rows import (
     ALL_NODES,
     LONG_TEXT,
@@ -34,7 +34,7 @@ from viewer.render.blocks.times import TimeWords
 from viewer.render.diagnostic import described
 from viewer.render.head import is_call, letter_of
 from viewer.render.layout import Row, lay_out, moved_row
-from viewer.render.number_format import byte_size, counted, duration
+from viewer.render.number_format import byte_size, counted
 from viewer.render.sanitize import sanitize, sanitize_line
 from viewer.render.style import Glyphs, Line, Part, Styled, StyleRole, trusted
 from viewer.render.width import between, cells
@@ -195,8 +195,7 @@ class CardMaker:
         left = [Part(trusted(f"{signs.call} {tool}"), StyleRole.TOOL)]
         left += [Part(trusted(f"  {arguments}"), StyleRole.QUIET)] if arguments else []
         state, look = call_state(call, [one for found in notes.values() for one in found], signs)
-        time = call.latency_ms if call.latency_ms is not None else call.observed_ms
-        columns = self._columns(state, look, time, call_numbers(call, signs), is_open)
+        columns = self._columns(state, look, time_words(call), call_numbers(call, signs), is_open)
         return between(left, [*self._time(row, call.call or 0), *columns], self._width + 1, signs)
 
     def _time(self, row: int, number: int) -> list[Part]:
@@ -204,9 +203,8 @@ class CardMaker:
         words = self._times.of_message(row, self._projection.headline(number).time)
         return [Part(trusted(f" {words} "), StyleRole.QUIET)] if words else []
 
-    def _columns(self, state: str, look: StyleRole, time: int | None, numbers: str, is_open: bool) -> list[Part]:
-        words = duration(time) if time is not None else ""
-        aside = f"{words:>{max(TIME_ROOM, len(words) + 1)}}{numbers:>{max(_NUMBER_ROOM, len(numbers) + 2)}}"
+    def _columns(self, state: str, look: StyleRole, time: str, numbers: str, is_open: bool) -> list[Part]:
+        aside = f"{time:>{max(TIME_ROOM, len(time) + 1)}}{numbers:>{max(_NUMBER_ROOM, len(numbers) + 2)}}"
         mark = self._glyphs.unfolded if is_open else self._glyphs.folded
         return [Part(trusted(f" {state:<{STATE_ROOM}}"), look), Part(trusted(f"{aside} {mark}"), StyleRole.QUIET)]
 

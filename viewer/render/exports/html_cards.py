@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from viewer.document.calls import CallView
 from viewer.document.projection import Projection
 from viewer.document.values import ShownCall, ShownDiagnostic, ShownMessage
-from viewer.render.blocks.call_words import call_state, tool_words
+from viewer.render.blocks.call_words import call_state, time_words, tool_words
 from viewer.render.blocks.cards import (
     MOST_READ,
     CallsOf,
@@ -20,7 +20,7 @@ from viewer.render.exports.html_message import Places, anchor, details_html, mes
 from viewer.render.exports.html_text import NOTHING, Html, closing, element, joined, link, opening, text, words
 from viewer.render.exports.steps import PlacedMessage
 from viewer.render.head import head_of
-from viewer.render.number_format import byte_size, duration
+from viewer.render.number_format import byte_size
 from viewer.render.style import UNICODE
 
 
@@ -68,14 +68,13 @@ def card_html(
     reply = cards.reply(call)
     notes = cards.problems_of(call.reply) if reply is not None and call.reply else []
     state, look = call_state(call, [*placed.problems, *notes], UNICODE)
-    time = call.latency_ms if call.latency_ms is not None else call.observed_ms
     tool = tool_words(call.tool)
     summary = element(
         "summary",
         element("span", words(f"{UNICODE.call} "), text(tool), class_="what tool"),
         element("span", text(arguments_line(message.body[:MOST_READ])), class_="words", dir="auto"),
         element("span", words(state), class_=f"state {look.value}"),
-        element("span", words(duration(time) if time is not None else ""), class_="time"),
+        element("span", words(time_words(call)), class_="time"),
         element("span", number_html(message.number), _to_reply(call), class_="numbers"),
     )
     yield joined([opening("article", class_="line card", id=anchor(message.number)), opening("details"), summary])

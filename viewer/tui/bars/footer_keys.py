@@ -95,6 +95,8 @@ _FILES = (
 _TRANSCRIPTS = (
     FooterKey(("open",), "Open"),
     FooterKey(("line_down", "line_up"), "Move"),
+    FooterKey(("search",), "Find in all"),
+    FooterKey(("filter",), "Filter"),
     FooterKey(("leave",), "Back"),
 )
 _ALWAYS = (FooterKey(("palette",), "Commands"), FooterKey(("help",), "Help"))

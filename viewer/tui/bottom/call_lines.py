@@ -122,7 +122,7 @@ class CallLines:
         words += [f"{states['pending']:,} open"] if states["pending"] else []
         words += [f"{failed:,} failed"] if failed else []
         if len(self.calls) <= _COUNTED:
-            times = [time for call in self.calls if (time := _latency(call)) is not None]
+            times = [time for call in self.calls if (time := call.taken_ms) is not None]
             words += [f"slowest {duration(max(times))}"] if times else []
         return self.style.words(" · ".join(words))
 
@@ -180,7 +180,7 @@ class CallLines:
             case SortKey.STATE:
                 return not is_failed(call, self.problems.faulty if self.problems is not None else ()), call.state
             case SortKey.TIME:
-                return -(_latency(call) or 0), ""
+                return -(call.taken_ms or 0), ""
             case SortKey.SENT:
                 return -self.size(call.call), ""
             case SortKey.TOKENS:
@@ -202,10 +202,6 @@ class CallLines:
 
 _COUNTED = 100_000
 """The maximum number of calls to search for the slowest."""
-
-
-def _latency(call: ShownCall) -> int | None:
-    return call.latency_ms if call.latency_ms is not None else call.observed_ms
 
 
 def ends_of(call: ShownCall, style: Style) -> SafeText:

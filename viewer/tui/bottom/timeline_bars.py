@@ -146,7 +146,7 @@ class _Turn:
 
     def _end_of(self, link: ShownCall | None, place: int, start: int) -> int:
         if self._timed:
-            taken = 0 if link is None else (link.latency_ms if link.latency_ms is not None else link.observed_ms or 0)
+            taken = 0 if link is None else link.taken_ms or 0
             return start + max(taken, 0)
         if link is not None and link.reply is not None:
             after = bisect_right(self._messages, link.reply, key=lambda message: message.number)

@@ -12,9 +12,10 @@ from viewer.document.projection import Projection
 from viewer.render.number_format import counted, one_line
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.tui.dialogs.overlay import Overlay
+from viewer.tui.keys import ACTIONS, Action
 from viewer.tui.panes.columns import fitted
 from viewer.tui.panes.line_list import LineList
-from viewer.tui.panes.list_keys import LIST_KEYS
+from viewer.tui.panes.list_keys import add_list_keys
 from viewer.tui.panes.signs import kind_sign
 from viewer.tui.terminal.paint import Painter
 
@@ -27,16 +28,23 @@ class MarksScreen(Overlay[int | None]):
     """Ends with the number of a message, or with None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        *LIST_KEYS,
         Binding("enter,l", "choose", show=False),
-        Binding("escape,q,apostrophe", "back", show=False),
+        Binding("escape", "back", show=False),
     ]
 
     def __init__(
-        self, painter: Painter, printing: Style, projection: Projection, marks: Sequence[int], here: int
+        self,
+        painter: Painter,
+        printing: Style,
+        projection: Projection,
+        marks: Sequence[int],
+        here: int,
+        *,
+        actions: Sequence[Action] = ACTIONS,
     ) -> None:
         """`marks` are messages that the audience of the projection sees; `here` is the one under the cursor."""
         super().__init__(painter, printing)
+        add_list_keys(self._bindings, actions, "marks")
         self._projection = projection
         self._marks = marks
         self._here = here

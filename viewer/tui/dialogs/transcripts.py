@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
-from textual import on
+from msgspec import Struct
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingsMap
+from textual.containers import Vertical
 
 from viewer.document.projection import Projection
 from viewer.document.rows import RowKind, Rows
@@ -18,8 +21,13 @@ from viewer.render.title import badge_part
 from viewer.tui.bars.bar import ActionChosen
 from viewer.tui.bars.footer import KeyFooter
 from viewer.tui.bars.footer_keys import FooterView
+from viewer.tui.bars.prompt import Prompt
+from viewer.tui.bars.status import StatusLine
+from viewer.tui.bars.status_lines import StatusFacts
 from viewer.tui.dialogs.dismiss_once import DismissOnce
+from viewer.tui.dialogs.transcript_rows import TranscriptRows
 from viewer.tui.files.keys import transcript_actions
+from viewer.tui.host import Notice, PromptKind
 from viewer.tui.keys import Action, bindings, by_id
 from viewer.tui.panes.columns import fitted, padded, spread
 from viewer.tui.panes.head_line import HeadLine
@@ -34,8 +42,25 @@ _MOST_COUNTED = 1000
 """The maximum number of problems to count per transcript."""
 
 
-class TranscriptsScreen(DismissOnce[int | None]):
-    """Transcript list; returns the number of a transcript as this audience counts, or None."""
+_MOST_TYPED = 9999
+_SLICE = 0.02
+"""Seconds to search before keys have their turn."""
+_PROMPTS = ("search", "filter")
+
+
+class TranscriptChoice(Struct, frozen=True):
+    """The transcript to go to."""
+
+    label: int
+    """Its number, as this audience counts."""
+    search: str = ""
+    """The search in all transcripts, to be repeated in the view."""
+
+
+class TranscriptsScreen(DismissOnce[TranscriptChoice | None]):
+    """Transcript list; returns a choice, or None."""
+
+    AUTO_FOCUS = "#transcripts-list"
 
     DEFAULT_CSS = """
     TranscriptsScreen { layout: vertical; }
@@ -63,59 +88,155 @@ class TranscriptsScreen(DismissOnce[int | None]):
         self._projection = projection
         self._problems = problems
         self._here = here
+        self._shown = TranscriptRows(projection, problems.rows)
+        self._count = ""
+        self._status = StatusLine(painter, printing)
+        self._prompt = Prompt(self._status.show_search, printing)
+        self._prefixes = {key: id for id in _PROMPTS for key in by_id(id, self.actions).keys}
 
     @property
     def _rows(self) -> Rows:
         return self._problems.rows
 
     def compose(self) -> ComposeResult:
-        """A title, the column titles, the transcripts, and the keys."""
+        """A title, the column titles, the transcripts, the status row, and the keys."""
         yield HeadLine(self._painter, id="transcripts-title")
         yield HeadLine(self._painter, id="transcripts-heads")
-        yield LineList(self._painter, id="transcripts-list")
+        yield LineList(self._painter, focusable=True, id="transcripts-list")
+        yield Vertical(self._prompt, self._status, id="status-row")
         yield KeyFooter(self._painter, self._printing, actions=self.actions)
 
     def on_mount(self) -> None:
         self.query_one("#transcripts-title", HeadLine).show(self._title)
         self.query_one("#transcripts-heads", HeadLine).show(lambda width: [self._heads(width)])
         self.query_one(KeyFooter).show(FooterView.TRANSCRIPTS)
-        self._list.show(len(self._rows.shown_transcripts), self._line, self._here - 1)
+        self._prompt.close()
+        self._show()
+
+    def on_unmount(self) -> None:
+        self._shown.close()
+
+    def on_key(self, event: events.Key) -> None:
+        """Handle prefix keys (`/`, `&`, digits) at once, so that the next keys reach their prompt."""
+        self._status.clear_notice()
+        if self._handle_key(event):
+            event.stop().prevent_default()
+
+    def _handle_key(self, event: events.Key) -> bool:
+        if self._prompt.is_asking:
+            return self._prompt.take_key(event)
+        if event.key.isdigit() and (self._count or event.key != "0"):
+            self._count = str(min(int(self._count + event.key), _MOST_TYPED))
+            return True
+        prefix = self._prefixes.get(event.key)
+        if prefix:
+            self.action_do(prefix)
+        return prefix is not None
+
+    def _show(self) -> None:
+        """Draw the list, with the cursor on the same transcript."""
+        shown = self._shown
+        self._list.show(max(1, len(shown)), self._line, shown.row_of(self._here) if len(shown) else -1)
+        self._moved()
+
+    def _moved(self) -> None:
+        shown, cursor = self._shown, self._list.cursor
+        if 0 <= cursor < len(shown):
+            self._here = shown.label(cursor)
+        self._status.show(StatusFacts(place=f"{cursor + 1:,} of {len(shown):,}" if len(shown) else ""))
+
+    def ask_search(self) -> None:
+        """Ask for a text to find in all transcripts."""
+        self._prompt.ask(PromptKind.SEARCH)
+
+    def ask_filter(self) -> None:
+        """Ask for words of titles."""
+        self._prompt.ask(PromptKind.ROWS, self._shown.filter)
+
+    def on_prompt_submitted(self, event: Prompt.Submitted) -> None:
+        """Search or filter."""
+        self.set_focus(self._list)
+        if event.kind is PromptKind.SEARCH:
+            self._shown.search_for(event.text)
+        else:
+            self._shown.filter_by(event.text)
+        self._look()
+
+    def on_prompt_cancelled(self) -> None:
+        """Return to the list."""
+        self.set_focus(self._list)
+
+    def clear(self) -> None:
+        """End the search or the filter; without one, return."""
+        if self._shown.search or self._shown.filter:
+            self._shown.filter_by("")
+            self._look()
+        else:
+            self.leave()
+
+    def _look(self) -> None:
+        """Draw what the search or filter finds, as it finds it."""
+        shown = self._shown
+        if shown.search:
+            self._prompt.rest(PromptKind.SEARCH, shown.search)
+        elif shown.filter:
+            self._prompt.rest(PromptKind.ROWS, shown.filter)
+        else:
+            self._prompt.close()
+        self.run_worker(self._find(), group="transcripts", exclusive=True)
+
+    async def _find(self) -> None:
+        shown, more = self._shown, True
+        while more:
+            more = shown.step(_SLICE)
+            self._show()
+            if shown.search or shown.filter:
+                self._prompt.note(f"{len(shown):,} of {shown.total:,}" + (", searching…" if more else ""))
+            if shown.fault:
+                self._status.show_notice(shown.fault, Notice.WARNING)
+            await asyncio.sleep(0)
 
     def action_do(self, id: str) -> None:
         """Call the target of an action."""
         getattr(self, by_id(id, self.actions).target)()
+        self._count = ""
 
     async def on_action_chosen(self, event: ActionChosen) -> None:
         event.stop()
         await self.run_action(f"do('{event.action}')")
 
     def line_down(self) -> None:
-        self._move(1)
+        self._move(self._times)
 
     def line_up(self) -> None:
-        self._move(-1)
+        self._move(-self._times)
 
     def half_page_down(self) -> None:
-        self._move(self._page // 2)
+        self._move(self._page // 2 * self._times)
 
     def half_page_up(self) -> None:
-        self._move(-(self._page // 2))
+        self._move(-(self._page // 2) * self._times)
 
     def page_down(self) -> None:
-        self._move(self._page)
+        self._move(self._page * self._times)
 
     def page_up(self) -> None:
-        self._move(-self._page)
+        self._move(-self._page * self._times)
 
     def top(self) -> None:
-        self._move(-len(self._rows.shown_transcripts))
+        self._move(-len(self._shown))
 
     def bottom(self) -> None:
-        self._move(len(self._rows.shown_transcripts))
+        """Go to the last transcript, or to the one with the number of the count."""
+        if self._count:
+            self._list.move_to(self._shown.row_of(int(self._count)))
+            self._moved()
+        else:
+            self._move(len(self._shown))
 
     def open_row(self) -> None:
-        """Open the transcript under the cursor."""
-        self.dismiss(self._list.cursor + 1)
+        """Go to the transcript under the cursor."""
+        self._choose(self._list.cursor)
 
     def open_palette(self) -> None:
         """Show the actions of the list, and run the chosen one."""
@@ -139,18 +260,31 @@ class TranscriptsScreen(DismissOnce[int | None]):
         self.dismiss(None)
 
     @property
+    def _times(self) -> int:
+        return int(self._count or 1)
+
+    @property
     def _page(self) -> int:
         return max(2, self._list.size.height - 1)
 
     def _move(self, rows: int) -> None:
         """Move to another transcript."""
-        last = len(self._rows.shown_transcripts) - 1
-        self._list.move_to(max(0, min(self._list.cursor + rows, last)))
+        self._list.move_to(max(0, min(self._list.cursor + rows, len(self._shown) - 1)))
+        self._moved()
+
+    def _choose(self, row: int) -> None:
+        if 0 <= row < len(self._shown):
+            self.dismiss(TranscriptChoice(self._shown.label(row), self._shown.search))
 
     @on(LineList.Chosen)
     def _clicked(self, event: LineList.Chosen) -> None:
         event.stop()
-        self.dismiss(event.row + 1)
+        self._choose(event.row)
+
+    @on(LineList.Moved)
+    def _pointed(self, event: LineList.Moved) -> None:
+        event.stop()
+        self._moved()
 
     def _title(self, width: int) -> list[Line]:
         badge = badge_part(self._projection.audience.level.value)
@@ -166,12 +300,14 @@ class TranscriptsScreen(DismissOnce[int | None]):
 
     def _line(self, row: int, width: int) -> Line:
         """Return the line of one transcript: its boundary, and counts of what this audience sees."""
-        rows = self._rows
-        boundary = self._projection.boundary(rows, row + 1)
-        own = rows.rows_of_transcript(rows.shown_transcripts[row])
+        if row >= len(self._shown):
+            return (Part(trusted(" No transcript has this text." if not row else ""), StyleRole.QUIET),)
+        rows, label = self._rows, self._shown.label(row)
+        boundary = self._projection.boundary(rows, label)
+        own = rows.rows_of_transcript(rows.shown_transcripts[label - 1])
         kinds, _ = rows.kinds_and_values(own.start, own.stop)
         return self._columns(
-            Part(trusted(f"{row + 1:,}"), StyleRole.QUIET),
+            Part(trusted(f"{label:,}"), StyleRole.QUIET),
             Part(self._printing.name(boundary.title)),
             Part(trusted(f"{kinds.count(RowKind.MESSAGE.value):,}")),
             self._found(own),

@@ -25,6 +25,7 @@ class Sort(Struct, frozen=True):
     """True if the order is final only once every file has been read."""
     in_safe: bool = True
     in_debug: bool = True
+    in_strict: bool = True
 
 
 def _down(value: int | None) -> int:
@@ -35,8 +36,14 @@ SORTS = (
     Sort("newest first", lambda entry, _: -entry.modified),
     Sort("largest first", lambda entry, _: -entry.size),
     Sort("most turns first", lambda _, facts: _down(facts.turns if facts else None), True),
-    Sort("most hidden first", lambda _, facts: _down(facts.hidden if facts else None), True, True, False),
-    Sort("most calls first", lambda _, facts: _down(facts.calls if facts else None), True, False, True),
+    Sort(
+        "most hidden first",
+        lambda _, facts: _down(facts.hidden if facts else None),
+        True,
+        in_debug=False,
+        in_strict=False,
+    ),
+    Sort("most calls first", lambda _, facts: _down(facts.calls if facts else None), True, in_safe=False),
     Sort(
         "most problems first",
         lambda _, facts: (-facts.errors, -facts.warnings) if facts else (1, 1),
@@ -62,10 +69,9 @@ class Catalog:
         self.listing = listing
         self.where = where
         self.reading = reading
-        is_safe = reading.audience.is_safe
-        others = [sort for sort in SORTS if (sort.in_safe if is_safe else sort.in_debug)]
-        if reading.audience.strict:
-            others = [sort for sort in others if sort.words != "most hidden first"]
+        audience = reading.audience
+        others = [sort for sort in SORTS if (sort.in_safe if audience.is_safe else sort.in_debug)]
+        others = [sort for sort in others if sort.in_strict or not audience.strict]
         self._sorts = [Sort(words), *others]
         self._sort = 1 if newest_first else 0
         self.filter = ""

@@ -168,7 +168,7 @@ def _counted(document: Document, reading: Reading) -> FileFacts:
     return FileFacts(
         _title(shown, shown_rows),
         sum(shown_rows.last_turn(transcript) for transcript in shown_rows.shown_transcripts),
-        None if audience.strict else projection.hidden_count,
+        None if audience.strict else projection.omissions.messages,
         None if audience.is_safe else len(projection.calls()),
         problems.get("error", 0),
         problems.get("warning", 0),

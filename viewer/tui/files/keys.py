@@ -37,11 +37,14 @@ the method of the list."""
 OF_TRANSCRIPTS: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
     *SHARED[:6],
     ("top", (), "Go to the first transcript.", "top"),
-    ("bottom", (), "Go to the last transcript.", "bottom"),
+    ("bottom", (), "Go to the last transcript; 12G goes to transcript 12.", "bottom"),
+    ("search", (), "Find text in all transcripts; // finds a regular expression.", "ask_search"),
+    ("filter", (), "Show only transcripts whose title has these words.", "ask_filter"),
+    ("clear", (), "End the search or the filter; without one, return.", "clear"),
     ("open", ("unfold",), "Go to the transcript.", "open_row"),
     ("palette", (), "Show all commands.", "open_palette"),
     ("help", (), "Show all keys.", "open_help"),
-    ("leave", ("clear",), "Return without a choice.", "leave"),
+    ("leave", (), "Return without a choice.", "leave"),
 )
 """Actions that the list of the transcripts of one file shares with the main screen."""
 
@@ -65,7 +68,8 @@ def list_actions(actions: Sequence[Action] = ACTIONS, scope: Scope = Scope.ALL) 
 def transcript_actions(actions: Sequence[Action] = ACTIONS) -> tuple[Action, ...]:
     """Return the actions of the list of transcripts with the configured keys."""
     found = (_shared(row, actions) for row in OF_TRANSCRIPTS)
-    return tuple(replace(action, label="Back") if action.id == "leave" else action for action in found)
+    labels = {"leave": "Back", "search": "Find in all"}
+    return tuple(replace(action, label=labels.get(action.id, action.label)) for action in found)
 
 
 def _shared(row: tuple[str, tuple[str, ...], str, str], actions: Sequence[Action]) -> Action:

@@ -28,6 +28,7 @@ from viewer.render.number_format import counted
 from viewer.render.style import Line, Style
 from viewer.tui.insight.boxes import bottom, inside, top
 from viewer.tui.insight.work_screen import WorkScreen
+from viewer.tui.keys import ACTIONS, Action
 from viewer.tui.terminal.paint import Painter
 
 MOST_ROWS = 2000
@@ -53,9 +54,12 @@ class DiffScreen(WorkScreen):
         formats: tuple[str | None, str | None],
         reading: ReadOptions | None,
         audience: Audience,
+        *,
+        actions: Sequence[Action] = ACTIONS,
     ) -> None:
         """For an end user, compare only the shown messages of both sides, and read nothing else."""
-        super().__init__(painter, printing, f"{names[0]} ↔ {names[1]}", "safe" if audience.is_safe else "debug")
+        level = "safe" if audience.is_safe else "debug"
+        super().__init__(painter, printing, f"{names[0]} ↔ {names[1]}", level, actions=actions)
         self._names, self._formats, self._reading = names, formats, reading
         self._audience = Audience(strict=True, sealed=audience.sealed) if audience.is_safe else audience
         self._comparison: Comparison | None = None

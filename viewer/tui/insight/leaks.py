@@ -19,6 +19,7 @@ from viewer.render.style import Line, Part, Style, StyleRole
 from viewer.render.width import plain_line
 from viewer.tui.insight.boxes import box
 from viewer.tui.insight.work_screen import WorkScreen
+from viewer.tui.keys import ACTIONS, Action
 from viewer.tui.terminal.paint import Painter
 
 _AROUND = 1500
@@ -33,14 +34,20 @@ class LeaksScreen(WorkScreen):
         Binding("left_square_bracket", "leak(-1)", show=False),
         Binding("o", "other_side", show=False),
         Binding("enter", "go", show=False),
-        Binding("L", "back", show=False),
     ]
     KEYS: ClassVar[Sequence[tuple[str, str]]] = (("] [", "Leak"), ("o", "Other side"), ("enter", "Go"), ("esc", "Back"))
 
     def __init__(
-        self, painter: Painter, printing: Style, name: str, format: str | None, reading: ReadOptions | None
+        self,
+        painter: Painter,
+        printing: Style,
+        name: str,
+        format: str | None,
+        reading: ReadOptions | None,
+        *,
+        actions: Sequence[Action] = ACTIONS,
     ) -> None:
-        super().__init__(painter, printing, f"Leaks of {name}", "debug")
+        super().__init__(painter, printing, f"Leaks of {name}", "debug", actions=actions, opener="leaks")
         self._file, self._format, self._reading = name, format, reading
         self._searched = 0
         self._found: list[tuple[LeakPlaces, LeakSpan]] = []

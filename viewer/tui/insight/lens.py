@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from textual import events, on
@@ -18,11 +19,12 @@ from viewer.render.title import badge_part
 from viewer.tui.dialogs.dismiss_once import DismissOnce
 from viewer.tui.insight.pace import Pace
 from viewer.tui.insight.work_screen import failure_words
+from viewer.tui.keys import ACTIONS, Action
 from viewer.tui.panes.columns import fitted, spread
 from viewer.tui.panes.head_line import HeadLine
 from viewer.tui.panes.key_line import key_line
 from viewer.tui.panes.line_list import LineList
-from viewer.tui.panes.list_keys import LIST_KEYS
+from viewer.tui.panes.list_keys import add_list_keys
 from viewer.tui.terminal.paint import Painter
 
 WIDE = 100
@@ -40,17 +42,20 @@ class LensScreen(DismissOnce[int | None]):
     LensScreen > LineList { height: 1fr; scrollbar-size-vertical: 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        *LIST_KEYS,
         Binding("e", "disagreement(1)", show=False),
         Binding("E", "disagreement(-1)", show=False),
         Binding("left_square_bracket", "other(-1)", show=False),
         Binding("right_square_bracket", "other(1)", show=False),
         Binding("enter,l", "choose", show=False),
-        Binding("escape,q,V", "back", show=False),
+        Binding("escape", "back", show=False),
     ]
 
-    def __init__(self, painter: Painter, printing: Style, document: Document) -> None:
+    def __init__(
+        self, painter: Painter, printing: Style, document: Document, *, actions: Sequence[Action] = ACTIONS
+    ) -> None:
+        """`actions` are those of the main screen."""
         super().__init__()
+        add_list_keys(self._bindings, actions, "lens")
         self._painter = painter
         self._printing = printing
         self._document = document

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import ClassVar
 
@@ -21,11 +21,12 @@ from viewer.render.title import badge_part
 from viewer.tui.dialogs.dismiss_once import DismissOnce
 from viewer.tui.insight.next_lines import Comparison
 from viewer.tui.insight.pace import Pace
+from viewer.tui.keys import ACTIONS, Action
 from viewer.tui.panes.columns import spread
 from viewer.tui.panes.head_line import HeadLine
 from viewer.tui.panes.key_line import key_line
 from viewer.tui.panes.line_list import LineList
-from viewer.tui.panes.list_keys import LIST_KEYS
+from viewer.tui.panes.list_keys import add_list_keys
 from viewer.tui.terminal.paint import Painter
 
 WIDE = 100
@@ -48,7 +49,6 @@ class NextPromptScreen(DismissOnce[int | None]):
     NextPromptScreen .-gone { display: none; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        *LIST_KEYS,
         Binding("left_square_bracket", "policy(-1)", show=False),
         Binding("right_square_bracket", "policy(1)", show=False),
         Binding("less_than_sign", "message(-1)", show=False),
@@ -56,7 +56,7 @@ class NextPromptScreen(DismissOnce[int | None]):
         Binding("equals_sign", "columns", show=False),
         Binding("y", "copy", show=False),
         Binding("enter,l", "choose", show=False),
-        Binding("escape,q,S", "back", show=False),
+        Binding("escape", "back", show=False),
     ]
 
     def __init__(
@@ -66,9 +66,12 @@ class NextPromptScreen(DismissOnce[int | None]):
         projection: Projection,
         here: int,
         copy: Callable[[str], None],
+        *,
+        actions: Sequence[Action] = ACTIONS,
     ) -> None:
         """`projection` must show everything. `here` is the number of the message under the cursor."""
         super().__init__()
+        add_list_keys(self._bindings, actions, "next_prompt")
         self._painter = painter
         self._printing = printing
         self._projection = projection

@@ -15,7 +15,7 @@ from viewer.errors import ViewerError
 from viewer.insight.replay.arrivals import Arrivals
 from viewer.insight.replay.bar import Bar
 from viewer.insight.replay.player import Player, go_to_event
-from viewer.insight.replay.timeline import Timeline
+from viewer.insight.replay.timeline import SPEEDS, USUAL_IDLE_LIMIT_MS, USUAL_SPEED, Timeline
 from viewer.model.visibility import Audience
 from viewer.reading.format import ReadOptions
 from viewer.render.conversation import styled_lines
@@ -24,13 +24,10 @@ from viewer.render.sanitize import sanitize_line
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.render.width import between
 from viewer.tui.insight.work_screen import WorkScreen
+from viewer.tui.keys import ACTIONS, Action
 from viewer.tui.panes.head_line import HeadLine
 from viewer.tui.terminal.paint import Painter
 
-SPEEDS = (0.5, 1, 2, 4, 8, 10, 16, 32, 64)
-IDLE_LIMIT_MS = 2000
-MS_WITHOUT_TIME = 1000
-"""An event of an input without times takes this long at normal speed."""
 JUMP_MS = 5000
 _FRAME = 0.05
 _LEVELS, _ASCII_LEVELS = " ▁▂▃▄▅▆▇█", " .:-=+*#@"
@@ -43,8 +40,6 @@ class ReplayScreen(WorkScreen):
     """Space plays and pauses; `.` and `,` go to the next and previous event, `@` returns."""
 
     DEFAULT_CSS = """
-    ReplayScreen { layout: vertical; }
-    ReplayScreen > LineList { height: 1fr; scrollbar-size-vertical: 1; }
     ReplayScreen > #replay-bar { height: 2; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -59,7 +54,6 @@ class ReplayScreen(WorkScreen):
         Binding("left_square_bracket", "mark(-1)", show=False),
         Binding("i", "toggle_idle_limit", show=False),
         Binding("enter", "go", show=False),
-        Binding("at", "back", show=False),
         *(Binding(str(tenth), f"tenth({tenth})", show=False) for tenth in range(10)),
     ]
     KEYS: ClassVar[Sequence[tuple[str, str]]] = (
@@ -80,9 +74,11 @@ class ReplayScreen(WorkScreen):
         reading: ReadOptions | None,
         audience: Audience,
         clock: Callable[[], float] = time.monotonic,
+        *,
+        actions: Sequence[Action] = ACTIONS,
     ) -> None:
         audience = audience.of_messages
-        super().__init__(painter, printing, name, audience.level.value)
+        super().__init__(painter, printing, name, audience.level.value, actions=actions, opener="replay")
         self._file, self._format, self._reading, self._audience = name, format, reading, audience
         self._clock = clock
         self._timeline: Timeline | None = None
@@ -93,7 +89,7 @@ class ReplayScreen(WorkScreen):
         """The newest event on the screen."""
         self._wanted = -1
         self._is_seeking = False
-        self._speed = SPEEDS.index(10)
+        self._speed = SPEEDS.index(USUAL_SPEED)
         self._limits_idle = True
         self._timer: Timer | None = None
         self._ticked_at = 0.0
@@ -171,12 +167,10 @@ class ReplayScreen(WorkScreen):
         if event >= last:
             self._stop()
 
-    def _pause_after(self, event: int) -> float:
+    def _pause_after(self, event: int) -> int:
         assert self._timeline is not None
-        if self._timeline.length_ms == 0:
-            return MS_WITHOUT_TIME
-        pause = self._timeline.clock[event + 1] - self._timeline.clock[max(0, event)]
-        return min(pause, IDLE_LIMIT_MS) if self._limits_idle else pause
+        pause = self._timeline.pause_after(max(0, event))
+        return min(pause, USUAL_IDLE_LIMIT_MS) if self._limits_idle else pause
 
     def action_event(self, step: int) -> None:
         """Go to another event."""
@@ -187,7 +181,7 @@ class ReplayScreen(WorkScreen):
         timeline = self._timeline
         if timeline is None or not len(timeline):
             return
-        if timeline.length_ms == 0:
+        if not timeline.has_clock:
             self._move_to(self._wanted + 10 * step)
             return
         ms = timeline.clock[max(0, self._wanted)] + step * JUMP_MS
@@ -200,7 +194,7 @@ class ReplayScreen(WorkScreen):
         if timeline is None or not len(timeline):
             return
         by_event = (len(timeline) - 1) * tenth // 10
-        self._move_to(timeline.event_at_ms(timeline.length_ms * tenth // 10) if timeline.length_ms else by_event)
+        self._move_to(timeline.event_at_ms(timeline.length_ms * tenth // 10) if timeline.has_clock else by_event)
 
     def action_mark(self, step: int) -> None:
         """Go to where another message begins."""
@@ -271,7 +265,7 @@ class ReplayScreen(WorkScreen):
             return ""
         sign = (">" if self.is_playing else "||") if self.printing.ascii else ("▶" if self.is_playing else "❚❚")
         speed = f"{sign} {SPEEDS[self._speed]:g}{'x' if self.printing.ascii else '×'}"
-        if timeline.length_ms == 0:
+        if not timeline.has_clock:
             return f"{speed} event {self._event + 1:,} of {len(timeline):,}"
         here = duration(timeline.clock[max(0, self._event)])
         return f"{speed} {here} of {duration(timeline.length_ms)}{'' if self._limits_idle else ' all pauses'}"
@@ -290,10 +284,10 @@ class ReplayScreen(WorkScreen):
         signs = [jump if cell.is_jump else levels[cell.level] for cell in bar.cells]
         letters = [self._letter(cell.number) for cell in bar.cells]
         why = "" if timeline.has_times else "no times:"
-        first, last = ("0 s", duration(timeline.length_ms)) if bar.has_clock else (why, f"{len(timeline):,}")
+        first, last = ("0 s", duration(timeline.length_ms)) if timeline.has_clock else (why, f"{len(timeline):,}")
         return [
             self._around(first, [*signs[:here], cursor, *signs[here + 1 :]], last, here),
-            self._around("" if bar.has_clock else "by event", letters, "", here),
+            self._around("" if timeline.has_clock else "by event", letters, "", here),
         ]
 
     def _around(self, left: str, cells: Sequence[str], right: str, here: int) -> Line:

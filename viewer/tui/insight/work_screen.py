@@ -19,10 +19,11 @@ from viewer.render.title import badge_part
 from viewer.render.width import between
 from viewer.sources.files import open_source
 from viewer.tui.dialogs.dismiss_once import DismissOnce
+from viewer.tui.keys import ACTIONS, Action
 from viewer.tui.panes.head_line import HeadLine
 from viewer.tui.panes.key_line import key_line
 from viewer.tui.panes.line_list import LineList
-from viewer.tui.panes.list_keys import LIST_KEYS
+from viewer.tui.panes.list_keys import add_list_keys
 from viewer.tui.terminal.paint import Painter
 
 _STEP = 4 * 1024 * 1024
@@ -48,14 +49,24 @@ class WorkScreen(DismissOnce[int | None]):
     WorkScreen > LineList { height: 1fr; scrollbar-size-vertical: 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        *LIST_KEYS,
-        Binding("escape,q", "back", show=False),
+        Binding("escape", "back", show=False),
     ]
     KEYS: ClassVar[Sequence[tuple[str, str]]] = ()
     """The key hints in the last line."""
 
-    def __init__(self, painter: Painter, printing: Style, title: str, level: str) -> None:
+    def __init__(
+        self,
+        painter: Painter,
+        printing: Style,
+        title: str,
+        level: str,
+        *,
+        actions: Sequence[Action] = ACTIONS,
+        opener: str = "",
+    ) -> None:
+        """`actions` are those of the main screen, and `opener` is the one whose keys open and close this screen."""
         super().__init__()
+        add_list_keys(self._bindings, actions, opener)
         self._painter = painter
         self.printing = printing
         self._caption = title

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
+
 from msgspec.structs import replace
 
 from viewer.document.live import LiveDocument
 from viewer.document.values import ShownDiagnostic
+from viewer.render.blocks.agents import Agents
 from viewer.render.blocks.block import RowProblems
-from viewer.render.page import EmptyFacts, empty_sentences
-from viewer.render.sanitize import SafeText
-from viewer.render.style import trusted
-from viewer.render.title import TitleFacts
+from viewer.render.blocks.empty import empty_facts, empty_sentences
+from viewer.render.sanitize import SafeText, sanitize_line
+from viewer.render.style import Glyphs, trusted
+from viewer.render.title import FollowState, TitleFacts
+from viewer.sources.changes import SourceCondition
 from viewer.tui.bars.footer_keys import FooterView
 from viewer.tui.bars.place_facts import place_facts
 from viewer.tui.bars.status_lines import NamedProblem, StatusFacts
 from viewer.tui.control.panes import PaneController
 from viewer.tui.cursor import Cursor
-from viewer.tui.main.follow import FollowTitle
+from viewer.tui.main.follow import SOURCE_WORDS, FollowTitle
 from viewer.tui.panes.panel import BottomTab, Panel
 from viewer.tui.session import Session
 
@@ -33,7 +37,7 @@ def title_facts(session: Session, cursor: Cursor, follow: FollowTitle) -> TitleF
     return replace(
         place_facts(document, session.projection, rows, cursor.row(rows), cursor.number),
         level=session.display.level,
-        agent=session.projection.thread_of(session.agent) if session.agent else 0,
+        agent=_agent(session) if session.agent else "",
         errors=severities["error"] if is_checked else 0,
         warnings=severities["warning"] if is_checked else 0,
         calls=len(calls) if debug else 0,
@@ -46,6 +50,13 @@ def title_facts(session: Session, cursor: Cursor, follow: FollowTitle) -> TitleF
         busy="checking…" if is_checking else follow.busy,
         is_reading=bool(follow.busy) and not is_checking,
     )
+
+
+def _agent(session: Session) -> str:
+    """Return the number of the call of the open sub-agent, and its name or number."""
+    found = Agents(session.projection, session.calls).of(session.agent)
+    name = found.name or f"sub-agent {session.projection.thread_of(session.agent)}"
+    return f"#{found.call} {name}" if found.call else name
 
 
 def status_facts(
@@ -90,19 +101,16 @@ def footer_view(session: Session, panes: PaneController) -> FooterView:
     return FooterView(session.display.level)
 
 
-def empty_notes(session: Session, follow: FollowTitle) -> list[SafeText]:
+def empty_notes(session: Session, follow: FollowTitle, signs: Glyphs) -> list[SafeText]:
     """Return the sentences of an empty view: why it is empty, and which key shows more."""
     document, display = session.document, session.display
+    if follow.state in (FollowState.WAITING, FollowState.LOST):
+        name = sanitize_line(PurePath(document.name).name, 60)
+        if follow.words == SOURCE_WORDS[SourceCondition.WAITING]:
+            return [SafeText(f"Waiting for {name}."), trusted("It opens as soon as it exists. Press q to close.")]
+        first = SafeText(f"{signs.error} Cannot read {name}: {trusted(follow.words)}.")
+        return [first, trusted("Retrying. Press q to close.")]
     if not document.is_complete:
         return [trusted(follow.words or "reading")]
-    facts = EmptyFacts(
-        messages=document.message_count,
-        transcripts=document.tally.transcripts,
-        size=document.size,
-        metadata=document.tally.metadata,
-        is_unknown=document.unknown is not None,
-        strict=display.strict,
-        sealed=display.sealed,
-        debug=display.debug,
-    )
-    return [trusted(sentence) for sentence in empty_sentences(facts)]
+    facts = empty_facts(document, strict=display.strict, debug=display.debug, sealed=display.sealed)
+    return empty_sentences(facts, signs)

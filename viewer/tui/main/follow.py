@@ -219,7 +219,7 @@ def follow_title(
     new = f", {behind:,} new" if behind > 0 else ""
     is_reading = status.reading not in (Reading.OFF, Reading.ENDED)
     if is_reading and was_read and status.source in LOST:
-        return FollowTitle(FollowState.LOST, "source lost")
+        return FollowTitle(FollowState.LOST, "source lost, retrying")
     if is_reading and status.source is not SourceCondition.OK:
         return FollowTitle(FollowState.WAITING, SOURCE_WORDS[status.source])
     if is_reading and status.reading is Reading.LIVE and stalled_for > stalled_after:

@@ -253,7 +253,7 @@ class FollowWorker:
 
     def _start(self, live: LiveDocument, arrival: Arrival) -> None:
         self.live, self._arrival = live, arrival
-        live.withhold_rewritten(self._reader.handle_rewrite)
+        live.rewrites.withhold(self._reader.handle_rewrite)
         self._machine.signal(Signal.SOURCE_CHANGED, source=live.following.state.condition)
         was_drawn = live is self._session.document and bool(self._drawn_version)
         self._signal(Signal.RESUME if was_drawn else Signal.START)

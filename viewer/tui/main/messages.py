@@ -26,7 +26,16 @@ class ThemeWanted(Message):
 
 
 class OpenWanted(Message):
-    """Open another file."""
+    """Open another file, or compare with it."""
+
+    def __init__(self, name: str, *, compares: bool = False) -> None:
+        super().__init__()
+        self.name = name
+        self.compares = compares
+
+
+class FormatWanted(Message):
+    """Read the open file again, as another format."""
 
     def __init__(self, name: str) -> None:
         super().__init__()

@@ -16,6 +16,7 @@ from viewer.render.blocks.block import BlockFacts, RowProblems
 from viewer.render.blocks.sides import SideMaker
 from viewer.render.layout import LayoutRequest, Layouts, lay_out_body
 from viewer.render.page import BlockMaker
+from viewer.render.sanitize import SafeText
 from viewer.render.style import Style, Styled, StyleRole, trusted
 from viewer.tui.bars.status_lines import StatusFacts
 from viewer.tui.control.panes import PaneController
@@ -120,8 +121,11 @@ class Presenter:
             self._draw_minimap()
         if Changed.NOTES in changed:
             has_rows = len(self._session.rows) > 0
-            transcript.show_notes([] if has_rows else empty_notes(self._session, self._follow.title))
+            transcript.show_notes([] if has_rows else self._empty_notes())
             transcript.redraw_changed()
+
+    def _empty_notes(self) -> list[SafeText]:
+        return empty_notes(self._session, self._follow.title, self._printing.signs)
 
     def _change_from(self, row: int) -> None:
         for pane in (self._widgets.transcript, self._widgets.behind):
@@ -132,7 +136,7 @@ class Presenter:
         session, transcript, display = self._session, self._widgets.transcript, self._session.display
         self._layouts = self._layouts or Layouts(self._request_layout)
         self._facts = self._make_facts(session.rows)
-        transcript.show_notes([] if session.rows.shown_count else empty_notes(session, self._follow.title))
+        transcript.show_notes([] if session.rows.shown_count else self._empty_notes())
         transcript.show_marks(session.marks)
         self._draw_minimap()
         behind = self._widgets.behind

@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
 
 from textual.screen import Screen
 
+from viewer.formats import FORMATS
 from viewer.render.blocks.block import RowProblems
+from viewer.render.sanitize import sanitize_line
 from viewer.render.style import Style
 from viewer.tui.control.panes import PaneController
 from viewer.tui.host import Host, Notice
 from viewer.tui.keys import Action
-from viewer.tui.main.messages import FileWanted, LeaveWanted, OpenWanted, ThemeWanted
+from viewer.tui.main.messages import FileWanted, FormatWanted, LeaveWanted, OpenWanted, ThemeWanted
 from viewer.tui.main.navigator import Navigator
 from viewer.tui.main.view import ViewController
 from viewer.tui.marks import shown_marks
 from viewer.tui.palette import Entry
 from viewer.tui.panes.panel import Panel
 from viewer.tui.session import Session
+from viewer.tui.startup import is_stream
 from viewer.tui.terminal.paint import Painter
+
+if TYPE_CHECKING:
+    from viewer.tui.dialogs.transcripts import TranscriptChoice
 
 TWICE_SECONDS = 2.0
 """The seconds within which a second ctrl+c quits."""
@@ -36,13 +44,16 @@ class ProgramController:
         navigator: Navigator,
         view: ViewController,
         panes: PaneController,
+        find: Callable[[str], None],
         *,
         files: Sequence[str],
         painter: Painter,
         printing: Style,
         actions: Sequence[Action],
     ) -> None:
+        """`find` searches the view."""
         self.files = tuple(files)
+        self._find = find
         self._session = session
         self._host = host
         self._screen = screen
@@ -102,9 +113,11 @@ class ProgramController:
         if len(self._session.rows.shown_transcripts) > MANY and is_untouched:
             self.list_transcripts()
 
-    def _go_to_transcript(self, label: int | None) -> None:
-        if label is not None:
-            self._navigator.go_to(f"x{label}")
+    def _go_to_transcript(self, choice: TranscriptChoice | None) -> None:
+        if choice is not None:
+            self._navigator.go_to(f"x{choice.label}")
+            if choice.search:
+                self._find(choice.search)
 
     def open_leaks(self) -> None:
         """Show leaks from hidden text into answers, and go to the chosen message."""
@@ -113,7 +126,8 @@ class ProgramController:
         document = self._session.document
         if self._can_read_again():
             shown = LeaksScreen(
-                *(self._painter, self._printing, document.name, document.detection.format, document.options)
+                *(self._painter, self._printing, document.name, document.detection.format, document.options),
+                actions=self._actions,
             )
             self._screen.app.push_screen(shown, self._go_to_message)
 
@@ -125,7 +139,9 @@ class ProgramController:
         if self._can_read_again():
             names, formats = (document.name, path), (document.detection.format, None)
             audience = self._session.projection.audience
-            shown = DiffScreen(self._painter, self._printing, names, formats, document.options, audience)
+            shown = DiffScreen(
+                *(self._painter, self._printing, names, formats, document.options, audience), actions=self._actions
+            )
             self._screen.app.push_screen(shown, self._go_to_message)
 
     def open_replay(self) -> None:
@@ -136,7 +152,8 @@ class ProgramController:
         if self._can_read_again():
             audience = self._session.projection.audience
             shown = ReplayScreen(
-                *(self._painter, self._printing, document.name, document.named_format, document.options, audience)
+                *(self._painter, self._printing, document.name, document.named_format, document.options, audience),
+                actions=self._actions,
             )
             self._screen.app.push_screen(shown, self._go_to_message)
 
@@ -158,7 +175,9 @@ class ProgramController:
             return
         projection = session.document.project(EVERYTHING)
         here = self._navigator.focused_number or 1
-        shown = NextPromptScreen(self._painter, self._printing, projection, here, self._host.copy)
+        shown = NextPromptScreen(
+            *(self._painter, self._printing, projection, here, self._host.copy), actions=self._actions
+        )
         self._screen.app.push_screen(shown, self._go_to_message)
 
     def open_lens(self) -> None:
@@ -172,7 +191,8 @@ class ProgramController:
         elif not document.is_read:
             self._host.notify("The file is still being read.")
         else:
-            self._screen.app.push_screen(LensScreen(self._painter, self._printing, document), self._go_to_message)
+            shown = LensScreen(self._painter, self._printing, document, actions=self._actions)
+            self._screen.app.push_screen(shown, self._go_to_message)
 
     def _go_to_message(self, number: int | None) -> None:
         if number is not None:
@@ -184,9 +204,25 @@ class ProgramController:
     def use_theme(self, name: str) -> None:
         self._screen.post_message(ThemeWanted(name))
 
+    def compare_with(self, name: str) -> None:
+        """Compare with a file that was named, if it may be opened."""
+        self._screen.app.post_message(OpenWanted(name, compares=True))
+
     def open_file(self, name: str) -> None:
         """Open another file and add it to those of `[` and `]`."""
         self._screen.app.post_message(OpenWanted(name))
+
+    def read_as(self, name: str) -> None:
+        """Read the open file again, as another format."""
+        if name not in FORMATS:
+            near = get_close_matches(name, FORMATS, 1)
+            self._host.notify(
+                f"Unknown format: {sanitize_line(name, 40)}." + (f" Did you mean {near[0]}?" if near else "")
+            )
+        elif is_stream(self._session.document.name):
+            self._host.notify("A pipe cannot be read again. Restart with --format.")
+        else:
+            self._screen.app.post_message(FormatWanted(name))
 
     def quit(self) -> None:
         """Quit the program."""
@@ -212,7 +248,7 @@ class ProgramController:
             self._host.notify(f"No marks yet. Press {self._host.key_of('mark')} to set one.")
             return
         here = self._navigator.cursor.number
-        shown = MarksScreen(self._painter, self._printing, session.projection, marks, here)
+        shown = MarksScreen(*(self._painter, self._printing, session.projection, marks, here), actions=self._actions)
         self._screen.app.push_screen(shown, self._go_to_message)
 
     def edit(self) -> None:

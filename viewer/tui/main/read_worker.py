@@ -144,7 +144,7 @@ class ReadWorker:
         document = self._session.document
         if isinstance(document, LiveDocument) or not document.is_complete or not self._host.is_current:
             return
-        if document.is_rewritten():
+        if document.stored.is_rewritten():
             self.handle_rewrite()
 
     def handle_rewrite(self) -> None:

@@ -101,7 +101,7 @@ class MainScreen(Screen[None]):
         self._keeper = StateKeeper(state, session, settings, self.navigator, self.panes, self.reader)
         self.follow = FollowWorker(session, host, self.search, self.filter, self.reader, self.stick, machine, options)
         self.program = ProgramController(
-            *(session, host, self, self.navigator, self.view, self.panes),
+            *(session, host, self, self.navigator, self.view, self.panes, self.search.search_for),
             files=files,
             painter=painter,
             printing=self.printing,
@@ -119,7 +119,7 @@ class MainScreen(Screen[None]):
             run_action=self.action_do,
         )
         self._lists_transcripts = not start_at and not options.follow
-        document.withhold_rewritten(self.reader.handle_rewrite)
+        document.rewrites.withhold(self.reader.handle_rewrite)
         self._sizes = PaneSizes(self.widgets, self.panes)
         self._prefixes = {key: each.id for each in offered(self.actions) if each.id in _PREFIXES for key in each.keys}
         self._bindings.key_to_bindings.update(BindingsMap(bindings(self.actions)).key_to_bindings)
@@ -242,8 +242,8 @@ class MainScreen(Screen[None]):
         self.widgets.completion.show(self.commands.offers(event.text, event.kind))
 
     def on_prompt_completion_wanted(self, event: Prompt.CompletionWanted) -> None:
-        for offer in self.commands.offers(event.text, event.kind)[:1]:
-            self.widgets.prompt.complete(offer.text)
+        if text := self.commands.completion(event.text, event.kind):
+            self.widgets.prompt.complete(text)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         frame = next((each for each in event.widget.ancestors_with_self if isinstance(each, Frame)), None)

@@ -294,6 +294,17 @@ class ViewController:
             self._navigator.show_message(before)
         self._host.redraw(Changed.FOCUS)
 
+    def leave_open_agent(self) -> None:
+        """Return to the main transcript, if that of a sub-agent is open."""
+        if self._session.agent:
+            self._show_agent(0)
+
+    def open_agent(self) -> None:
+        """Open the transcript of the sub-agent under the cursor, at the message that was jumped to."""
+        row, number = self._navigator.cursor_row, self._navigator.cursor.number
+        if row is not None and self._session.folded_at(row) is RowKind.AGENT:
+            self._show_agent(number)
+
     def leave_agent(self) -> None:
         """Return from the transcript of a sub-agent to the place where it was opened."""
         if self._session.agent:

@@ -36,6 +36,8 @@ class Frame(Vertical):
         self._title: Line = ()
         self._aside = trusted("")
         self._below = trusted("")
+        self._captions: tuple[Line, SafeText] = ((), trusted(""))
+        """The captions in the borders."""
 
     def caption(self, title: Line | SafeText, aside: SafeText | None = None, below: SafeText | None = None) -> None:
         """Set the title, the counts at the right end of the top border, and those in the bottom border."""
@@ -65,10 +67,18 @@ class Frame(Vertical):
         self._draw_captions()
 
     def _draw_captions(self) -> None:
-        if self.has_class("-bare"):
-            self.border_title = self.border_subtitle = None
-            return
-        room = max(self.outer_size.width - _AROUND, 0)
+        captions = self._captions_of(self.outer_size.width)
+        if captions != self._captions:  # setting a caption repaints the whole frame
+            self._captions = captions
+            title, below = captions
+            self.border_title = _content(title) if title else None
+            self.border_subtitle = Content(below) if below else None
+
+    def _captions_of(self, width: int) -> tuple[Line, SafeText]:
+        """Return the captions of the top and the bottom border."""
+        room = max(width - _AROUND, 0)
+        if self.has_class("-bare") or not room:
+            return (), trusted("")
         ascii_only, has_focus = self.printing.ascii, self.has_focus_mark
         mark = (">" if ascii_only else "▸") if has_focus else ""
         dots = trusted(self.printing.signs.ellipsis)
@@ -80,8 +90,7 @@ class Frame(Vertical):
             title = (*title, Part(trusted(f" {stroke * gap} ")), Part(self._aside, StyleRole.QUIET))
         elif cells(words) > room:
             title = (Part(cut(words, room, dots), StyleRole.STRONG),)
-        self.border_title = _content(title) if room else None
-        self.border_subtitle = Content(cut(self._below, room, dots)) if self._below and room else None
+        return title, cut(self._below, room, dots) if self._below else trusted("")
 
 
 def _content(line: Line) -> Content:

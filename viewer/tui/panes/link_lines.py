@@ -9,6 +9,7 @@ from msgspec import Struct
 from viewer.document.calls import CallView
 from viewer.document.projection import Projection
 from viewer.document.values import ShownCall
+from viewer.render.blocks.call_words import state_words
 from viewer.render.number_format import duration
 from viewer.render.sanitize import SafeText
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
@@ -21,7 +22,6 @@ _LABEL = 11
 _WIDEST_ID = 8
 _LARGEST_REPLY = 1_000_000
 _MOST_ENTRIES = 20
-_STATES = {"ok": StyleRole.OK, "pending": StyleRole.PENDING, "failed": StyleRole.ERROR, "timeout": StyleRole.ERROR}
 
 
 class Entry(Struct, frozen=True):
@@ -43,7 +43,7 @@ def field(
 
 def state_part(call: ShownCall, style: Style) -> Part:
     """Return the state of a call as a mark and a word, so that its color is not needed."""
-    look = _STATES.get(call.state, StyleRole.WARNING)
+    _, look = state_words(call.state)
     marks = {
         StyleRole.ERROR: style.signs.error,
         StyleRole.WARNING: style.signs.warning,
@@ -101,10 +101,9 @@ def is_late(call: ShownCall) -> bool:
 
 def _lateness(call: ShownCall) -> int | None:
     """Return the delay after the deadline in milliseconds; None if it was met."""
-    latency = call.latency_ms if call.latency_ms is not None else call.observed_ms
-    if call.deadline_ms is None or latency is None or latency <= call.deadline_ms:
+    if call.deadline_ms is None or call.taken_ms is None or call.taken_ms <= call.deadline_ms:
         return None
-    return latency - call.deadline_ms
+    return call.taken_ms - call.deadline_ms
 
 
 def deadline_words(call: ShownCall) -> str:

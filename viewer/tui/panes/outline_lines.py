@@ -8,14 +8,14 @@ from viewer.document.projection import Projection
 from viewer.document.rows import Rows
 from viewer.document.usage import Spent, UsageView
 from viewer.document.values import Headline, ShownCall
-from viewer.render.blocks.call_words import tool_words
+from viewer.render.blocks.agents import Agents
+from viewer.render.blocks.call_words import time_words, tool_words
 from viewer.render.blocks.markdown_rows import rendered
 from viewer.render.head import is_call, look_of
 from viewer.render.number_format import byte_size, counted, duration, money, one_line, token_count
 from viewer.render.sanitize import SafeText
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.render.width import cells
-from viewer.syntax.times import parse_time
 from viewer.tui.panes.columns import fitted
 from viewer.tui.panes.link_lines import latency_words
 from viewer.tui.panes.outline_table import OutlineKind, OutlineTable
@@ -72,6 +72,7 @@ class OutlineLines:
         if problems is None:
             problems = self._projection.problems(self._rows).extend(self._rows.settled_number)
         self._problems, self._live = problems, live
+        self._agents = Agents(self._projection, self._calls)
 
     def line(self, row: int, width: int, *, is_cursor: bool = False) -> Line:
         """Return one line of the outline."""
@@ -80,6 +81,8 @@ class OutlineLines:
             return self._turn_line(found.group, width, is_cursor)
         if found.kind is OutlineKind.HIDDEN:
             return self._hidden_line(found.number, width, is_cursor)
+        if found.kind is OutlineKind.AGENT:
+            return self._agent_line(found.number, width, is_cursor)
         if found.kind is OutlineKind.CALL:
             return self._call_line(found.number, width, is_cursor)
         return self._message_line(found.number, width, is_cursor)
@@ -123,19 +126,26 @@ class OutlineLines:
         return (Part(trusted(took), StyleRole.QUIET),)
 
     def _time(self, numbers: range) -> int | None:
-        times = (self._projection.headline(number).time for number in numbers)
-        return next((parse_time(time) for time in times if time is not None), None)
+        times = (self._projection.time_ms(number) for number in numbers)
+        return next((time for time in times if time is not None), None)
 
     def _call_line(self, number: int, width: int, is_cursor: bool) -> Line:
         """A call at the brief level: tool, state and duration."""
         call = self._rows.call_lines.of(self._rows.value(self._rows.row_of(number)))
-        time = call.latency_ms if call.latency_ms is not None else call.observed_ms
         glyph = Part(trusted(f"{KindSign.CALL.glyph(self._style)} "), StyleRole.TOOL)
         aside = (
             state_glyph(call.state, self._style),
-            Part(trusted(f" {duration(time)}" if time is not None else ""), StyleRole.QUIET),
+            Part(trusted(f" {time_words(call)}".rstrip()), StyleRole.QUIET),
         )
         return self._spread((*self._lead(is_cursor), glyph), tool_words(call.tool), StyleRole.PLAIN, aside, width)
+
+    def _agent_line(self, number: int, width: int, is_cursor: bool) -> Line:
+        """Another agent: its name and the number of its messages."""
+        row = self._rows.row_of(number)
+        name = self._agents.of(number).name or f"sub-agent {self._projection.thread_of(number)}"
+        glyph = Part(trusted(f"{self._style.signs.open_gutter} "), StyleRole.QUIET)
+        count = Part(trusted(f"{self._rows.value(row):,}"), StyleRole.QUIET)
+        return self._spread((*self._lead(is_cursor), glyph), self._style.name(name), StyleRole.PLAIN, (count,), width)
 
     def _hidden_line(self, number: int, width: int, is_cursor: bool) -> Line:
         row = self._rows.row_of(number)

@@ -8,9 +8,10 @@ from enum import Enum
 
 from msgspec import Struct
 
+from viewer.columns.api import Column
 from viewer.document.calls import CallView
 from viewer.document.projection import Projection
-from viewer.document.rows import RowKind, Rows
+from viewer.document.rows import RowKind, Rows, TurnStarts
 from viewer.tui.panes.outline_folds import Folds
 
 
@@ -20,6 +21,8 @@ class OutlineKind(Enum):
     TURN = "turn"
     MESSAGE = "message"
     HIDDEN = "hidden"
+    AGENT = "agent"
+    """The folded messages of another agent."""
     CALL = "call"
     """A call at the brief level."""
 
@@ -34,7 +37,7 @@ class OutlineRow(Struct, frozen=True, gc=False):
     """The message number; for a hidden run or a call, that of its last message; for a turn, that of its first one."""
 
 
-_KINDS = {RowKind.HIDDEN: OutlineKind.HIDDEN, RowKind.CALL: OutlineKind.CALL}
+_KINDS = {RowKind.HIDDEN: OutlineKind.HIDDEN, RowKind.CALL: OutlineKind.CALL, RowKind.AGENT: OutlineKind.AGENT}
 
 
 class OutlineTable:
@@ -70,58 +73,72 @@ class OutlineTable:
         for column in (self._firsts, self._turns, self._transcripts, self._titles):
             del column[groups:]
         del self._skipped[bisect_left(self._skipped, changed) :]
-        skipped = {*self._hidden_rows(projection, rows, changed), *self._reply_rows(rows, calls, changed)}
+        skipped = [self._hidden_rows(projection, rows, changed), self._reply_rows(rows, calls, changed)]
         if groups and self._titles[-1] and (kept := rows.row_of(self._titles[-1])) >= changed:
-            skipped.add(kept)
-        for first, turn, transcript in self._starts(projection, rows, changed):
-            if self._firsts and self._firsts[-1] == first:
-                for column in (self._firsts, self._turns, self._transcripts, self._titles):
-                    column.pop()
-            title = self._title(projection, rows, first)
-            skipped.update([title] if title is not None else [])
-            self._firsts.append(first)
-            self._turns.append(turn)
-            self._transcripts.append(transcript)
-            self._titles.append(rows.value(title) if title is not None else 0)
-        self._skipped.extend(sorted(skipped))
+            skipped.append(array("I", [kept]))
+        starts = self._starts(projection, rows, changed)
+        if groups and starts.places and self._firsts[-1] == starts.places[0]:
+            for column in (self._firsts, self._turns, self._transcripts, self._titles):
+                column.pop()
+        titles, titled = self._title_rows(projection, rows, starts.places)
+        self._firsts.extend(starts.places)
+        self._turns.extend(starts.turns)
+        self._transcripts.extend(starts.transcripts)
+        self._titles.extend(rows.columns.put(rows.values_at(titles), titled, len(starts.places)))
+        self._skipped.extend(rows.columns.distinct([*skipped, titles]))
         self.folds.measure(self.size, self.groups - 1)
 
-    def _starts(self, projection: Projection, rows: Rows, changed: int) -> list[tuple[int, int, int]]:
+    def _starts(self, projection: Projection, rows: Rows, changed: int) -> TurnStarts:
         """Return the first row, the turn, and the transcript of each turn from a row on."""
         before = (self._turns[-1], self._transcripts[-1]) if self.groups else (0, 0)
         if projection.audience.is_safe:
-            starts = rows.turn_starts(changed, *before)
-            return list(zip(starts.places, starts.turns, starts.transcripts, strict=True))
-        after = rows.last_number(changed - 1) if 0 < changed <= len(rows) else 0
-        starts = projection.turn_starts(after)
-        found = []
-        for place, turn, transcript in zip(starts.places, starts.turns, starts.transcripts, strict=True):
-            row = rows.row_of(place + 1)
-            if row < len(rows) and rows.last_number(row) > place:
-                found.append((row, turn, transcript))
-        return found
+            return rows.turn_starts(changed, *before)
+        columns = rows.columns
+        starts = projection.turn_starts(rows.last_number(changed - 1) if 0 < changed <= len(rows) else 0)
+        firsts = rows.rows_of(columns.add(starts.places, 1))
+        del firsts[bisect_left(firsts, len(rows)) :]
+        if not firsts:
+            return TurnStarts(firsts, firsts, firsts)
+        others = columns.borders(columns.add(firsts, 1), array("I", [0]), 0).rows
+        lasts = columns.add(others[1:], -1)  # only the last of the turns that begin in the same hidden row counts
+        lasts.append(len(firsts) - 1)
+        return TurnStarts(*(columns.take(each, lasts) for each in (firsts, starts.turns, starts.transcripts)))
 
-    def _hidden_rows(self, projection: Projection, rows: Rows, changed: int) -> list[int]:
+    def _hidden_rows(self, projection: Projection, rows: Rows, changed: int) -> Column:
         if projection.audience.is_safe:
-            return []
+            return array("I")
         kinds, _ = rows.kinds_and_values(changed, len(rows))
-        return [changed + place for place in rows.columns.where(kinds, {RowKind.HIDDEN.value}, 0, len(kinds))]
+        return rows.columns.add(rows.columns.where(kinds, {RowKind.HIDDEN.value}, 0, len(kinds)), changed)
 
-    def _reply_rows(self, rows: Rows, calls: CallView, changed: int) -> list[int]:
+    def _reply_rows(self, rows: Rows, calls: CallView, changed: int) -> Column:
         """Return the rows of replies that are part of the row of their call."""
         if not len(rows) or not len(calls):
-            return []
+            return array("I")
         replies = calls.spans.lasts
         first = rows.last_number(changed - 1) + 1 if 0 < changed <= len(rows) else 1
-        pairs = ((rows.row_of(number), number) for number in replies[bisect_left(replies, first) :])
-        return [row for row, number in pairs if rows.kind(row) is RowKind.MESSAGE and rows.value(row) == number]
+        replies = replies[bisect_left(replies, first) :]
+        found = rows.rows_of(replies)
+        del found[bisect_left(found, len(rows)) :]
+        columns = rows.columns
+        shown = rows.are_messages(found)
+        their = columns.take(found, shown)
+        apart = columns.subtract(rows.values_at(their), columns.take(replies, shown))
+        return columns.take(their, columns.where(apart, {0}, 0, len(apart)))
 
-    def _title(self, projection: Projection, rows: Rows, first: int) -> int | None:
-        """Return the row of the user message that begins a turn."""
-        for row in range(first, min(first + 2, len(rows))):
-            if rows.kind(row) is RowKind.MESSAGE:
-                return row if projection.headline(rows.value(row)).role == "user" else None
-        return None
+    def _title_rows(self, projection: Projection, rows: Rows, firsts: Column) -> tuple[Column, Column]:
+        """Return the rows of the user messages that begin turns, and the places of these turns. Above such a message
+        may be one hidden row."""
+        columns = rows.columns
+        shown = rows.are_messages(firsts)
+        rest = columns.put(array("I", [1]) * len(shown), shown, len(firsts))
+        others = columns.where(rest, {0}, 0, len(rest))
+        candidates = columns.add(firsts, columns.put(array("I", [1]) * len(others), others, len(firsts)))
+        if candidates and candidates[-1] == len(rows):
+            candidates.pop()
+        places = rows.are_messages(candidates)
+        candidates = columns.take(candidates, places)
+        chosen = columns.select(projection.users().mask_at(rows.values_at(candidates)), 0)
+        return columns.take(candidates, chosen), columns.take(places, chosen)
 
     def _before(self, row: int) -> int:
         """Return the number of entries before a row of the view."""

@@ -7,7 +7,7 @@ from enum import Enum
 
 from viewer.document.diagnostics import DiagnosticView
 from viewer.document.values import Headline, ShownCall
-from viewer.render.blocks.call_words import problem_words
+from viewer.render.blocks.call_words import problem_words, state_words
 from viewer.render.head import is_call
 from viewer.render.style import Part, Style, StyleRole, trusted
 
@@ -30,16 +30,14 @@ class KindSign(Enum):
 
 
 _STATES = {
-    "ok": ("✓", "ok", "ok", StyleRole.OK),
-    "pending": ("◌", "o", "running", StyleRole.PENDING),
-    "failed": ("✖", "X", "failed", StyleRole.ERROR),
-    "timeout": ("✖", "X", "timeout", StyleRole.ERROR),
-    "cancelled": ("⊘", "/", "cancelled", StyleRole.WARNING),
-    "unanswered": ("?", "?", "no reply", StyleRole.WARNING),
-    "orphan": ("?", "?", "no call", StyleRole.WARNING),
-    "duplicate": ("?", "?", "repeated", StyleRole.WARNING),
+    "ok": ("✓", "ok"),
+    "pending": ("◌", "o"),
+    "failed": ("✖", "X"),
+    "timeout": ("✖", "X"),
+    "cancelled": ("⊘", "/"),
 }
-"""By state: the glyph, its ASCII form, the word, and the color."""
+"""The glyph of a state and its ASCII form."""
+_OTHER_STATE = ("?", "?")
 
 
 def kind_sign(headline: Headline) -> KindSign:
@@ -58,26 +56,23 @@ def kind_sign(headline: Headline) -> KindSign:
 
 def is_failed(call: ShownCall, faulty: Container[int]) -> bool:
     """True if a call went wrong, or one of its messages has an error."""
-    bad = _STATES.get(call.state, _STATES["orphan"])[3] is not StyleRole.OK and call.state != "pending"
-    return bad or call.call in faulty or call.reply in faulty
+    return call.state not in ("ok", "pending") or call.call in faulty or call.reply in faulty
 
 
 def state_glyph(state: str, style: Style) -> Part:
     """A state as a glyph."""
-    glyph, plain, _, look = _STATES.get(state, _STATES["orphan"])
-    return Part(trusted(plain if style.ascii else glyph), look)
+    return Part(trusted(_STATES.get(state, _OTHER_STATE)[style.ascii]), state_words(state)[1])
 
 
 def state_sign(call: ShownCall, style: Style, *, problems: DiagnosticView | None = None, words: bool = False) -> Part:
     """Return the glyph of a call's state; with `words`, also the word. An error in one of its messages replaces `ok`,
     with the word of the call's card."""
-    glyph, plain, word, look = _STATES.get(call.state, _STATES["orphan"])
+    shown, (word, look) = _STATES.get(call.state, _OTHER_STATE)[style.ascii], state_words(call.state)
     problem = _problem_of(call, problems) if call.state == "ok" and problems is not None else ""
     if problem:
-        glyph, plain, word, look = style.signs.error, "X", problem, StyleRole.ERROR
+        shown, word, look = _STATES["failed"][style.ascii], problem, StyleRole.ERROR
     elif call.state == "ok" and call.inferred and words:
         word = "by order"
-    shown = plain if style.ascii else glyph
     return Part(trusted(f"{shown} {word}" if words and shown != word else shown), look)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import unicodedata
 
@@ -68,6 +67,8 @@ def is_key(name: str) -> bool:
 def similar_key(name: str) -> str | None:
     """Return the most similar key name."""
     *modifiers, key = name.split("+")
+    import difflib  # slow to import, and mistakes are rare
+
     near = difflib.get_close_matches(key, [*_NAMED, "slash", "percent_sign", "question_mark"], 1)
     kept = [word for word in modifiers if word in _MODIFIERS]
     return "+".join([*kept, near[0]]) if near else None

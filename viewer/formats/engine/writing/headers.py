@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from msgspec.structs import replace
 
 from viewer.formats.engine.drafts import Draft
@@ -17,7 +19,9 @@ SPOKEN = ("user", "assistant")
 class DraftHeaders:
     """Makes the headers, for one transcript after another."""
 
-    def __init__(self, *, preambles: bool) -> None:
+    def __init__(self, *, preambles: bool, started: Callable[[int, str], None] = lambda thread, id: None) -> None:
+        """`started` is called with the number and the id of each new thread."""
+        self._started = started
         self._preambles = preambles
         self._tools: dict[str, str] = {}
         self._threads: dict[str, int] = {}
@@ -130,5 +134,9 @@ class DraftHeaders:
 
     def _thread(self, draft: Draft) -> int:
         if draft.kind is Kind.SUBAGENT or draft.thread is not None:
-            return self._threads.setdefault(draft.thread or "", len(self._threads) + 1)
+            id = draft.thread or ""
+            if id not in self._threads:
+                self._threads[id] = len(self._threads) + 1
+                self._started(self._threads[id], id)
+            return self._threads[id]
         return 0

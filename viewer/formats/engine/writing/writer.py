@@ -40,7 +40,7 @@ class DraftWriter:
         self._format = format
         self._at = 0
         """The number of the record."""
-        self._headers = DraftHeaders(preambles=preambles)
+        self._headers = DraftHeaders(preambles=preambles, started=record.start_agent)
         self._hooks = TextHooks(format)
         messages = DraftMessages(record, self._headers, self._hooks, has_order=row_order and format.alternates)
         self._messages = messages

@@ -1,4 +1,4 @@
-"""Record times: the time that each line of an event stream states."""
+"""Stated times: the time that each line of an event stream states."""
 
 from __future__ import annotations
 

@@ -1,0 +1,83 @@
+"""The ready queries: files in `queries/` with a title, what they need, and parameters with their usual values."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib import resources
+
+from msgspec import Struct
+
+from viewer.corpus.tables import Contents
+from viewer.errors import ViewerError
+from viewer.model.visibility import Reveal
+
+_HEAD = re.compile(r"^-- (title|needs|parameters): *(.*?) *$", re.MULTILINE)
+SIGN = "@"
+"""A query with this sign in front is the name of a ready one."""
+
+
+class Query(Struct, frozen=True):
+    """A ready query."""
+
+    name: str
+    title: str
+    text: str
+    needs: str = ""
+    """`tool`, `all`, `leaks`, `content`, or nothing."""
+    parameters: dict[str, str] = {}
+    """The names of its parameters, with their usual values; an empty one must be given."""
+
+
+@cache
+def ready_queries() -> dict[str, Query]:
+    """All ready queries by name."""
+    found = sorted(resources.files("viewer.corpus").joinpath("queries").iterdir(), key=lambda entry: entry.name)
+    queries = [
+        _parsed(entry.name.removesuffix(".sql"), entry.read_text("utf-8"))
+        for entry in found
+        if entry.name.endswith(".sql")
+    ]
+    return {query.name: query for query in queries}
+
+
+def _parsed(name: str, text: str) -> Query:
+    head = dict(_HEAD.findall(text))
+    parts = [part.partition("=") for part in head.get("parameters", "").split()]
+    parameters = {part[0]: part[2] for part in parts}
+    return Query(name, head["title"], _HEAD.sub("", text).strip(), head.get("needs", ""), parameters)
+
+
+_NEEDS = {
+    "tool": ("calls", "scan again with --reveal tool,commentary into a .DEBUG directory"),
+    "all": ("hidden messages", "scan again with --reveal all into a .DEBUG directory"),
+    "leaks": ("scores of leaks", "scan again with --reveal all --leaks into a .DEBUG directory"),
+    "content": ("hashes of the content", "scan again with --by-content into another directory"),
+}
+"""What a query can need, and how to get it."""
+
+
+def find_query(name: str, contents: Contents) -> Query:
+    """The ready query with this name. Raises ViewerError if there is none, or if the tables lack what it needs."""
+    queries = ready_queries()
+    query = queries.get(name)
+    if query is None:
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, queries, 1, 0.5)
+        advice = f"did you mean @{near[0]}?" if near else "`ocmlview sql --list` lists all"
+        raise ViewerError(f"there is no query @{name}; {advice}")
+    if query.needs and not _has(query.needs, contents):
+        what, how = _NEEDS[query.needs]
+        raise ViewerError(f"@{name} needs {what}: {how}")
+    return query
+
+
+def _has(need: str, contents: Contents) -> bool:
+    audience = contents.audience
+    return {
+        "tool": audience.reveals(Reveal.TOOL) and audience.reveals(Reveal.COMMENTARY),
+        "all": audience.reveals(Reveal.ALL),
+        "leaks": contents.leaks,
+        "content": contents.by_content,
+    }[need]

@@ -1,0 +1,123 @@
+"""Run one SQL query over the tables of a scan, in a process of its own that can read nothing else."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import re
+import shutil
+import signal
+import tempfile
+import time
+from collections.abc import Iterator
+from multiprocessing.connection import Connection
+from typing import Any
+
+from viewer.corpus.views import MEMORY, Tables, connect
+from viewer.errors import ViewerError
+
+ROWS_AT_ONCE = 1000
+_EXPLAIN = re.compile(
+    r"(?:\s|--[^\n]*\n|/\*.*?\*/)*explain\b(?:\s|--[^\n]*\n|/\*.*?\*/)*(?:analyze\b|analyse\b|\([^)]*\))?",
+    re.IGNORECASE | re.DOTALL,
+)
+_ONE_QUERY = "only one SELECT or EXPLAIN is allowed"
+
+
+class QueryError(ViewerError):
+    """A query that failed. `lines` are the rest of DuckDB's message: the line and a caret."""
+
+    def __init__(self, sentence: str, lines: tuple[str, ...] = ()) -> None:
+        super().__init__(sentence)
+        self.lines = lines
+
+
+def run_query(
+    tables: Tables,
+    query: str,
+    parameters: dict[str, Any] | None = None,
+    *,
+    timeout: float = 60.0,
+    memory: str = MEMORY,
+) -> Iterator[list[tuple[Any, ...]]]:
+    """Run a query. Yields the names of its columns as one row, then its rows in pieces.
+
+    The process is ended after `timeout` seconds, and when the iterator is closed. Raises QueryError."""
+    context = multiprocessing.get_context("fork")
+    receiver, sender = context.Pipe(duplex=False)
+    spill = tempfile.mkdtemp(prefix="ocmlview-")
+    process = context.Process(target=_answer, args=(sender, tables, query, parameters or {}, memory, spill))
+    process.start()
+    sender.close()
+    deadline = time.monotonic() + timeout
+    try:
+        while True:
+            if not receiver.poll(max(0.0, deadline - time.monotonic())):
+                raise QueryError(f"the query took longer than {timeout:g} s; raise --timeout")
+            try:
+                kind, value = receiver.recv()
+            except EOFError:
+                raise QueryError("the query ended its process; it may need more --memory") from None
+            if kind == "end":
+                return
+            if kind == "error":
+                first, *rest = value
+                raise QueryError(first, tuple(rest))
+            yield value
+    finally:
+        receiver.close()
+        process.kill()
+        process.join()
+        shutil.rmtree(spill, ignore_errors=True)
+
+
+def _answer(
+    sender: Connection, tables: Tables, query: str, parameters: dict[str, Any], memory: str, spill: str
+) -> None:
+    """Run the query in the child process, which ends without running the handlers of its parent."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    import duckdb
+
+    try:
+        with connect(tables, memory, spill) as database:
+            found = execute(database, query, parameters)
+            sender.send(("rows", [tuple(column[0] for column in found.description or ())]))
+            while rows := found.fetchmany(ROWS_AT_ONCE):
+                sender.send(("rows", rows))
+        sender.send(("end", None))
+    except (ViewerError, QueryError) as error:
+        sender.send(("error", [str(error)]))
+    except (duckdb.Error, RuntimeError, ValueError) as error:
+        sender.send(("error", _lines_of(error)))
+    except (BrokenPipeError, OSError) as error:
+        sender.send(("error", [f"the tables cannot be read: {error.strerror or type(error).__name__}"]))
+    sender.close()
+    os._exit(0)
+
+
+def execute(database: Any, query: str, parameters: dict[str, Any] | None = None) -> Any:
+    """Run one SELECT or EXPLAIN of one. Some other statements could write even in a locked database."""
+    import duckdb
+
+    statements = database.extract_statements(query)
+    if len(statements) != 1:
+        raise QueryError(_ONE_QUERY)
+    kind = statements[0].type
+    if kind == duckdb.StatementType.EXPLAIN:
+        inner = _EXPLAIN.match(query)
+        if inner is None:
+            raise QueryError(_ONE_QUERY)
+        statements = database.extract_statements(query[inner.end() :])
+        if len(statements) != 1:
+            raise QueryError(_ONE_QUERY)
+        kind = statements[0].type
+    if kind != duckdb.StatementType.SELECT:
+        raise QueryError(_ONE_QUERY)
+    return database.execute(query, parameters or None)
+
+
+def _lines_of(error: Exception) -> list[str]:
+    """The message of DuckDB, with the line of the query and its caret, without empty lines."""
+    lines = [line.rstrip() for line in str(error).splitlines() if line.strip()]
+    return lines or [type(error).__name__]

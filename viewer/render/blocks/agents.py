@@ -1,0 +1,90 @@
+"""The names of other agents, and the calls that started them, as far as a view shows those calls."""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import Struct
+
+from viewer.document.calls import CallView
+from viewer.document.projection import Projection
+from viewer.syntax.json_text import JsonKind, read_json
+
+FARTHEST = 64
+"""How many messages before an agent to search for the call that started it."""
+_READ = 2000
+"""How many characters of the arguments to read."""
+_LONGEST = 40
+_NAMES = ("subagent_type", "agent_type", "agent_name", "agent", "name", "role")
+"""Arguments of calls that name the agent."""
+_WORDS = re.compile(r"(?!(?:sub-?)?agent|main\b|session|user\b)[A-Za-z][A-Za-z _.-]{1,39}", re.IGNORECASE)
+"""An id that reads as a name. Others have digits or say nothing."""
+
+
+class AgentFacts(Struct, frozen=True):
+    """What a view knows of another agent."""
+
+    call: int = 0
+    """The message of the call that started it; 0 if it is unknown or hidden."""
+    name: str = ""
+    """Not yet safe for a terminal; empty if unknown."""
+
+
+class Agents:
+    """Looks agents up in one projection, and remembers them."""
+
+    def __init__(self, projection: Projection, calls: CallView | None = None) -> None:
+        self._projection = projection
+        self._calls = calls
+        self._known: dict[tuple[int, int], AgentFacts] = {}
+
+    def of(self, number: int) -> AgentFacts:
+        """The agent that wrote a message."""
+        projection = self._projection
+        thread = projection.thread_of(number)
+        if not thread:
+            return AgentFacts()
+        key = projection.transcript_number(number), thread
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = self._find(number)
+        return known
+
+    def _find(self, number: int) -> AgentFacts:
+        start = self._projection.agent_start(number)
+        if start is None:
+            return AgentFacts()
+        call = self._call_before(start.first, start.id)
+        name = _name_in(self._projection.beginning(call, _READ)) if call else ""
+        if not name and _WORDS.fullmatch(start.id):
+            name = start.id
+        return AgentFacts(call, name[:_LONGEST])
+
+    def _call_before(self, first: int, id: str) -> int:
+        """The call with the id of the agent, or else the only one that waits for its reply; 0 if there is none."""
+        projection = self._projection
+        if self._calls is None:
+            self._calls = projection.calls()
+        waiting = []
+        transcript = projection.transcript_number(first)
+        for number in range(first, max(0, first - FARTHEST), -1):
+            if projection.transcript_number(number) != transcript:
+                break
+            if projection.thread_of(number):
+                continue
+            for call in self._calls.of(number):
+                if call.call != number or (call.reply is not None and call.reply <= first):
+                    continue
+                if id and call.call_id == id:
+                    return number
+                waiting.append(number)
+        return waiting[0] if len(waiting) == 1 else 0
+
+
+def _name_in(arguments: str) -> str:
+    """The name of the agent in the arguments of a call, at whose end a part may be missing."""
+    node = read_json(arguments.encode("utf-8", "replace")).node if arguments.lstrip().startswith("{") else None
+    if node is None or node.kind is not JsonKind.OBJECT:
+        return ""
+    values = (node.get(name) for name in _NAMES)
+    return next((" ".join(value.text.split()) for value in values if value and value.kind is JsonKind.STRING), "")

@@ -1,0 +1,50 @@
+"""`APIS`, the table of the interfaces whose requests are logged: paths, members of a request, and the answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from viewer.tap.apis.chat import ChatAnswer
+from viewer.tap.apis.messages import MessagesAnswer
+from viewer.tap.apis.ollama import OllamaAnswer
+from viewer.tap.apis.responses import ResponsesAnswer
+from viewer.tap.apis.texts import TextAnswer
+from viewer.tap.deltas import Answer, Ending
+
+
+class Api(Struct, frozen=True):
+    """One interface."""
+
+    name: str
+    """The word in the log, which selects the rules of the format `tap`."""
+    path: str
+    """A pattern for the end of the path, without the query."""
+    answer: Callable[[Ending], Answer]
+    items: str = ""
+    """The member of a request with its messages, which repeat those of the request before."""
+    others: tuple[str, ...] = ()
+    """Other members of a request with text. No member that is not listed is logged."""
+    is_text: bool = False
+    """True if the answer is only text, so that a whole answer is one event."""
+
+
+APIS = (
+    Api("chat", r"/chat/completions", ChatAnswer, "messages", ("functions",)),
+    Api("responses", r"/responses", ResponsesAnswer, "input", ("instructions", "prompt")),
+    Api("messages", r"/messages", MessagesAnswer, "messages", ("system",)),
+    Api("ollama-chat", r"/api/chat", OllamaAnswer, "messages"),
+    Api("ollama-generate", r"/api/generate", TextAnswer, others=("system", "prompt", "suffix"), is_text=True),
+    Api("completions", r"/completions?", TextAnswer, others=("prompt", "suffix"), is_text=True),
+)
+_PATHS = tuple((api, re.compile(rf".*{api.path}/?")) for api in APIS)
+
+
+def api_of(method: str, target: str) -> Api | None:
+    """The interface that a request belongs to; None if it is not logged."""
+    if method != "POST":
+        return None
+    path = target.partition("?")[0]
+    return next((api for api, pattern in _PATHS if pattern.fullmatch(path)), None)

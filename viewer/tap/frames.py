@@ -1,0 +1,80 @@
+"""Frames between the proxy and the log writer: which bytes belong to which exchange."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from enum import IntEnum
+
+import msgspec
+from msgspec import Struct
+
+_HEAD = struct.Struct("<BQQI")
+
+
+class FrameKind(IntEnum):
+    """What a frame states."""
+
+    BEGIN = 1
+    """A request begins."""
+    REQUEST = 2
+    """Bytes of the body of the request."""
+    REQUEST_END = 3
+    ANSWER = 4
+    """The head of the answer."""
+    BODY = 5
+    """Bytes of the body of the answer."""
+    CUT = 6
+    """The rest of the body of the answer is missing."""
+    END = 7
+
+
+class Facts(Struct, frozen=True, omit_defaults=True):
+    """The facts of a head. No path, no other header, no address."""
+
+    api: str = ""
+    codings: str = ""
+    content_type: str = ""
+    status: int = 0
+    is_cut: bool = False
+    outcome: str = ""
+
+
+class Frame(Struct, frozen=True):
+    """A frame."""
+
+    kind: FrameKind
+    exchange: int
+    time_ms: int
+    data: bytes = b""
+
+    @property
+    def facts(self) -> Facts:
+        """The facts in the frame."""
+        return msgspec.json.decode(self.data, type=Facts) if self.data else Facts()
+
+
+def encoded(kind: FrameKind, exchange: int, time_ms: int, data: bytes | Facts = b"") -> bytes:
+    """A frame as bytes."""
+    raw = msgspec.json.encode(data) if isinstance(data, Facts) else data
+    return _HEAD.pack(kind, exchange, time_ms, len(raw)) + raw
+
+
+class FrameReader:
+    """Splits bytes into frames."""
+
+    def __init__(self) -> None:
+        self._window = bytearray()
+
+    def feed(self, data: bytes) -> Iterator[Frame]:
+        """The frames that the next bytes complete."""
+        self._window += data
+        at = 0
+        while len(self._window) - at >= _HEAD.size:
+            kind, exchange, time_ms, size = _HEAD.unpack_from(self._window, at)
+            end = at + _HEAD.size + size
+            if len(self._window) < end:
+                break
+            yield Frame(FrameKind(kind), exchange, time_ms, bytes(self._window[at + _HEAD.size : end]))
+            at = end
+        del self._window[:at]

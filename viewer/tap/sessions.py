@@ -1,0 +1,119 @@
+"""Relate each request to the conversation that it continues, so that the log holds every message once."""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import blake2b
+from typing import Any
+
+from msgspec import Struct
+
+MOST_KNOWN = 16_384
+"""How many requests a later one may continue."""
+_ANSWERS = ("reasoning", "function_call", "custom_tool_call", "output_text", "compaction")
+"""Types of items, or their endings, that repeat an answer."""
+
+
+class Place(Struct, frozen=True):
+    """Where a request belongs."""
+
+    session: str
+    known: int
+    """How many of its messages an earlier request of the session had."""
+    repeated: int
+    """How many messages after those repeat the answer to that request."""
+    key: bytes = b""
+    """A hash of all its messages; empty if it has none."""
+
+
+class Sessions:
+    """The conversations of one run, by the messages of their requests."""
+
+    def __init__(self, run: str) -> None:
+        self._run = run
+        self._count = 0
+        self._known: OrderedDict[bytes, str] = OrderedDict()
+        """Sessions by a hash of all messages of a request, or of the id of an answer."""
+        self._answered: set[bytes] = set()
+        self._settings: dict[tuple[str, str], bytes] = {}
+        """The hash of each member that every request repeats, by session and name."""
+
+    def place(self, api: str, items: Sequence[Any], previous: str) -> Place:
+        """Find the session of a request with these messages, or begin one. `previous` is the id of an answer."""
+        if previous and (session := self._known.get(_hash(b"", previous))):
+            return Place(session, 0, 0)
+        hashes = list(_chain(api, items))
+        at = next((at for at in range(len(hashes), 0, -1) if hashes[at - 1] in self._known), 0)
+        if at:
+            session = self._known[hashes[at - 1]]
+        else:
+            self._count += 1
+            session = f"{self._run}-{self._count}"
+        repeated = 0
+        if at and hashes[at - 1] in self._answered:
+            while at + repeated < len(items) and _is_answer(items[at + repeated]):
+                repeated += 1
+        if hashes:
+            self._note(hashes[-1], session)
+        return Place(session, at, repeated, hashes[-1] if hashes else b"")
+
+    def note_answer(self, place: Place, id: str) -> None:
+        """Note that a request was answered, by an answer with this id."""
+        if place.key in self._known:
+            self._answered.add(place.key)
+        if id:
+            self._note(_hash(b"", id), place.session)
+
+    def is_repeated(self, session: str, name: str, value: object) -> bool:
+        """True if the previous request of the session had the same value for a member."""
+        made = _hash(b"", value)
+        key = session, name
+        is_same = self._settings.get(key) == made
+        self._settings[key] = made
+        return is_same
+
+    def _note(self, key: bytes, session: str) -> None:
+        self._known[key] = session
+        self._known.move_to_end(key)
+        while len(self._known) > MOST_KNOWN:
+            old, _ = self._known.popitem(last=False)
+            self._answered.discard(old)
+        if len(self._settings) > MOST_KNOWN:
+            del self._settings[next(iter(self._settings))]
+
+
+def _chain(api: str, items: Sequence[Any]) -> Iterator[bytes]:
+    """For each message, a hash of it and all messages before it."""
+    last = api.encode()
+    for item in items:
+        last = _hash(last, item)
+        yield last
+
+
+def _hash(before: bytes, value: object) -> bytes:
+    text = json.dumps(_plain(value), sort_keys=True, separators=(",", ":"))
+    return blake2b(before + b"\0" + text.encode(), digest_size=16).digest()
+
+
+def _plain(value: object) -> object:
+    """A value without what clients change when they repeat it: cache marks, and the form of a single text."""
+    if isinstance(value, Mapping):
+        return {key: _plain(member) for key, member in value.items() if key != "cache_control"}
+    if isinstance(value, list):
+        items = [_plain(item) for item in value]
+        if len(items) == 1 and isinstance(items[0], dict) and items[0].keys() == {"type", "text"}:
+            return items[0]["text"]
+        return items
+    return value
+
+
+def _is_answer(item: object) -> bool:
+    """True if a message is one that the server wrote."""
+    if not isinstance(item, Mapping):
+        return False
+    kind = item.get("type")
+    return item.get("role") == "assistant" or (
+        "role" not in item and isinstance(kind, str) and (kind in _ANSWERS or kind.endswith("_call"))
+    )

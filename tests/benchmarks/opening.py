@@ -73,9 +73,10 @@ def _until_app(path: Path, contents: list[float]) -> float:
 
 
 def _jump(scale: Scale, path: Path) -> Row:
-    """A jump to the end while the index is far from complete, in an app that has just started."""
+    """A jump to the end while the index is far from complete, in an app that has just started. The first page, which
+    is drawn before the app, has its footer, too."""
     less = pager("less", path)
-    measures: dict[str, Callable[[], float]] = {"ours": lambda: _until_end([*OURS, path], WORKING, END)}
+    measures: dict[str, Callable[[], float]] = {"ours": lambda: _until_end([*OURS, path], WORKING, END, MOUSE)}
     if less:
         measures["less"] = lambda: _until_end(less, FIRST, b"G")
     medians = in_turns(scale.rounds, measures)
@@ -89,8 +90,11 @@ def _followed(scale: Scale, path: Path) -> Row:
     return Row("followed from the start to its end", milliseconds(medians["ours"]))
 
 
-def _until_end(command: Sequence[str | Path], shown: str, key: bytes) -> float:
+def _until_end(command: Sequence[str | Path], shown: str, key: bytes, begun: bytes = b"") -> float:
     with opened(command, shown) as terminal:
+        if begun:
+            terminal.wait_for(begun)
+            terminal.time_of(shown, terminal.written.find(begun))
         terminal.rest(0.05, 0.3)
         after, terminal.started = len(terminal.written), time.perf_counter()
         terminal.press(key)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from tests.support.idle import wait_until_idle
 from tests.support.live_program import LONGEST_WAIT
-from tests.support.program import BROKEN, CHAT, ROOT, Result
+from tests.support.program import BROKEN, CHAT, ROOT, Result, run
 
 FOLLOWED = "CONTRIBUTING"
 """Another test follows its steps in order."""
@@ -30,6 +30,8 @@ FILES = {
     "runs/a.ocml": CHAT,
 }
 """The files in the folder where the commands run."""
+TABLES = "runs.tables"
+"""The folder with the tables of `runs/`, made for the commands that read it."""
 
 PROGRAMS = {
     "ocmlview": f'PYTHONPATH="{ROOT}" exec "{sys.executable}" -m viewer "$@"',
@@ -73,6 +75,11 @@ class ShellLine(NamedTuple):
         return bool({"-f", "--live"} & set(self.words))
 
     @property
+    def reads_tables(self) -> bool:
+        """True if it reads tables that another command wrote."""
+        return self.words[1] == "sql" and TABLES in self.words
+
+    @property
     def code(self) -> int:
         return CODES.get(self.words[1], 0) if "broken.ocml" in self.words else 0
 
@@ -104,6 +111,12 @@ def prepare(folder: Path) -> dict[str, str]:
     (environment / "ocmlview").symlink_to(programs / "ocmlview")
     config = str(folder / "config")
     return {**os.environ, "HOME": str(home), "XDG_CONFIG_HOME": config, "PATH": f"{programs}:{os.environ['PATH']}"}
+
+
+def prepare_tables(folder: Path) -> None:
+    """Write the tables of the runs."""
+    result = run("scan", folder / "runs", "--to", folder / TABLES, "--quiet")
+    assert result.code == 0, result.err
 
 
 def run_in_shell(line: str, folder: Path, environment: dict[str, str], *, live: bool, prints: bool) -> Result:

@@ -101,3 +101,38 @@ async def test_the_file_is_read_as_another_format(tmp_path: Path) -> None:
         assert "It is JSON with the top-level keys: results, config." in drawn(pilot)
     async with running(notes, size=SMALL, options=ViewOptions(strict=True)) as pilot:
         assert "It is JSON." in drawn(pilot) and "results" not in drawn(pilot)
+
+
+async def test_a_filter_is_offered_completed_and_kept_open_at_a_fault() -> None:
+    """An empty prompt offers the message under the cursor; values are the tools that the level shows."""
+    async with running(keys=("d",)) as pilot:
+        await type_in(pilot, ":", "12")
+        await press(pilot, "&")
+        assert [offer.text for offer in view(pilot).widgets.completion._offers] == [
+            "tool:get_weather", "turn:2", "role:assistant",
+        ]  # fmt: skip
+        await press(pilot, "tab", "enter")
+        await settled(pilot)
+        assert "tool:get_weather" in drawn(pilot) and view(pilot).filter.is_active
+        await press(pilot, "escape", "&", *"tool:book", "tab", "enter")
+        await settled(pilot)
+        assert "tool:book_table" in drawn(pilot) and view(pilot).filter.is_active
+        await press(pilot, "escape", "&", *"tool:", "enter")
+        assert view(pilot).widgets.prompt.is_asking and "lacks a value" in drawn(pilot)
+        await press(pilot, *"get_weather", "enter")
+        await settled(pilot)
+        assert view(pilot).filter.is_active
+        await press(pilot, "d", "g", "J", "&")
+        assert [offer.text for offer in view(pilot).widgets.completion._offers] == ["turn:1", "role:assistant"]
+        await press(pilot, *"t")
+        assert [offer.text for offer in view(pilot).widgets.completion._offers] == ["turn:", "transcript:", "time:"]
+        await press(pilot, "escape")
+
+
+async def test_a_jump_without_errors_names_the_key_of_the_warnings(tmp_path: Path) -> None:
+    path = tmp_path / "a.ocml"
+    call = "<|start|>assistant to=functions.f call_id=a<|channel|>commentary<|constrain|>json<|message|>{}<|call|>\n"
+    reply = '<|start|>tool name=functions.f call_id=a to=assistant<|channel|>commentary<|message|>{"ok":false}<|end|>\n'
+    path.write_text(f"version: 2.2\n{call}{reply}")
+    async with running(path, size=SMALL, keys=("d", "e")) as pilot:
+        assert said(pilot) == "No errors. w goes to 1 warning."

@@ -47,7 +47,7 @@ class TestBeginning:
     async def test_a_missing_file_is_waited_for(self, path: Path) -> None:
         async with live(path) as app:
             assert "waiting for the file" in app.title
-            assert "waiting for the file" in [line.strip() for line in app.conversation]
+            assert "Waiting for run.ocml." in [line.strip() for line in app.conversation]
             assert "Where is the umbrella shop?" in await app.write(HEAD + QUESTION)
             assert "● live" in app.title
 

@@ -393,7 +393,7 @@ class LazyNode(_Node):
                 at = found.end()
 
     def place_members(self) -> None:
-        """Find the positions of all keys."""
+        """Find the positions of all keys and their values."""
         data, base = self.line.data, self.line.base
         first = _FIRST.match(data, self.start - base)
         assert first is not None
@@ -405,6 +405,9 @@ class LazyNode(_Node):
                 self._take_careful_members()
                 return
             member.put(base + found.start(1), base + found.end(1))
+            value = member.value
+            assert isinstance(value, LazyNode)
+            value._start, value._end = base + found.start(2), base + found.end(2)
             at = found.end()
 
     def _take_careful_members(self) -> None:

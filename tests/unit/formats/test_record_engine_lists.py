@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from tests.support.record_checks import shown
 from viewer.formats.engine.conditions import holds
 from viewer.formats.engine.inner import read_inner_strings
 from viewer.formats.engine.paths import members_of, path
@@ -75,3 +76,8 @@ def test_broken_json_in_a_string_is_reported() -> None:
         found = [f"{each.rule.code}/{each.reason}" for each in read_inner_strings(["v"], node, source)]
         assert found == ([problem] if problem else [])
         assert (path("v.a|v[0].a").first(node) is not None) is is_read
+
+
+def test_a_record_that_repeats_a_member_and_is_cut_is_hidden() -> None:
+    for text in ('{"rows":[{"row":{}}],"rows":[', '{"messages":[{"role":"user","content":"a"}],"rows":1,"rows":[{"'):
+        assert shown(text, "rows") == []

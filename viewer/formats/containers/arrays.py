@@ -129,7 +129,7 @@ class ArrayDocuments(JsonDocuments):
         while not self._is_broken:
             if self._items is None:
                 super().advance()
-                if not self._begin_items():
+                if self._items is None and not self.begin_parts():
                     return
             if not self._read_items():
                 return
@@ -138,7 +138,7 @@ class ArrayDocuments(JsonDocuments):
         if self._items is None or not self._items.is_begun or self._close_array(self._items):
             super().close()
 
-    def _begin_items(self) -> bool:
+    def begin_parts(self) -> bool:
         """True if a long array has begun. Its items are then read one at a time."""
         start = self.base + self.at
         is_long = self.waits and len(self.data) - self.at >= READ_WITH_CARE

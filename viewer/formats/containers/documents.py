@@ -82,7 +82,7 @@ class JsonDocuments:
     def advance(self) -> None:
         """Read all complete documents."""
         while not self._spoiled:
-            if self._count is None and not self._begin():
+            if self._count is None and (not self._begin() or self.begin_parts()):
                 return
             end = self._count.end(self.data, self.at) if self._count else None
             if end is None:
@@ -103,6 +103,10 @@ class JsonDocuments:
     def waits(self) -> bool:
         """True if a document has begun but its end has not been found."""
         return self._count is not None and not self._spoiled
+
+    def begin_parts(self) -> bool:
+        """True if the document that has begun is read part by part, before its end is searched."""
+        return False
 
     def skip_to(self, end: int) -> None:
         """Continue at an index after a document that was read elsewhere."""

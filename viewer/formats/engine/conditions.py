@@ -40,6 +40,13 @@ def holding(rules: tuple[Rule, ...], node: JsonNode) -> Iterator[Rule]:
     return _lazily_holding(rules, node.value)
 
 
+def holding_each(rules: tuple[Rule, ...], node: JsonNode) -> Iterator[Rule]:
+    """Like `holding`, but a repeated key makes the record unreadable at the first rule that looks for it."""
+    if type(node) is not LazyNode:
+        return (each for each in rules if all_hold(each.when, node))
+    return _lazily_holding(rules, node.value) if rules else iter(())
+
+
 def _lazily_holding(rules: tuple[Rule, ...], value: Any) -> Iterator[Rule]:
     for each in _among(rules, value):
         for test in each.tests:
@@ -128,6 +135,12 @@ Test = Callable[[Any], bool]
 Read = Callable[[Any], Any]
 FEWEST_DIVIDED = 3
 """A division of the rules must spare at least this many of them a test."""
+FEWEST_STRUCTURAL = 6
+"""Fewer conditions on the structure of a value are tested for each value."""
+MOST_MEMBERS = 64
+"""The structure of an object with more members is not kept."""
+MOST_STRUCTURES = 256
+"""The most structures of values to keep for one set of rules."""
 
 
 class _Choice(Generic[Rule]):
@@ -163,7 +176,54 @@ class _Tested(Struct, Generic[Rule]):
     """The conditions as tests of decoded values."""
 
 
-_Divided = _Choice[Rule] | tuple[_Tested[Rule], ...]
+class _Leaf(Generic[Rule]):
+    """Rules that no word divides further. Which of them apply to a value depends on its structure and a few tests.
+
+    Conditions on the presence or kind of members are decided once for all values with members of the same types."""
+
+    def __init__(self, rules: Sequence[_Tested[Rule]]) -> None:
+        self.rules = tuple(_Tested(rule.rule, rule.when, tuple(map(_test, rule.when))) for rule in rules)
+        self._places = [_structural(rule.when) for rule in rules]
+        paths = {rule.when[place].path for rule, places in zip(rules, self._places, strict=True) for place in places}
+        read = [(path(at).read or partial(_lazy_value, path(at)), path(at)) for at in sorted(paths)]
+        self._inner = [reader for reader, at in read if at.keys is None or any(len(keys) != 1 for keys in at.keys)]
+        """Readers of the values that are not members."""
+        self._is_worth_it = sum(map(len, self._places)) >= FEWEST_STRUCTURAL
+        self._known: dict[object, tuple[_Tested[Rule], ...]] = {}
+
+    def among(self, value: Any) -> tuple[_Tested[Rule], ...]:
+        """The rules that may apply to a value, with the tests that remain."""
+        if not self._is_worth_it or type(value) is not dict or len(value) > MOST_MEMBERS:
+            return self.rules
+        key = (*value, *map(type, value.values()), *(type(read(value)) for read in self._inner))
+        known = self._known.get(key)
+        if known is None:
+            if len(self._known) >= MOST_STRUCTURES:
+                self._known.clear()
+            known = self._known[key] = tuple(self._remaining(value))
+        return known
+
+    def _remaining(self, value: Any) -> Iterator[_Tested[Rule]]:
+        for rule, places in zip(self.rules, self._places, strict=True):
+            if all(rule.tests[place](value) for place in places):
+                tests = tuple(test for place, test in enumerate(rule.tests) if place not in places)
+                yield _Tested(rule.rule, rule.when, tests)
+
+
+def _structural(conditions: tuple[When, ...]) -> frozenset[int]:
+    """The indexes of the conditions that only the types of the values decide. None follows a flag, which may be
+    unreadable."""
+    found: set[int] = set()
+    for place, when in enumerate(conditions):
+        if when.true is not None:
+            break
+        is_plain = when == When(when.path, present=when.present, kind=when.kind)
+        if is_plain and when.path and when.kind not in (JsonKind.TRUE, JsonKind.FALSE):
+            found.add(place)
+    return frozenset(found)
+
+
+_Divided = _Choice[Rule] | _Leaf[Rule]
 
 
 def _divided(rules: Sequence[_Tested[Rule]]) -> _Divided[Rule]:
@@ -174,7 +234,7 @@ def _divided(rules: Sequence[_Tested[Rule]]) -> _Divided[Rule]:
             counts[at] = counts.get(at, 0) + 1
     best = max(counts, key=counts.__getitem__, default="")
     if counts.get(best, 0) < FEWEST_DIVIDED:
-        return tuple(_Tested(rule.rule, rule.when, tuple(map(_test, rule.when))) for rule in rules)
+        return _Leaf(rules)
     return _Choice(rules, best)
 
 
@@ -212,7 +272,7 @@ def _among(rules: tuple[Rule, ...], value: Any) -> tuple[_Tested[Rule], ...]:
     while type(found) is _Choice:
         word = found.read(value)
         found = found.branch(word if isinstance(word, str) else None)
-    return found  # type: ignore[no-any-return]
+    return found.among(value)  # type: ignore[no-any-return]
 
 
 def _among_nodes(rules: tuple[Rule, ...], node: JsonNode) -> tuple[_Tested[Rule], ...]:
@@ -225,7 +285,7 @@ def _among_nodes(rules: tuple[Rule, ...], node: JsonNode) -> tuple[_Tested[Rule]
             return tuple(_Tested(rule, rule.when) for rule in rules)
         is_word = value is not None and value.kind in (JsonKind.STRING, JsonKind.NUMBER)
         found = found.branch(value.text if value is not None and is_word else None)
-    return found  # type: ignore[no-any-return]
+    return found.rules  # type: ignore[no-any-return]
 
 
 def _divisions(rules: tuple[Rule, ...]) -> Any:

@@ -8,7 +8,7 @@ from functools import cache
 
 from msgspec import Struct, field
 
-from viewer.formats.engine.conditions import Unreadable, all_hold, first_rule, holding, holds
+from viewer.formats.engine.conditions import Unreadable, all_hold, first_rule, holding, holding_each, holds
 from viewer.formats.engine.lookups import look_up
 from viewer.formats.engine.paths import Path, path, string_at
 from viewer.formats.engine.repeats import is_repeated, repeated_length
@@ -135,6 +135,8 @@ class RecordReading(Struct):
     """The drafts of each superseded branch, as the first one and the one after the last."""
     unknown: JsonNode | None = None
     """The record, if no rule maps it and it holds no text."""
+    usage_starts: dict[int, int] | None = None
+    """The offsets of the values that state a token usage, by rule, if they are known."""
 
     def only_step(self) -> StreamStep | None:
         """The step on a reply in blocks, if the record did nothing else."""
@@ -153,7 +155,7 @@ def read_record(rules: tuple[RecordRule, ...], node: JsonNode) -> RecordReading:
 
 
 def _read(rules: tuple[RecordRule, ...], node: JsonNode, outer: _Outer | None, reading: RecordReading) -> None:
-    if not node.closed and not any(rule.each and not rule.whole and all_hold(rule.when, node) for rule in rules):
+    if not node.closed and not _has_readable_list(rules, node):
         reading.drafts.append(_unknown(node, is_open=True))
         return
     first = len(reading.drafts)
@@ -162,6 +164,14 @@ def _read(rules: tuple[RecordRule, ...], node: JsonNode, outer: _Outer | None, r
     except Unreadable:
         del reading.drafts[first:]
         reading.drafts.append(_unknown(node))
+
+
+def _has_readable_list(rules: tuple[RecordRule, ...], node: JsonNode) -> bool:
+    """True if a rule reads a list in a record that is cut."""
+    try:
+        return any(rule.each and not rule.whole and all_hold(rule.when, node) for rule in rules)
+    except Unreadable:
+        return False
 
 
 def _read_rules(rules: tuple[RecordRule, ...], node: JsonNode, outer: _Outer | None, reading: RecordReading) -> None:
@@ -272,9 +282,8 @@ def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: Reco
             if member is not None and body is None:
                 reading.faults.append(Problem(W_CONTENT_MISSING, None, member.key_start, member.value.end))
         reading.drafts += drafts
-    for more in rule.also:
-        if all_hold(more.when, node):
-            _apply(more, node, outer, reading)
+    for more in holding_each(rule.also, node):
+        _apply(more, node, outer, reading)
 
 
 def _in_order(items: list[JsonNode], at: str) -> list[JsonNode]:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import cache
 
 from viewer.cache import lazy_regex
 from viewer.formats.engine.conditions import Unreadable, all_hold
-from viewer.formats.engine.paths import all_at, change, path
+from viewer.formats.engine.paths import EACH, MEMBERS, REST, Step, all_at, change, path
 from viewer.formats.json.fields import Source
 from viewer.formats.tables.model import Inner
 from viewer.model.diagnostic import Problem
 from viewer.rules.errors import E_BODY_CONSTRAINT_VIOLATION, E_STREAM_TRUNCATED
 from viewer.syntax.json_in_string import InnerNode, read_inner
+from viewer.syntax.json_lines import LazyNode
 from viewer.syntax.json_string import string_body
 from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading
 
@@ -20,6 +22,7 @@ _IS_JSON = lazy_regex(r'\s*(?:\{\s*"|\[\s*[\[{"])')
 """Matches the start of JSON, but not a log line in brackets or a code block."""
 
 
+_ANY = ""
 _CUT = lazy_regex(rb"\.\.\.|\xe2\x80\xa6|[\[(<](?:[0-9, ]+\w* )?(?:truncated|omitted)", re.IGNORECASE)
 """Matches where a logger may have left out text. What follows may belong to anything."""
 
@@ -37,14 +40,45 @@ def read_inner_strings(inner: Iterable[str | Inner], node: JsonNode, source: Sou
     return reader.problems
 
 
-def has_inner_strings(inner: Iterable[str | Inner], node: JsonNode) -> bool:
+def has_inner_strings(inner: tuple[str | Inner, ...], node: JsonNode) -> bool:
     """True if a string at one of these paths may hold JSON."""
+    if type(node) is not LazyNode or type(node.value) is not dict:
+        return any(_holds_json(each, node) for each in inner)
+    by_member = _by_member(inner)
+    names = by_member.keys() & node.value.keys()
+    return any(_holds_json(each, node) for name in (_ANY, *names) for each in by_member.get(name, ()))
+
+
+@cache
+def _by_member(inner: tuple[str | Inner, ...]) -> dict[str, list[str | Inner]]:
+    """The paths that begin with each member of a record, and under `_ANY` those that may begin with any."""
+    found: dict[str, list[str | Inner]] = {}
     for each in inner:
-        if not isinstance(each, str):
-            return True
-        if any(value.kind is JsonKind.STRING and _begins_json(value) for value in all_at(each, node)):
+        choices = path(each if isinstance(each, str) else each.holders or each.path).choices
+        for name in {_name(steps[:1]) for steps in choices or ((),)}:
+            found.setdefault(name, []).append(each)
+    return found
+
+
+def _name(first: tuple[Step, ...]) -> str:
+    return first[0] if first and isinstance(first[0], str) and first[0] not in (EACH, REST, MEMBERS) else _ANY
+
+
+def _holds_json(each: str | Inner, node: JsonNode) -> bool:
+    at = each if isinstance(each, str) else each.holders
+    if type(node) is LazyNode and not path(at).is_in(node):
+        return False
+    if isinstance(each, str):
+        return any(map(_may_hold_json, all_at(each, node)))
+    for holder in path(at).all(node):
+        values = all_at(each.path, holder)
+        if values and (each.always or any(map(_may_hold_json, values))) and _applies(each, holder):
             return True
     return False
+
+
+def _may_hold_json(value: JsonNode) -> bool:
+    return value.kind is JsonKind.STRING and _begins_json(value)
 
 
 def _begins_json(value: JsonNode) -> bool:

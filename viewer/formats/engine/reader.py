@@ -67,7 +67,7 @@ class Records:
     @cached_property
     def _changes(self) -> bool:
         """True if records of the format are changed in place."""
-        if self._spans is not None or self._format.keeps_fields:
+        if self._spans is not None:
             return True
         return any(rule.lookup is not None for rule in all_rules(self._format.records))
 
@@ -237,6 +237,8 @@ class Records:
 def _fields(node: JsonNode, source: Source, reading: RecordReading) -> dict[str, object]:
     """The members of a record that are not part of a message."""
     starts = [piece.start for draft in reading.drafts for piece in draft.pieces]
+    if type(node) is LazyNode:
+        node.place_members()
     return {
         member.key: header_value(member.value, source)
         for member in node.members

@@ -75,11 +75,15 @@ def _common_length(items: list[JsonNode], others: list[JsonNode]) -> int:
 
 def _is_same(role: JsonNode | None, text: JsonNode | None, role_2: JsonNode | None, text_2: JsonNode | None) -> bool:
     """True for equal texts with the same role. A text without a role matches any."""
-    if role is not None and role_2 is not None and role.to_python() != role_2.to_python():
+    if role is not None and role_2 is not None and _python(role) != _python(role_2):
         return False
     if text is None or text_2 is None:
         return text is text_2
-    return text.to_python() == text_2.to_python()
+    return _python(text) == _python(text_2)
+
+
+def _python(node: JsonNode) -> object:
+    return node.text if node.kind is JsonKind.STRING else node.to_python()
 
 
 def _role(item: JsonNode) -> JsonNode | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from os.path import commonprefix
 from typing import ClassVar
 
 from rich.text import Text
@@ -30,10 +29,6 @@ HINTS = {
 """The hint about keys for each kind of prompt."""
 MOST_REMEMBERED = 50
 """How many earlier texts of each kind the up and down keys recall."""
-
-
-MOST_OFFERED = 6
-"""How many candidates a note names."""
 
 
 class SafeInput(Input, can_focus=False):
@@ -148,6 +143,8 @@ class Prompt(Horizontal):
         self.hint(HINTS[kind])
         self._make_room()
         self._input.focus()
+        if kind is PromptKind.FILTER and not text:
+            self.post_message(self.Changed(kind, text))  # what is under the cursor is offered at once
 
     def rest(self, kind: PromptKind, text: str, note: str = "") -> None:
         """Show a search with a note such as `2 of 3`, without asking."""
@@ -219,18 +216,8 @@ class Prompt(Horizontal):
         self.post_message(self.Cancelled(self.kind))
 
     def action_complete(self) -> None:
-        """Complete the last term of a filter as far as its candidates agree, and list them in a hint. For other
-        texts, post `CompletionWanted`."""
-        if self.kind is not PromptKind.FILTER:
-            self.post_message(self.CompletionWanted(self.kind, self._input.value))
-            return
-        from viewer.document.filter.grammar import completions  # the first page does without filters
-
-        found = completions(self._input.value)
-        if found:
-            self._put(commonprefix(found))  # noqa: RUF071 (these are no paths)
-        last = (text.rpartition(" ")[2] for text in found[:MOST_OFFERED])
-        self.hint("  ".join(last) if len(found) > 1 else HINTS[self.kind])
+        """Ask for a completion."""
+        self.post_message(self.CompletionWanted(self.kind, self._input.value))
 
     def complete(self, text: str) -> None:
         """Replace the typed text with its completion."""

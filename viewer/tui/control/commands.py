@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
+from os.path import commonprefix
 
 from msgspec import Struct
 
+from viewer.document.filter.fields import FIELDS
+from viewer.document.filter.grammar import completions
 from viewer.formats import FORMATS
 from viewer.model.visibility import Level
 from viewer.render.blocks.times import Times
@@ -147,6 +151,8 @@ class CommandController:
 
     def offers(self, typed: str, kind: PromptKind = PromptKind.COMMAND) -> list[Offer]:
         """Return the completions of the typed text, commands before actions; none for a place."""
+        if kind is PromptKind.FILTER:
+            return self._filter_offers(typed)
         if kind is not PromptKind.COMMAND:
             return []
         name, space, argument = typed.partition(" ")
@@ -164,6 +170,47 @@ class CommandController:
         known = {each.name for each in COMMANDS}
         ids = ((each.id.replace("_", "-"), each.help) for each in offered(self._named_actions))
         return found + [Offer(id, f":{id}", help) for id, help in ids if id.startswith(name) and id not in known]
+
+    def completion(self, typed: str, kind: PromptKind) -> str:
+        """Return the typed text with everything that its completions have in common, or the first one."""
+        texts = [offer.text for offer in self.offers(typed, kind)]
+        common = commonprefix(texts) if kind is PromptKind.FILTER else ""  # noqa: RUF071 (these are no paths)
+        return common if len(common) > len(typed) else next(iter(texts), "")
+
+    def _filter_offers(self, typed: str) -> list[Offer]:
+        """Return terms of the message under the cursor, or the completions of the last term that this level allows."""
+        if not typed:
+            return [Offer(term, term) for term in self._terms_here()]
+        found = completions(typed, self._values_of)
+        allowed = [text for text in found if self._is_allowed(text.rpartition(" ")[2])]
+        return [Offer(text, text.rpartition(" ")[2], _help_of(text)) for text in allowed]
+
+    def _terms_here(self) -> list[str]:
+        session, number = self.session, self.navigator.cursor.message
+        if not number:
+            return []
+        headline = session.projection.headline(number)
+        tools = [call.tool for call in session.calls.of(number)]
+        terms = [f"tool:{tool.removeprefix('functions.')}" for tool in tools if _PLAIN.fullmatch(tool)][:1]
+        row = self.navigator.cursor_row
+        terms += [f"turn:{session.rows.turn(row)}"] if row is not None and session.rows.turn(row) else []
+        return terms + ([f"role:{headline.role}"] if _PLAIN.fullmatch(headline.role) else [])
+
+    def _values_of(self, field: str) -> list[str]:
+        """Return the names of the tools that this level shows."""
+        calls = self.session.calls
+        if field != "tool":
+            return []
+        found = {calls[row].tool for row in range(min(len(calls), MOST_LOOKED_AT))}
+        return sorted(tool.removeprefix("functions.") for tool in found if _PLAIN.fullmatch(tool))
+
+    def _is_allowed(self, term: str) -> bool:
+        """True if the field or value can be used at this level."""
+        name, _, value = term.removeprefix("-").partition(":")
+        field = FIELDS.get(name.casefold())
+        if field is None or not self.session.projection.audience.is_safe:
+            return field is not None
+        return not field.need(value.rpartition(",")[2]) if value else not field.needs or "" in field.of_values.values()
 
     # The palette.
 
@@ -257,7 +304,7 @@ class CommandController:
 
 
 COMMANDS: tuple[Command, ...] = (
-    Command("diff", "FILE", "compare with another file", lambda own, file: own.program.compare(file)),
+    Command("diff", "FILE", "compare with another file", lambda own, file: own.program.compare_with(file)),
     Command("explain", "CODE", "explain a problem", lambda own, code: own.explain(code), lambda own: list(RULES)),
     Command("export", "FILE", "write this view to a file", lambda own, file: own.export.export_as(file),
             served=Served.NEVER),
@@ -275,5 +322,18 @@ COMMANDS: tuple[Command, ...] = (
             lambda own: own.themes()),
 )  # fmt: skip
 """The commands by name."""
+
+MOST_LOOKED_AT = 1000
+"""The maximum number of calls to search for names of tools."""
+_PLAIN = re.compile(r"[A-Za-z0-9_.:/-]{1,64}")
+"""A value that needs no quotes in a filter."""
+
+
+def _help_of(text: str) -> str:
+    """Describe the field of an offered term; a value needs no words."""
+    name, colon, value = text.rpartition(" ")[2].removeprefix("-").partition(":")
+    field = FIELDS.get(name.casefold())
+    return field.matches.replace("`", "") if field is not None and colon and not value else ""
+
 
 _BY_NAME = {command.name: command for command in COMMANDS}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from viewer.document.rows import RowKind
 from viewer.document.values import ShownDiagnostic
 from viewer.render.blocks.block import RowProblems
+from viewer.render.number_format import counted
 from viewer.tui.host import Host
 from viewer.tui.main.navigator import Navigator
 from viewer.tui.session import Changed, Session
@@ -59,7 +60,7 @@ class ProblemController:
         for _ in range(min(self._navigator.take_count(), max(1, len(rows)))):
             found = problems.next(severity, row, step)
             if found is None:
-                self._host.notify(f"No {severity}s.")
+                self._host.notify(f"No {severity}s." + self._others(severity))
                 return
             is_wrapped = is_wrapped or (found - row) * step <= 0
             row = found
@@ -71,3 +72,9 @@ class ProblemController:
         self._navigator.show_row(row, problem.message or 0)
         if is_wrapped:
             self._navigator.notify_wrapped(step)
+
+    def _others(self, severity: str) -> str:
+        """Name the key of the other problems, if there are any."""
+        other = "warning" if severity == "error" else "error"
+        count = self._session.diagnostics.severities[other]
+        return f" {self._host.key_of(f'next_{other}')} goes to {counted(count, other)}." if count else ""

@@ -242,8 +242,8 @@ class MainScreen(Screen[None]):
         self.widgets.completion.show(self.commands.offers(event.text, event.kind))
 
     def on_prompt_completion_wanted(self, event: Prompt.CompletionWanted) -> None:
-        for offer in self.commands.offers(event.text, event.kind)[:1]:
-            self.widgets.prompt.complete(offer.text)
+        if text := self.commands.completion(event.text, event.kind):
+            self.widgets.prompt.complete(text)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         frame = next((each for each in event.widget.ancestors_with_self if isinstance(each, Frame)), None)

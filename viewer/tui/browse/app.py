@@ -1,0 +1,281 @@
+"""Browse the tables of a scan: a table with three levels, a filter, sorting, and ready queries."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from rich.text import Text
+from textual import work
+from textual.app import App, ComposeResult
+from textual.binding import Binding
+from textual.filter import LineFilter, Monochrome, NoColor
+from textual.widgets import DataTable, Input, Static
+
+from viewer.corpus.browse import PAGE, Browser, Kind, Listing, Page, Place
+from viewer.document.filter.grammar import parse
+from viewer.document.filter.tree import FilterError
+from viewer.errors import ViewerError
+from viewer.render.crash import report_crash
+from viewer.render.sanitize import sanitize_line
+from viewer.signals import TerminalGuard
+from viewer.tui.crash_handler import fault_of, handle_faults, handle_signals
+from viewer.tui.settings.settings import Settings, theme_in_force
+from viewer.tui.terminal.driver import resilient
+from viewer.tui.terminal.output_guard import OutputGuard
+from viewer.tui.themes.switcher import ThemeSwitcher
+
+KEYS = (
+    ("enter", "open", "Enter", "Open"),
+    ("s", "sort", "s", "Sort"),
+    ("ampersand", "filter", "&", "Filter"),
+    ("at", "queries", "@", "Queries"),
+    ("right_square_bracket", "next_page", "]", "Next page"),
+    ("left_square_bracket", "previous_page", "[", "Previous page"),
+    ("q,escape", "leave", "q", "Back"),
+)
+"""The keys: Textual's names, the action, and the key and the words of the footer."""
+_LONGEST_CELL = 120
+
+
+class BrowseApp(App[int], inherit_bindings=False):
+    """Shows the lists of a browser. Afterwards, `chosen` is the place to open, if any."""
+
+    TITLE = "ocmlview"
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS: ClassVar[list[Any]] = [Binding(keys, action, show=False) for keys, action, _, _ in KEYS]
+    CSS = """
+    Screen { background: $background; color: $foreground; }
+    #head { height: 1; background: $surface; padding: 0 1; }
+    #rows { height: 1fr; scrollbar-size-vertical: 1; scrollbar-size-horizontal: 1; }
+    #status { height: 1; padding: 0 1; }
+    #filter { height: 1; border: none; padding: 0 1; display: none; }
+    #keys { height: 1; background: $surface; padding: 0 1; }
+    """
+
+    def __init__(
+        self, browser: Browser, settings: Settings | None = None, *, name: str = "", guard: TerminalGuard | None = None
+    ) -> None:
+        super().__init__()
+        self.browser = browser
+        self._name = sanitize_line(name)
+        self._settings = settings or Settings()
+        self._page = Page((), (), 0, 0)
+        self._output_guard = OutputGuard()
+        self._guard = guard
+        self.animation_level = "none"
+        self.chosen: Place | None = None
+        self.crash: tuple[type[BaseException], Any] | None = None
+        if guard is not None:
+            self.driver_class = resilient(self.driver_class)
+        theme = theme_in_force(self._settings).value
+        self.themes = ThemeSwitcher(self, theme, self._settings.theme_folders, notify=self.say, redraw=self._redraw)
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """The filters of Textual without those for NO_COLOR, which a theme replaces, and the output guard."""
+        filters = (each for each in super().get_line_filters() if not isinstance(each, Monochrome | NoColor))
+        return [*filters, self._output_guard]
+
+    def compose(self) -> ComposeResult:
+        """The lines and the table."""
+        yield Static(id="head", markup=False)
+        yield DataTable(id="rows", cursor_type="cell")
+        yield Static(id="status", markup=False)
+        yield Input(id="filter", placeholder="role:assistant state:failed …")
+        yield Static("   ".join(f"{key} {words}" for *_, key, words in KEYS), id="keys", markup=False)
+
+    def on_load(self) -> None:
+        """Install the handlers before the app takes the terminal."""
+        if self._guard is not None:
+            handle_signals(self, self._guard)
+            handle_faults(self)
+
+    def on_mount(self) -> None:
+        """Show the list."""
+        self.rows.focus()
+        self.load()
+
+    @property
+    def rows(self) -> DataTable[Text]:
+        """The table."""
+        return self.query_one("#rows", DataTable)
+
+    def say(self, sentence: str) -> None:
+        """Show a sentence above the keys."""
+        self.query_one("#status", Static).update(Text(sanitize_line(sentence)))
+
+    def _redraw(self) -> None:
+        self.screen.refresh()
+
+    # Reading.
+
+    @work(exclusive=True)
+    async def load(self) -> None:
+        """Read the page of the list on the screen, and draw it."""
+        browser = self.browser
+        try:
+            page = await asyncio.to_thread(browser.page)
+        except ViewerError as error:
+            if len(browser.stack) > 1:
+                browser.stack.pop()
+            self.say(_sentence(error))
+            return
+        self._page = page
+        self._draw(await asyncio.to_thread(browser.shown, page))
+
+    def _draw(self, page: Page) -> None:
+        listing, table = self.browser.listing, self.rows
+        table.clear(columns=True)
+        for name in page.columns:
+            arrow = (" ▼" if listing.is_descending else " ▲") if name == listing.sort else ""
+            table.add_column(Text(sanitize_line(name) + arrow), key=name)
+        for row in page.rows:
+            table.add_row(*map(_cell, row))
+        if page.rows:
+            at, column = listing.cursor
+            table.move_cursor(row=min(at, len(page.rows) - 1), column=min(column, len(page.columns) - 1))
+        self.query_one("#head", Static).update(Text(self._head(page)))
+        self.say(self.browser.take_notice() or self._count(page))
+
+    def _head(self, page: Page) -> str:
+        names = []
+        for listing in self.browser.stack:
+            of_files = listing.name or "all files"
+            names.append({Kind.FILES: of_files, Kind.ANSWER: f"@{listing.name}"}.get(listing.kind, listing.kind.value))
+        place = " › ".join([self._name, *names] if self._name else names)
+        where = f"   & {sanitize_line(self.browser.where)}" if self.browser.where else ""
+        return f"{place}{where}"
+
+    @staticmethod
+    def _count(page: Page) -> str:
+        if not page.count:
+            return "Nothing matches."
+        last = page.first + len(page.rows)
+        return (
+            f"{page.count:,} rows" if page.count <= PAGE else f"rows {page.first + 1:,} to {last:,} of {page.count:,}"
+        )
+
+    def _remember(self) -> None:
+        self.browser.remember(self.rows.cursor_row, self.rows.cursor_column)
+
+    # Keys.
+
+    def action_open(self) -> None:
+        """Open what the row leads to."""
+        self._remember()
+        if not self._page.rows:
+            return
+        try:
+            place = self.browser.place_of(self._page, self.rows.cursor_row)
+        except ViewerError as error:
+            self.say(_sentence(error))
+            return
+        if isinstance(place, Listing):
+            self.browser.stack.append(place)
+            self.load()
+        else:
+            self.chosen = place
+            self.exit(0)
+
+    def on_data_table_cell_selected(self) -> None:
+        """Enter and a click on the chosen cell open the row."""
+        self.action_open()
+
+    def action_leave(self) -> None:
+        """Leave the filter or the list; leaving the first list ends the app."""
+        prompt = self.query_one("#filter", Input)
+        if prompt.display:
+            self._close_prompt()
+        elif len(self.browser.stack) > 1:
+            self.browser.stack.pop()
+            self.load()
+        else:
+            self.exit(0)
+
+    def action_sort(self) -> None:
+        """Sort by the column of the cursor; again, in the other direction."""
+        listing, columns = self.browser.listing, self.browser.shown(self._page).columns
+        name = columns[self.rows.cursor_column] if columns else ""
+        if name not in self._page.columns or listing.kind is Kind.QUERIES:
+            self.say("This column cannot be sorted.")
+            return
+        self.browser.sort_by(name, self.rows.cursor_column)
+        self.load()
+
+    def action_next_page(self) -> None:
+        """Show the next rows."""
+        self._turn(PAGE)
+
+    def action_previous_page(self) -> None:
+        """Show the rows before."""
+        self._turn(-PAGE)
+
+    def _turn(self, by: int) -> None:
+        self._remember()
+        if self.browser.turn(by, self._page.count):
+            self.load()
+
+    def action_queries(self) -> None:
+        """List the ready queries."""
+        self._remember()
+        if self.browser.listing.kind is not Kind.QUERIES:
+            self.browser.stack.append(Listing(Kind.QUERIES))
+            self.load()
+
+    # The filter.
+
+    def action_filter(self) -> None:
+        """Ask for a filter."""
+        prompt = self.query_one("#filter", Input)
+        prompt.clear()
+        prompt.insert_text_at_cursor(self.browser.where)
+        prompt.display = True
+        prompt.focus()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Apply the filter. One with a fault stays in the prompt."""
+        try:
+            self.browser.filter_by(parse(event.value) if event.value.strip() else None)
+        except ViewerError as error:
+            self.say(_sentence(error))
+            return
+        self._close_prompt()
+        self.load()
+
+    def _close_prompt(self) -> None:
+        self.query_one("#filter", Input).display = False
+        self.rows.focus()
+
+    def _handle_exception(self, error: Exception) -> None:
+        """End, and report the fault without any text of a transcript."""
+        fault = fault_of(error)
+        self.crash = type(fault), fault.__traceback__
+        self.exit(return_code=70)
+
+
+def run_browser(browser: Browser, settings: Settings, name: str) -> Place | int:
+    """Show the lists. Returns the place to open, or the exit code."""
+    guard = TerminalGuard()
+    app = BrowseApp(browser, settings, name=name, guard=guard)
+    with guard:
+        try:
+            code = app.run()
+        finally:
+            guard.detach()
+    if app.crash is not None:
+        return report_crash(*app.crash)
+    return app.chosen or code or app.return_code or 0
+
+
+def _cell(value: object) -> Text:
+    if value is None:
+        return Text("")
+    if isinstance(value, int) and not isinstance(value, bool):
+        return Text(f"{value:,}", justify="right")
+    return Text(sanitize_line(str(value), _LONGEST_CELL))
+
+
+def _sentence(error: ViewerError) -> str:
+    text = error.sentence if isinstance(error, FilterError) else str(error)
+    return f"{text[:1].upper()}{text[1:]}."

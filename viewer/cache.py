@@ -28,10 +28,19 @@ def bounded_cache(most: int) -> Callable[[Callable[Given, Made]], Callable[Given
     return wrap
 
 
+_KEEPING: list[bool] = []
+
+
+def keep_caches() -> None:
+    """Keep the caches from now on, for a process that reads many small files and shows none of them."""
+    _KEEPING[:] = [True]
+
+
 def clear_caches() -> None:
     """Clear all caches. The index already holds what they were used for."""
-    for clear in _CLEARING:
-        clear()
+    if not _KEEPING:
+        for clear in _CLEARING:
+            clear()
 
 
 def release_memory() -> None:

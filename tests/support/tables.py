@@ -76,12 +76,17 @@ def safe_columns(table: str) -> set[str]:
     return {column.name for column in TABLES[table] if column.need in (Need.NOTHING, Need.COUNTS)}
 
 
-def run_hooked(folder: Path, *arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run the program in a process group of its own, whose processes all run the hook."""
+def hook_folder(folder: Path) -> Path:
+    """A folder for PYTHONPATH, with which every process runs the hook."""
     hooks = folder / "hooks"
     hooks.mkdir(exist_ok=True)
     (hooks / "sitecustomize.py").write_text(_HOOK)
-    paths = os.pathsep.join([str(hooks), str(ROOT), os.environ.get("PYTHONPATH", "")])
+    return hooks
+
+
+def run_hooked(folder: Path, *arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run the program in a process group of its own, whose processes all run the hook."""
+    paths = os.pathsep.join([str(hook_folder(folder)), str(ROOT), os.environ.get("PYTHONPATH", "")])
     return subprocess.run(
         [sys.executable, "-m", "viewer", *map(str, arguments)],
         capture_output=True,

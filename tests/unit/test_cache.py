@@ -6,7 +6,7 @@ import ctypes
 
 import pytest
 
-from viewer.cache import bounded_cache, clear_caches, release_memory
+from viewer.cache import bounded_cache, clear_caches, keep_caches, release_memory
 
 CALLS: list[str] = []
 
@@ -43,3 +43,12 @@ def test_other_libraries_are_not_called(error: type[Exception], monkeypatch: pyt
 
     monkeypatch.setattr(ctypes, "CDLL", load)
     release_memory()
+
+
+def test_a_process_that_reads_many_files_keeps_its_caches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("viewer.cache._KEEPING", [])
+    doubled("b")
+    CALLS.clear()
+    keep_caches()
+    clear_caches()
+    assert (doubled("b"), CALLS) == ("bb", [])

@@ -12,7 +12,7 @@ from viewer.index.batch import MessageBatch
 from viewer.index.messages import MessageIndex
 from viewer.model.diagnostic import Diagnostic
 from viewer.model.events import AgentStarted, Closed, Event, Grew, Metadata, Opened, Started, Strayed, Superseded, Used
-from viewer.model.messages import Stray, Transcript
+from viewer.model.messages import Message, Stray, Transcript
 from viewer.reading.bodies import Decoder, OpenMessages
 from viewer.reading.format import FormatTraits
 
@@ -26,7 +26,13 @@ class Analysis:
     """Applies the events of a parser in order. `read` returns the bytes of bodies."""
 
     def __init__(
-        self, read: Read, formats: Mapping[str, FormatTraits], ids: Decoder | None = None, *, defers: bool = False
+        self,
+        read: Read,
+        formats: Mapping[str, FormatTraits],
+        ids: Decoder | None = None,
+        *,
+        defers: bool = False,
+        is_partial: bool = False,
     ) -> None:
         self.index = MessageIndex()
         self.transcripts: list[Transcript] = []
@@ -35,7 +41,7 @@ class Analysis:
         """How many records without a message precede the first message."""
         self.unsettled = OpenMessages()
         """The numbers of the open messages."""
-        self.is_partial = False
+        self.is_partial = is_partial
         """True if part of the input was not read. An open message then stays undecided until it closes."""
         self._formats = formats
         self._ids = ids
@@ -45,6 +51,10 @@ class Analysis:
         self.calls = self._queue.calls
         self._defers = defers
         """True if checks run on request only."""
+
+    def note_whole(self) -> None:
+        """Decide open messages from now on, because everything was read, or because they are followed."""
+        self.is_partial = False
 
     @property
     def unknown(self) -> str | None:
@@ -57,14 +67,19 @@ class Analysis:
 
     def apply(self, events: Iterable[Event]) -> None:
         """Apply the next events of the parser. An open message is not checked before it closes."""
+        opened: Message | None = None
+        """An open message that is left out if the next event closes it."""
         for event in events:
+            if opened is not None:
+                if not (isinstance(event, Closed) and event.message.number == opened.number):
+                    self._open(opened)
+                opened = None
             match event:
                 case Closed(message):
                     self.index.put(message)
                     self.unsettled.discard(message.number)
                 case Opened(message):
-                    self.index.put(message)
-                    self.unsettled.add(message.number)
+                    opened = message
                     continue
                 case Grew(number, pieces, first):
                     self.index.grow(number, pieces, first)
@@ -86,7 +101,13 @@ class Analysis:
                 case Started(transcript):
                     self.transcripts.append(transcript)
             self._queue.add(event)
+        if opened is not None:
+            self._open(opened)
         self._check()
+
+    def _open(self, message: Message) -> None:
+        self.index.put(message)
+        self.unsettled.add(message.number)
 
     def apply_batch(self, batch: MessageBatch) -> None:
         """Apply a batch of regular messages, which bypass the parser."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections import deque
 from collections.abc import Mapping
@@ -57,6 +58,7 @@ _NEEDS_MESSAGES = (W_TEXT_BETWEEN, W_VERSION_UNKNOWN)
 _CONSTRAINT = b"<|constrain|>"
 READ_AHEAD = 64 * 1024
 """How many bytes are read together. A larger piece is read separately."""
+_PLAIN = re.compile(rb"[\t\n -~]*+")
 MOST_TOGETHER, MOST_TOGETHER_BYTES = 256, 256 * 1024
 """How many messages, and about how many bytes of them, are prefiltered together."""
 
@@ -287,7 +289,7 @@ class CheckQueue:
     def report(self, rule: Rule, reason: str | None, start: int, end: int, message: int | None, count: int = 1) -> None:
         """Add a diagnostic."""
         if self._has_no_messages and rule in _NEEDS_MESSAGES:
-            self._held.most_per_code = self.findings.most_per_code
+            self._held.keep(self.findings.most_per_code)
             self._held.add(rule, reason, start, end, message, count)
             return
         self._release()
@@ -345,9 +347,6 @@ class CheckQueue:
 
     def _closed_run(self, message: Message, size: int) -> int:
         """Check a message and those right after it. Return the cost of the latter."""
-        if not self._transcribed.format.shares_spans:
-            self._closed(message)
-            return 0
         waiting, done, most = self.waiting, 0, min(size, MOST_TOGETHER_BYTES)
         messages, works = [message], list[Message | Started | Found]([message])
         while waiting and done < most and len(messages) < MOST_TOGETHER:
@@ -367,9 +366,36 @@ class CheckQueue:
             waiting.popleft()
         if len(works) == 1:
             self._closed(message)
-        else:
+        elif self._transcribed.format.shares_spans:
             self._closed_together(works, messages)
+        else:
+            self._frames_together(works, messages)
         return done
+
+    def _frames_together(self, works: list[Message | Started | Found], messages: list[Message]) -> None:
+        """Like `_closed_together`, for messages that are frames of their own bytes."""
+        base = min(message.span[0] for message in messages)
+        block = self.read(base, max(message.span[1] for message in messages))
+        bodies = [_regular_body(message, block, base) for message in messages]
+        known = [(row, body) for row, body in enumerate(bodies) if body is not None]
+        answers = [self._answers_of(messages[row]) for row, _ in known]
+        found = self._prefilter.masks(answers, [body.data for _, body in known])
+        masks = dict(zip((row for row, _ in known), found, strict=True))
+        place = 0
+        for work in works:
+            if isinstance(work, Started):
+                self._started(work.transcript)
+            elif isinstance(work, Found):
+                self.report(work.rule, work.reason, work.start, work.end, work.message, work.count)
+            else:
+                body = bodies[place]
+                mask, body = (masks[place], body) if body is not None else self._mask(work)
+                place += 1
+                if mask:
+                    self.run_checks(mask, self.case_of(work, body))
+                else:
+                    self.tools.skip_messages(self.index.turn(work.number))
+                self.checked_to = max(self.checked_to, work.span[1])
 
     def _closed_together(self, works: list[Message | Started | Found], messages: list[Message]) -> None:
         """Check messages whose transcripts have the same facts. `works` also has the other events between them."""
@@ -513,3 +539,16 @@ class CheckQueue:
 
     def _bytes_between(self, first: int, last: int) -> int:
         return self.index.span(last)[1] - self.index.span(first)[0]
+
+
+def _regular_body(message: Message, block: bytes, base: int) -> Body | None:
+    """The body of a message in a block that begins at `base`; None unless only its body decides which checks it
+    needs: the bytes around the body are plain, and nothing in it is escaped."""
+    plain = plain_body(message)
+    if plain is None:
+        return None
+    start, end = plain[0] - base, plain[1] - base
+    first, last = message.span[0] - base, message.span[1] - base
+    if not (_PLAIN.fullmatch(block, first, start) and _PLAIN.fullmatch(block, end, last)):
+        return None
+    return verbatim_body(block[start:end], plain[0]) if has_own_text(message, block, start, end) else None

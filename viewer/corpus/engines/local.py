@@ -13,6 +13,7 @@ from concurrent.futures.process import BrokenProcessPool
 
 from pebble import ProcessExpired, ProcessPool
 
+from viewer.cache import keep_caches
 from viewer.corpus.engines.attempts import time_limit, verdict
 from viewer.corpus.listing import Batch
 from viewer.corpus.part import Job, Outcome, do_batch, write_failed
@@ -119,3 +120,4 @@ def begin_worker() -> None:
     """Prepare a worker: Ctrl-C is for the main process, which lets running batches end."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.stdin = None
+    keep_caches()

@@ -15,6 +15,7 @@ from ray.exceptions import GetTimeoutError, RayError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from viewer import __version__
+from viewer.cache import keep_caches
 from viewer.corpus.engines.attempts import time_limit, verdict
 from viewer.corpus.engines.local import IN_FLIGHT, PAUSE
 from viewer.corpus.listing import Batch
@@ -125,6 +126,9 @@ def _run(batch: Batch, job: Job, seconds: float) -> Outcome | None:
     def end(number: int, frame: FrameType | None) -> None:
         raise _OutOfTime
 
+    import viewer.corpus.worker  # noqa: F401 (loading everything must not count as time of the batch)
+
+    keep_caches()
     watchdog = threading.Timer(seconds + GRACE, os._exit, [1])
     watchdog.daemon = True
     watchdog.start()

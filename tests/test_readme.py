@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.cases import each
 from tests.support.program import CHAT, run
 from viewer.cli import COMMANDS, exits
 from viewer.render.crash import CRASHED
@@ -29,9 +30,7 @@ def test_it_says_how_to_install_before_it_uses_the_command() -> None:
     assert README.index("## Install") < README.index("\nocmlview ")
 
 
-@pytest.mark.parametrize(
-    "page", [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))], ids=lambda page: page.name
-)
+@each("page", [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))], ids=lambda page: page.name)
 def test_no_line_needs_a_published_package(page: Path) -> None:
     assert not re.search(r"uvx|pip install|(tool|pipx) install (?!\.)|ocmlview\[", page.read_text("utf-8"))
 

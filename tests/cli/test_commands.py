@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.cases import each
 from tests.support.program import BROKEN, CHAT, run
 from viewer.cli import COMMANDS
 from viewer.formats import FORMATS, WRITERS
@@ -225,7 +226,7 @@ def test_demo_prints_the_tour() -> None:
     assert result.out == run("show", "samples/tour.ocml").out == run("samples/tour.ocml").out
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@each("command", COMMANDS)
 def test_every_command_explains_itself(command: str) -> None:
     result = run(command, "--help")
     assert (result.code, result.err) == (0, "")

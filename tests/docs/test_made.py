@@ -6,17 +6,16 @@ import re
 from pathlib import Path
 from urllib.parse import unquote
 
-import pytest
-
 from tests.docs.made import MADE, remade
 from tests.docs.written import DOCS, is_as_made
+from tests.support.cases import each
 from tests.support.program import ROOT
 
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted(DOCS.glob("*.md"))]
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@each("page", PAGES, ids=lambda page: page.name)
 def test_generated_parts_match_the_code(page: Path) -> None:
     assert is_as_made(page, remade(page.read_text("utf-8"))), "run `make docs`"
 
@@ -25,7 +24,7 @@ def test_every_generated_part_is_on_a_page() -> None:
     assert sorted(re.findall(r"<!-- made: (\w+) -->", "".join(map(Path.read_text, PAGES)))) == sorted(MADE)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@each("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_to_existing_files_and_headings(page: Path) -> None:
     for link in LINK.findall(outside_code(page.read_text("utf-8"))):
         assert "://" not in link, "pages point at nothing outside"

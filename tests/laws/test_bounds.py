@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.cases import each
 from tests.support.reading import codes, read
 from viewer.cache import bounded_cache
 from viewer.reading.document_header import read_document_header
@@ -96,13 +97,13 @@ BEYOND_ELSEWHERE = {
 """Tests of behavior beyond a cap that are in the test file of its module."""
 
 
-@pytest.mark.parametrize("name", CAPS)
+@each("name", CAPS)
 def test_each_cap_has_its_documented_value(name: str) -> None:
     module, constant, value = CAPS[name]
     assert attrgetter(constant)(import_module(module)) == value
 
 
-@pytest.mark.parametrize("name", BEYOND_ELSEWHERE)
+@each("name", BEYOND_ELSEWHERE)
 def test_each_cap_has_a_test(name: str) -> None:
     file, _, function = BEYOND_ELSEWHERE[name].partition("::")
     tree = ast.parse((TESTS / file).read_text("utf-8"))

@@ -9,6 +9,7 @@ from zlib import crc32
 import pytest
 
 from tests.laws.test_fast_records import both, mutations
+from tests.support.cases import each
 from viewer.formats.engine.deltas import DeltaRun
 from viewer.formats.events import runs
 from viewer.formats.events.streams import Streams
@@ -59,15 +60,14 @@ def forms() -> Iterator[str]:
     yield from (CHUNK % (first, second, "@", last) for first, second, last in OF_CHUNK)
 
 
-@pytest.mark.slow
-def test_events_that_are_read_together_give_the_same_messages(monkeypatch: pytest.MonkeyPatch) -> None:
-    for form in forms():
-        for texts in (TEXTS, ("abc", *"defgh", *TEXTS)):
-            text = stream(form, *texts)
-            both(text, "events", monkeypatch)
-            both(as_events(text), "events", monkeypatch, tuple(range(1, len(text), 151)))
-        for mutated in mutations(text, crc32(text), 3):
-            both(mutated, "events", monkeypatch)
+@each("form", forms(), quick=0, test=3, batch=100)
+def test_events_that_are_read_together_give_the_same_messages(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for texts in (TEXTS, ("abc", *"defgh", *TEXTS)):
+        text = stream(form, *texts)
+        both(text, "events", monkeypatch)
+        both(as_events(text), "events", monkeypatch, tuple(range(1, len(text), 151)))
+    for mutated in mutations(text, crc32(text), 3):
+        both(mutated, "events", monkeypatch)
 
 
 def test_events_are_read_together(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ from textual.message import Message
 from textual.pilot import Pilot
 from textual.screen import Screen
 
+from tests.support.cases import each
 from viewer.document.values import ShownDiagnostic
 from viewer.render.style import Style
 from viewer.render.title import FollowState, TitleFacts
@@ -70,7 +71,7 @@ class TestTitle:
             assert cells(line) == width
             assert line.endswith(f"[{facts.level.upper()}] ")
 
-    @pytest.mark.parametrize("width", range(1, 20))
+    @each("width", range(1, 20))
     def test_in_very_few_columns_only_the_level_stays(self, width: int) -> None:
         bar = TitleBar(PAINTER)
         bar.facts = FACTS

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from itertools import product
 
-import pytest
 from msgspec.structs import replace
 
+from tests.support.cases import each
 from viewer.render.title import FollowState
 from viewer.sources.changes import Reason, SourceCondition
 from viewer.tui.main.follow import (
@@ -167,8 +167,8 @@ def title(
     )
 
 
-@pytest.mark.parametrize(
-    ("status", "facts", "expected"),
+@each(
+    "status, facts, expected",
     [
         (FollowStatus(), {"live": False}, FollowTitle(FollowState.STILL, busy="reading 25 %")),
         (FollowStatus(), {"live": False, "complete": True}, FollowTitle(FollowState.STILL)),

@@ -6,14 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.cases import each
 from tests.support.transcripts import CHAT, END_USER, EVERYTHING, STRICT, document_of, view
 from viewer.model.visibility import Audience
 from viewer.tui.go_to import HELP, Place, Target, parse, resolve
 from viewer.tui.keys import DEBUG_ONLY
 
 
-@pytest.mark.parametrize(
-    ("typed", "target"),
+@each(
+    "typed, target",
     [
         ("12", Target(Place.MESSAGE, 12)),
         (" #12 ", Target(Place.MESSAGE, 12)),
@@ -46,8 +47,8 @@ def went(typed: str, folder: Path, audience: Audience, text: str = CHAT) -> int 
     return resolve(target, projection, rows)
 
 
-@pytest.mark.parametrize(
-    ("typed", "safe", "strict", "revealed"),
+@each(
+    "typed, safe, strict, revealed",
     [
         ("1", 2, 2, 1),
         ("2", 2, 6, 2),

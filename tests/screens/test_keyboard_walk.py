@@ -68,7 +68,9 @@ async def test_the_keyboard_reaches_every_pane_tab_list_and_dialog(size: tuple[i
         for key, panel in (("T", Panel.OUTLINE), ("p", Panel.BOTTOM), ("i", Panel.INSPECTOR)):
             if main.panes.focused is not panel:
                 assert await walk(pilot, key) is panel
-            assert await walk(pilot, "G", "g", "j", "k", "ctrl+d", "ctrl+u", "space", "b") is panel
+            assert await walk(pilot, "g", "j", "k", "J", "K", "ctrl+d", "ctrl+u", "space", "b", "G") is panel
+            shown = main.widgets.list_of(panel)
+            assert shown is not None and shown.cursor == shown.count - 1 >= 0, key
             assert await walk(pilot, "escape") is Panel.TRANSCRIPT
         assert await walk(pilot, "2", "tab") is Panel.TRANSCRIPT
         reached = {await walk(pilot, "tab") for _ in main.panes.open_panes}

@@ -31,7 +31,7 @@ def assert_one_focus(pilot: Pilot[int], after: str) -> None:
         assert "┏━" in drawn(pilot), after
 
 
-@pytest.mark.share(quick=0, test=3)
+@pytest.mark.lab
 @pytest.mark.parametrize("size", SIZES)
 async def test_the_keyboard_reaches_every_pane_tab_and_row(size: tuple[int, int]) -> None:
     async with running(size=size, keys=["d"]) as pilot:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.cases import each
 from tests.support.running import drawn, press, running
 from tests.support.terminal import Terminal, foreign, left_behind, unfinished
 from viewer.tui.app import ViewerApp
@@ -199,7 +200,7 @@ def test_a_control_sequence_is_emulated_when_all_of_it_has_been_read() -> None:
         assert unfinished(b"ab" + sequence) == unfinished(sequence + b"cd") == b""
 
 
-@pytest.mark.parametrize("sort", HOSTILE)
+@each("sort", HOSTILE)
 def test_the_parser_of_these_tests_sees_each_hostile_text(sort: str) -> None:
     harmless = {"colour", "clipboard", "action", "closing", "emoji code", "links", "lone cr", "marks", "braces"}
     assert bool(foreign(HOSTILE[sort].encode())) != (sort in harmless)
@@ -265,7 +266,7 @@ def test_every_exit_restores_the_terminal(sent: signal.Signals | None, codes: se
     assert_nothing_is_left(written)
 
 
-@pytest.mark.share(test=6)
+@pytest.mark.share(test=12)
 @pytest.mark.parametrize(
     "place",
     [

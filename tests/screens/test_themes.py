@@ -13,6 +13,7 @@ from rich.style import Style
 from textual.app import App, ComposeResult
 from textual.widgets import Input
 
+from tests.support.cases import each
 from viewer.render.style import StyleRole
 from viewer.render.theme import ANSI, COLORS, DEFAULT, DERIVED, Theme, ThemeError, load_theme, read_theme, theme_names
 from viewer.resources import bundled
@@ -200,8 +201,8 @@ async def test_textual_accepts_the_theme(name: str) -> None:
 WRITE = "write '#rrggbb' in quotes, default, or one of the 16 colors of the terminal, such as bright-cyan"
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
+@each(
+    "text, said",
     [
         ("colors:\n  primry: '#ffffff'\n", "t.yaml:2:3: unknown key 'primry'. Did you mean primary?"),
         ("colours: {}\n", "t.yaml:1:1: unknown key 'colours'. Did you mean colors?"),

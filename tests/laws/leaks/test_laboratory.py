@@ -104,7 +104,7 @@ async def test_no_way_to_open_the_app_leaks(format: str, option: str) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=1, deadline=None, suppress_health_check=list(HealthCheck))
 @given(transcripts(), st.lists(NUMBERS, min_size=12, max_size=12))
 def test_no_random_session_leaks(planted: Planted, numbers: list[int]) -> None:
     assert_nothing_escapes(planted, numbers)

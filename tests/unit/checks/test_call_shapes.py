@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.cases import each
 from tests.support.reading import examine
 from tests.unit.checks.test_calls import links
 
@@ -23,8 +24,8 @@ def faults(text: str, format: str) -> list[tuple[str, str]]:
     return found[0]
 
 
-@pytest.mark.parametrize(
-    ("body", "expected"),
+@each(
+    "body, expected",
     [
         ('{"arguments":{"a":1}}', [("missing-argument", "")]),
         ("{}", [("missing-argument", "")]),

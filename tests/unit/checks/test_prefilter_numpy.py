@@ -10,6 +10,7 @@ from itertools import accumulate
 import numpy as np
 import pytest
 
+from tests.support.cases import each
 from viewer.checks import CHECKS
 from viewer.checks.check import (
     AllOf,
@@ -83,7 +84,7 @@ TRIGGERS: dict[str, Trigger] = {
 }
 
 
-@pytest.mark.parametrize("name", TRIGGERS)
+@each("name", TRIGGERS)
 def test_both_prefilters_agree_on_random_bytes(name: str) -> None:
     """The passes over a batch may select more: they compare four bytes of a literal, and stop counting faults."""
     chance = random.Random(7)

@@ -8,11 +8,12 @@ import warnings
 
 import pytest
 
+from tests.support.cases import each
 from viewer.document.search.regex import required_literal
 
 
-@pytest.mark.parametrize(
-    ("pattern", "text"),
+@each(
+    "pattern, text",
     [
         ("answer", "answer"),
         (r"answer\s+is", "answer"),

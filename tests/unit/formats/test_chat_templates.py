@@ -136,8 +136,8 @@ def test_reading_takes_linear_time() -> None:
 # Detection.
 
 
-@pytest.mark.parametrize(
-    ("text", "format"),
+@each(
+    "text, format",
     [
         ("<|im_start|>user\nhi<|im_end|>\n", "openchatml-0.1"),
         ("<|im_start|>user\nhi<|im_end|>\n<|im_start|>assistant\n<think>\n", "chatml"),

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.cases import each
 from tests.support.json_cases import body, messages, problems, read, read_in_every_cutting, rows, strays
 from tests.unit.formats.test_json_messages import Shown
 from viewer.formats.json.chatml import CHATML_JSON
@@ -106,8 +107,8 @@ END = '{"token":"<|end_message|>"}'
 START = '{"token":"<|start|>"}'
 
 
-@pytest.mark.parametrize(
-    ("text", "expected", "found"),
+@each(
+    "text, expected, found",
     [
         (f'["It is sunny.",{END}]', [("assistant", None, "It is sunny.")], ["W-START-IMPLICIT@1"]),
         (f'[{start("Assistant")},"a","b\\n",{END}]', [("assistant", None, "ab\n")], []),

@@ -44,7 +44,7 @@ def test_escapes_keep_their_spelling(role: str, body: str) -> None:
     assert convert(text, "openchatml-2.2", "openchatml-2.2")[0] == text
 
 
-@pytest.mark.parametrize("body", BODIES)
+@each("body", BODIES)
 def test_escapes_of_shown_text_stay_in_the_safe_view(body: str) -> None:
     text = transcript("assistant<|channel|>final", body)
     assert convert(text, "openchatml-2.2", "openchatml-2.2", END_USER)[0] == text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.cases import each
 from tests.support.reading import examine
 from viewer.formats.tokens.vocabulary import CONTROL
 from viewer.model.visibility import is_user_safe
@@ -55,7 +56,7 @@ def test_plain_commentary_is_a_preamble(text: str) -> None:
     assert verdicts(text, preambles=False) == [[False]] * 4
 
 
-@pytest.mark.parametrize("text", HIDDEN)
+@each("text", HIDDEN)
 def test_every_mark_of_a_call_keeps_it_hidden(text: str) -> None:
     assert verdicts(text, preambles=True) == [[False]] * 4
 

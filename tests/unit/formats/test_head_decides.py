@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.cases import each
 from tests.support.reading import codes, describe, examine
 from viewer.formats import detect
 from viewer.model.messages import Transcript
@@ -27,7 +28,7 @@ PREFIXES = [
 ]
 
 
-@pytest.mark.parametrize("prefix", PREFIXES)
+@each("prefix", PREFIXES)
 def test_a_log_prefix_never_hides_the_messages(prefix: str) -> None:
     text = (prefix + TURNS.format("\n" + prefix)).encode()
     detection = detect(text)

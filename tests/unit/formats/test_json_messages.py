@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.cases import each
 from tests.support.json_cases import body, messages, problems, read, read_in_every_cutting, rows, strays
 from viewer.formats import FORMATS
 from viewer.formats.json.writer import write_json
@@ -123,8 +124,8 @@ def test_parts_that_are_thoughts_calls_or_replies_are_never_text_to_show() -> No
     assert problems(events) == ["W-PART-UNKNOWN@2"]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected", "found"),
+@each(
+    "text, expected, found",
     [
         ('{"role":"user","content":"a"}', [("user", None, "a")], []),
         ('{"role":"user","content":"a\\n"}', [("user", None, "a\n")], []),
@@ -245,9 +246,7 @@ def test_a_broken_document_gives_its_valid_messages_and_stray_text() -> None:
     assert problems(events)[0] == "E-PARSE-HEADER/not-a-message@None"
 
 
-@pytest.mark.parametrize(
-    "text", ["", " \n ", "hello", "[", "{", '{"ro', "]", "{}", "[]", "12", '"text"', "[[]]", '{"messages":[{}]}']
-)
+@each("text", ["", " \n ", "hello", "[", "{", '{"ro', "]", "{}", "[]", "12", '"text"', "[[]]", '{"messages":[{}]}'])
 def test_tiny_odd_inputs_are_read(text: str) -> None:
     assert messages(read_in_every_cutting(JSON, text)) == []
 

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.cases import each
 from viewer.formats.text.harmony import HARMONY
 from viewer.formats.tokens.reader import HARMONY_TOKENS, TokenIdReader, body_of_ids
 from viewer.formats.tokens.vocabulary import CONTROL, load_vocabulary
@@ -250,7 +251,7 @@ def gist(format: FormatTraits, data: bytes, ids: Callable[[bytes], str] | None =
     return gists
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "<|start|>user<|message|>Grüße 😀<|end|>",

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.cases import each
 from viewer.model.messages import Coding, Piece
 from viewer.reading.bodies import Body, read_body
 from viewer.reading.thoughts import thought_spans, without_thoughts
@@ -34,7 +35,7 @@ ESCAPED = [
 ]
 
 
-@pytest.mark.parametrize(("written", "meant"), ESCAPED)
+@each("written, meant", ESCAPED)
 def test_escapes_are_undone_and_markers_of_literals_dropped(written: str, meant: str) -> None:
     assert body_of(written).text == meant
     assert body_of(written, Coding.PLAIN).text == written
@@ -123,7 +124,7 @@ THOUGHTS = [
 ]
 
 
-@pytest.mark.parametrize(("written", "left"), THOUGHTS)
+@each("written, left", THOUGHTS)
 def test_thoughts_are_cut_out(written: str, left: str) -> None:
     assert without_thoughts(body_of(written)) == left
 

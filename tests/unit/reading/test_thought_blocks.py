@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.cases import each
 from viewer.document.document import Document
 from viewer.document.projection import Projection
 from viewer.document.rows import Rows
@@ -129,7 +130,7 @@ NESTED = [
 ]
 
 
-@pytest.mark.parametrize(("written", "left"), NESTED)
+@each("written, left", NESTED)
 def test_nested_and_unmatched_marks(written: str, left: str) -> None:
     assert shown(written) == left
 

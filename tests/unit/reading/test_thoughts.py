@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.support.cases import each
 from viewer.model.messages import Coding, Piece
 from viewer.reading.bodies import Body, read_body
 from viewer.reading.thoughts import text_so_far, without_thoughts_so_far
@@ -13,8 +12,8 @@ def body_of(data: bytes) -> Body:
     return read_body((Piece(0, len(data), Coding.ESCAPED),), lambda start, end: data[start:end])
 
 
-@pytest.mark.parametrize(
-    ("written", "shown"),
+@each(
+    "written, shown",
     [
         ("", ""),
         ("a", "a"),

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.cases import each
 from viewer.render.layout import lay_out
 from viewer.render.sanitize import SafeText
 from viewer.render.width import cells, clusters_at, cut, has_one_cell_each, lines_of, plain_line, wrap
@@ -15,8 +16,8 @@ from viewer.render.width import cells, clusters_at, cut, has_one_cell_each, line
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
 
 
-@pytest.mark.parametrize(
-    ("text", "width"),
+@each(
+    "text, width",
     [
         ("", 0),
         ("plain", 5),

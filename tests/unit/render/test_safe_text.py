@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.cases import each
 from viewer.render.sanitize import normalize_newlines, sanitize, sanitize_copy, sanitize_line
 from viewer.syntax.characters import find_hidden_characters
 
@@ -53,7 +54,7 @@ CHARACTERS = [*range(0x40010), *range(0x4FFF0, 0x50010), *range(0xDFFF0, 0x11000
 """All code points but the insides of ten planes, in which no character has been assigned."""
 
 
-@pytest.mark.parametrize(("text", "shown", "copy"), TABLE)
+@each("text, shown, copy", TABLE)
 def test_each_character_has_its_replacement(text: str, shown: str, copy: str) -> None:
     assert sanitize(text) == shown
     assert sanitize_copy(text) == copy

@@ -6,14 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.cases import each
 from viewer.syntax.json_text import read_json
 from viewer.syntax.times import LATEST_MS, format_time, parse_time
 
 NEW_YEAR = 1_767_225_600_000
 
 
-@pytest.mark.parametrize(
-    ("value", "ms"),
+@each(
+    "value, ms",
     [
         (1_767_225_600, NEW_YEAR),
         (1_767_225_600.25, NEW_YEAR + 250),
@@ -32,7 +33,7 @@ def test_seconds_milliseconds_and_rfc_3339_are_read(value: object, ms: int) -> N
     assert parse_time(value) == ms
 
 
-@pytest.mark.parametrize(
+@each(
     "value",
     [
         None,

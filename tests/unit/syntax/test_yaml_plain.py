@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -144,7 +143,7 @@ def agrees(text: str) -> None:
     assert (plain.value, (), (plain.start, plain.end)) == (reading.value, reading.faults, reading.span)
 
 
-@pytest.mark.parametrize("text", TAKEN)
+@each("text", TAKEN)
 def test_plain_text_is_read_without_the_library(text: str) -> None:
     assert read_plain(text.encode()) is not None
     agrees(text)

@@ -91,8 +91,8 @@ YAML = """tools:
 """
 
 
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
+@each(
+    "arguments, expected",
     [
         ('{"plain":1}', []),
         ('{"plain":"1"}', []),

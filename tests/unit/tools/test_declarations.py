@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.cases import each
 from tests.support.declaring import declared, faults, tool
 from tests.support.growth import assert_growth
 from viewer.syntax.json_text import read_json
@@ -28,8 +29,8 @@ type now = () => any;
 } // namespace functions"""
 
 
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
+@each(
+    "arguments, expected",
     [
         ('{"location":"Tokyo","format":"celsius"}', []),
         ('{"location":"Tokyo","deadline_ms":500}', []),

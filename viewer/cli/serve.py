@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import logging
+import os
 import re
 import signal
 import socket
@@ -115,7 +116,7 @@ def command(
     try:
         listener = listen(bind, port)
     except OSError as error:
-        raise ViewerError(f"cannot listen on {bind}, port {port}: {(error.strerror or 'error').lower()}") from None
+        raise ViewerError(f"cannot listen on {bind}, port {port}: {os.strerror(error.errno or 0).lower()}") from None
     with listener:
         server = Server(options, listener.getsockname()[1], log=complain, tell=lambda link: _say(f"Next link: {link}"))
         _announce(server, is_local=is_local)

@@ -119,10 +119,7 @@ def command(
         raise ViewerError(f"cannot listen on {bind}, port {port}: {os.strerror(error.errno or 0).lower()}") from None
     with listener:
         server = Server(options, listener.getsockname()[1], log=complain, tell=lambda link: _say(f"Next link: {link}"))
-        _announce(server, is_local=is_local)
-        if opens:
-            webbrowser.open(server.link)
-        asyncio.run(_run(server, listener))
+        asyncio.run(_run(server, listener, is_local=is_local, opens=opens))
     return FINE
 
 
@@ -151,7 +148,7 @@ def _announce(server: Server, *, is_local: bool) -> None:
         _say("Traffic is not encrypted. `ssh -L` to a server on 127.0.0.1 is.")
 
 
-async def _run(server: Server, listener: socket.socket) -> None:
+async def _run(server: Server, listener: socket.socket, *, is_local: bool, opens: bool) -> None:
     """Serve until Ctrl-C, SIGTERM, or SIGHUP."""
     for name in ("aiohttp", "asyncio", "textual-serve"):  # their reports quote requests
         logger = logging.getLogger(name)
@@ -160,6 +157,9 @@ async def _run(server: Server, listener: socket.socket) -> None:
     ended, loop = asyncio.Event(), asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, ended.set)
+    _announce(server, is_local=is_local)
+    if opens:
+        webbrowser.open(server.link)
     await server.run(listener, ended)
 
 

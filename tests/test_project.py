@@ -23,8 +23,12 @@ def test_every_dependency_is_pinned() -> None:
     lines = (ROOT / "constraints.txt").read_text("utf-8").split()
     assert all(re.fullmatch(r"[A-Za-z0-9._-]+==[0-9][0-9A-Za-z.+!]*", line) for line in lines)
     pinned = {line.partition("==")[0].lower().replace("_", "-") for line in lines}
-    own = {f"ocmlview[{name}]": packages for name, packages in extras.items()}
-    wanted = [package for name in wanted for package in own.get(name, [name])]
+    own = re.compile(r"ocmlview\[(.*)\]")
+    named = [extra for name in wanted if (found := own.fullmatch(name)) for extra in found[1].split(",")]
+    wanted = [
+        *(name for name in wanted if not own.fullmatch(name)),
+        *(each for extra in named for each in extras[extra]),
+    ]
     assert {re.split(r"[<>=\[]", name)[0].lower() for name in wanted} <= pinned
 
 

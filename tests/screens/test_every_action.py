@@ -203,7 +203,7 @@ async def test_filter() -> None:
         assert "And Osaka?" in text
         assert "umbrella" not in text
         assert view(pilot).filter.is_active
-        await press(pilot, "escape")
+        await press(pilot, "escape", "g")
         assert "umbrella" in drawn(pilot)
         await type_in(pilot, "&", "no such words")
         assert said(pilot) == "No message matches & no such words."
@@ -738,4 +738,4 @@ async def test_tab_completes_a_filter() -> None:
         await press(pilot, "ampersand", *"sev", "tab", *"w", "tab", "enter")
         assert "severity:warning" in drawn(pilot)
         await press(pilot, "escape", "ampersand", *"t", "tab")
-        assert "turn:  transcript:  time:" in drawn(pilot)
+        assert "&turn:" in drawn(pilot)

@@ -59,7 +59,7 @@ class BrowseApp(App[int], inherit_bindings=False):
     ) -> None:
         super().__init__()
         self.browser = browser
-        self._name = sanitize_line(name)
+        self._corpus = sanitize_line(name)
         self._settings = settings or Settings()
         self._page = Page((), (), 0, 0)
         self._output_guard = OutputGuard()
@@ -143,7 +143,7 @@ class BrowseApp(App[int], inherit_bindings=False):
         for listing in self.browser.stack:
             of_files = listing.name or "all files"
             names.append({Kind.FILES: of_files, Kind.ANSWER: f"@{listing.name}"}.get(listing.kind, listing.kind.value))
-        place = " › ".join([self._name, *names] if self._name else names)
+        place = " › ".join([self._corpus, *names] if self._corpus else names)
         where = f"   & {sanitize_line(self.browser.where)}" if self.browser.where else ""
         return f"{place}{where}"
 

@@ -137,7 +137,7 @@ LOOKS = {
     "files-debug-100x30": Look("runs", (100, 30), options=ViewOptions(revealed=frozenset({Reveal.ALL}))),
     "debug-100x30-filter": Look(size=(100, 30), keys=("d", "1", "2", "G", "ampersand")),
     "debug-usage-160x48": Look(AGENT, (160, 48), keys=("d", "C", "$", ";", "escape", "2", "G"), options=PRICED),
-    "agent-100x30": Look(AGENT, (100, 30), keys=("d", "T", "colon", *"2>1", "enter")),
+    "debug-agent-100x30": Look(AGENT, (100, 30), keys=("d", "T", "colon", *"2>1", "enter")),
     "transcripts-100x30-search": Look("rows.jsonl", (100, 30), keys=("slash", *"tea", "enter")),
     "not-json-100x30": Look("dump.json", (100, 30)),
     "frozen-100x30": Look("live.ocml", (100, 30), keys=("=",), options=FOLLOW, then="."),

@@ -124,7 +124,7 @@ class ViewController:
         elif session.usages is None or session.usages.total() is None:
             self._host.notify("This transcript states no token usage.")
         else:
-            self.apply(replace(session.display, usage=is_shown))
+            self._lay_out_again(lambda: session.show_usage(is_shown))
             self._host.notify(f"Tokens and cost: {'shown' if is_shown else 'hidden'}.")
 
     def next_times(self) -> None:

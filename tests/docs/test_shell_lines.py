@@ -56,7 +56,7 @@ def test_a_command_does_what_the_page_says(line: ShellLine, tmp_path: Path, monk
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     if line.reads_tables:
-        prepare_tables(tmp_path)
+        prepare_tables(tmp_path, line)
     result = run(*line.words[1:])
     assert result.code == line.code, result.err
     assert result.out or line.text.startswith(QUIET)

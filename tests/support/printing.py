@@ -20,6 +20,7 @@ PRINTED: dict[str, list[list[str]]] = {
         ["--json", "--strict-safe"],
         ["--color", "always"],
         ["--ascii"],
+        ["--redact"],
         ["--at", "B40"],
         ["--at-event", "2", "--json"],
         ["--at-event", "3", "--strict-safe"],
@@ -38,6 +39,7 @@ PRINTED: dict[str, list[list[str]]] = {
         *(["-o", "-", "--to", form] for form in EXPORTERS),
         ["-o", "-", "--strict-safe"],
         ["-o", "-", *WHERE[1]],
+        ["-o", "-", "--to", "jsonl", "--redact"],
     ],
 }
 """The commands that read a transcript."""
@@ -52,7 +54,8 @@ DEBUG_ONLY = {"next", "leaks"}
 FOLDER = "OUT"
 """The name of an output folder in a command line. Its files are searched like printed text."""
 SITES = [
-    ["export", "--to", "site", *options, "-o", FOLDER] for options in ([], ["--strict-safe"], ["--single"], WHERE[0])
+    ["export", "--to", "site", *options, "-o", FOLDER]
+    for options in ([], ["--strict-safe"], ["--single"], WHERE[0], ["--redact"])
 ]
 """The command lines that write a site."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import logging
+import os
 import re
 import signal
 import socket
@@ -115,13 +116,10 @@ def command(
     try:
         listener = listen(bind, port)
     except OSError as error:
-        raise ViewerError(f"cannot listen on {bind}, port {port}: {(error.strerror or 'error').lower()}") from None
+        raise ViewerError(f"cannot listen on {bind}, port {port}: {os.strerror(error.errno or 0).lower()}") from None
     with listener:
         server = Server(options, listener.getsockname()[1], log=complain, tell=lambda link: _say(f"Next link: {link}"))
-        _announce(server, is_local=is_local)
-        if opens:
-            webbrowser.open(server.link)
-        asyncio.run(_run(server, listener))
+        asyncio.run(_run(server, listener, is_local=is_local, opens=opens))
     return FINE
 
 
@@ -150,7 +148,7 @@ def _announce(server: Server, *, is_local: bool) -> None:
         _say("Traffic is not encrypted. `ssh -L` to a server on 127.0.0.1 is.")
 
 
-async def _run(server: Server, listener: socket.socket) -> None:
+async def _run(server: Server, listener: socket.socket, *, is_local: bool, opens: bool) -> None:
     """Serve until Ctrl-C, SIGTERM, or SIGHUP."""
     for name in ("aiohttp", "asyncio", "textual-serve"):  # their reports quote requests
         logger = logging.getLogger(name)
@@ -159,6 +157,9 @@ async def _run(server: Server, listener: socket.socket) -> None:
     ended, loop = asyncio.Event(), asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, ended.set)
+    _announce(server, is_local=is_local)
+    if opens:
+        webbrowser.open(server.link)
     await server.run(listener, ended)
 
 

@@ -29,7 +29,13 @@ class Served:
     """The files and folders of the command line."""
 
     def __init__(self, paths: Iterable[str]) -> None:
-        self._roots = tuple(os.path.realpath(split_item(path)[0]) for path in paths)
+        names = [split_item(path)[0] for path in paths]
+        self._names = tuple(os.path.abspath(name) for name in names)  # noqa: PTH100 (keeps symlinks)
+        self._roots = tuple(os.path.realpath(name) for name in names)
+
+    def names(self, path: str) -> bool:
+        """True if the path is written like one of a served file, wherever its symlinks lead."""
+        return _is_below(os.path.abspath(path), self._names)  # noqa: PTH100
 
     def has(self, path: str) -> bool:
         """True if this is one of the files, or in one of the folders, also after all symlinks are followed."""
@@ -46,6 +52,8 @@ def confine(served: Served, more: Iterable[str] = ()) -> None:
     created: set[str] = set()
 
     def may_read(path: str) -> bool:
+        if served.names(path):
+            return served.has(path)
         return served.has(path) or _is_in(path, program) or _is_in(path, tuple(created))
 
     def hear(event: str, given: tuple[Any, ...]) -> None:
@@ -75,8 +83,11 @@ def confine(served: Served, more: Iterable[str] = ()) -> None:
 
 
 def _is_in(path: str, roots: tuple[str, ...]) -> bool:
-    real = os.path.realpath(path)
-    return any(real == root or real.startswith(root.rstrip(os.sep) + os.sep) for root in roots)
+    return _is_below(os.path.realpath(path), roots)
+
+
+def _is_below(path: str, roots: tuple[str, ...]) -> bool:
+    return any(path == root or path.startswith(root.rstrip(os.sep) + os.sep) for root in roots)
 
 
 def _without_scheme(name: str) -> str:

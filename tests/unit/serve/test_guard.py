@@ -129,7 +129,7 @@ async def test_a_page_sees_keeps_and_ends_its_sessions(tmp_path: Path) -> None:
             await received(opened, lambda _, texts: bool(texts), places)
             number = places[-1][1]["m"]
             assert places[-1] == ["place", {"f": 1, "m": number}]
-            await opened.send_str(json.dumps(["stdin", "J"]))
+            await opened.send_str(json.dumps(["stdin", "}"]))
             await received(opened, lambda _, texts: any(text[1]["m"] > number for text in texts))
         async with run.socket(page, "&f=1&m=17") as again:
             await received(again, lambda _, texts: ["place", {"f": 1, "m": 17}] in texts)
@@ -140,6 +140,7 @@ async def test_a_page_sees_keeps_and_ends_its_sessions(tmp_path: Path) -> None:
     assert "session 2 ended: the app quit" in run.lines
 
 
+@pytest.mark.share(test=3)
 @pytest.mark.parametrize(
     ("message", "why"),
     [

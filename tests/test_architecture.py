@@ -33,7 +33,9 @@ OWNERS = {
     ),
     "watchfiles": ("viewer.sources",),
     "rich": ("viewer.render", "viewer.tui", "viewer.cli"),
-    "textual": ("viewer.tui",),
+    "textual": ("viewer.tui", "viewer.serve"),
+    "textual_serve": ("viewer.serve",),
+    "aiohttp": ("viewer.serve",),
     "yaml": ("viewer.syntax", "viewer.render.yaml_file", "viewer.tui.settings"),
     "click": ("viewer.cli",),
     "platformdirs": ("viewer.tui.settings",),
@@ -332,6 +334,7 @@ def class_lines(trees: dict[str, ast.Module]) -> dict[str, int]:
     return {name: sum(length(nodes[each]) for each in ancestors(name)) for name in nodes}
 
 
+@cache
 def own_writes(node: ast.ClassDef) -> set[str]:
     return {target.attr for target in assigned(node) if is_own(target)}
 
@@ -356,6 +359,40 @@ def lonely_bases(classes: dict[str, ast.ClassDef]) -> list[str]:
 def test_an_attribute_of_the_app_has_one_writer() -> None:
     assert {name: found for name, tree in app_modules().items() if (found := foreign_writes(tree))} == {}
     assert shared_writes(classes_of(app_modules().values())) == []
+
+
+FILLED = {"Draft", "Frame", "JsonNode", "Part"}
+"""Values that the steps of a reader fill one after another."""
+
+
+def shared_attributes(trees: dict[str, ast.Module]) -> dict[str, set[str]]:
+    """The modules that assign an attribute of one class, if there are several. Names of several classes are left out,
+    and so is what a constructor assigns."""
+    owners: dict[str, set[str]] = {}
+    writers: dict[str, set[str]] = {}
+    for module, tree in trees.items():
+        outside = {id(target): target for target in assigned(tree) if not is_own(target)}
+        for node in (each for each in ast.walk(tree) if isinstance(each, ast.ClassDef)):
+            for part in node.body:
+                if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name):
+                    owners.setdefault(part.target.id, set()).add(node.name)
+                for target in filter(is_own, assigned(part)):
+                    owners.setdefault(target.attr, set()).add(node.name)
+                    if getattr(part, "name", "") != "__init__":
+                        outside[id(target)] = target
+        for target in outside.values():
+            writers.setdefault(target.attr, set()).add(module)
+    return {
+        attribute: modules
+        for attribute, modules in writers.items()
+        if len(modules) > 1 and len(owners.get(attribute, ())) == 1 and not owners[attribute] & FILLED
+    }
+
+
+@pytest.mark.slow
+def test_an_attribute_has_one_writer() -> None:
+    found = shared_attributes(modules())
+    assert {name: where for name, where in found.items() if name not in OF_TEXTUAL} == {}
 
 
 def test_a_base_class_of_the_app_has_several_subclasses() -> None:
@@ -392,6 +429,12 @@ def test_these_tests_find_planted_faults() -> None:
     tower = classes_of([ast.parse(base + "class C(B): ...\nclass D(B): ...")])
     assert shared_writes(tower) == ["B.x"]
     assert lonely_bases(tower) == ["A"]
+    owner = "class A:\n    def __init__(self): self.x = self.y = self.z = 0\n    def f(self): self.x = 1\n"
+    writer = "def f(a):\n    a.y += 1\n    a.z = 1\n    (a.x, [*b.w]) = 1, 2\n    for a.v in a: ..."
+    trees = {"owner": ast.parse(owner + "class B:\n    y: int\n    v: int\n    w: int"), "writer": ast.parse(writer)}
+    assert shared_attributes(trees) == {"x": {"owner", "writer"}}
+    assert sorted(foreign_writes(trees["writer"])) == ["a.v", "a.x", "a.y", "a.z", "b.w"]
+    assert shared_attributes({**trees, "third": trees["writer"]}).keys() == {"x", "z", "w", "v"}
     assert bases_of("C", tower) == ["B", "A"]
     low, high = ast.parse("class A:\n    x = 1\n"), ast.parse("from low import A\nclass B(A):\n    y = 1\n    z = 1\n")
     far = ast.parse("from yaml import A\nclass C(A): ...\nclass D(A[int]): ...\nclass E(C, D): ...")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from viewer.document.filter.fields import ANY, FIELDS, Field
+from viewer.document.redaction.kinds import KINDS, Shape
 from viewer.formats import FORMATS, WRITERS
 from viewer.insight.next_prompt import NOTES, POLICIES
 from viewer.model.diagnostic import Rule, Severity
@@ -144,6 +145,20 @@ def notes() -> str:
     return _table(("note", "says"), [[_code(name), _cell(sentence)] for name, sentence in NOTES.items()])
 
 
+_SHAPES = {
+    Shape.TOKEN: "its own characters",
+    Shape.BLOCK: "its own lines",
+    Shape.CONTEXT: "the words around it",
+    Shape.PERSONAL: "its own characters",
+}
+
+
+def redaction() -> str:
+    """The table of secrets."""
+    rows = [[_code(kind.name), _cell(kind.title), _SHAPES[kind.shape], _cell(kind.note)] for kind in KINDS]
+    return _table(("kind", "what", "found by", "note"), rows)
+
+
 MADE: dict[str, Callable[[], str]] = {
     "filters": filters,
     "formats": formats,
@@ -154,6 +169,7 @@ MADE: dict[str, Callable[[], str]] = {
     "settings": settings,
     "policies": policies,
     "notes": notes,
+    "redaction": redaction,
 }
 
 

@@ -30,8 +30,8 @@ FILES = {
     "runs/a.ocml": CHAT,
 }
 """The files in the folder where the commands run."""
-TABLES = "runs.tables"
-"""The folder with the tables of `runs/`, made for the commands that read it."""
+TABLES, REVEALED_TABLES = "runs.tables", "runs.DEBUG"
+"""The folders with the tables of `runs/`, made for the commands that read them."""
 
 PROGRAMS = {
     "ocmlview": f'PYTHONPATH="{ROOT}" exec "{sys.executable}" -m viewer "$@"',
@@ -77,7 +77,7 @@ class ShellLine(NamedTuple):
     @property
     def reads_tables(self) -> bool:
         """True if it reads tables that another command wrote."""
-        return self.words[1] == "sql" and TABLES in self.words
+        return self.words[1] == "sql" and bool({TABLES, REVEALED_TABLES} & set(self.words))
 
     @property
     def code(self) -> int:
@@ -113,9 +113,10 @@ def prepare(folder: Path) -> dict[str, str]:
     return {**os.environ, "HOME": str(home), "XDG_CONFIG_HOME": config, "PATH": f"{programs}:{os.environ['PATH']}"}
 
 
-def prepare_tables(folder: Path) -> None:
-    """Write the tables of the runs."""
-    result = run("scan", folder / "runs", "--to", folder / TABLES, "--quiet")
+def prepare_tables(folder: Path, line: ShellLine) -> None:
+    """Write the tables of the runs that a command reads."""
+    name, options = (TABLES, []) if TABLES in line.words else (REVEALED_TABLES, ["--reveal", "tool,commentary"])
+    result = run("scan", folder / "runs", "--to", folder / name, "--quiet", *options)
     assert result.code == 0, result.err
 
 

@@ -14,6 +14,10 @@ NOT_RUN = {
     'eval "$(ocmlview completion zsh)"': "needs zsh; tests/cli/test_completion.py runs it if installed",
     "ocmlview tap --to https://api.openai.com": "listens until Ctrl-C; tests/cli/test_tap.py runs it",
     "ocmlview tap --to http://localhost:11434 -o log.jsonl": "listens until Ctrl-C; tests/cli/test_tap.py runs it",
+    "ocmlview serve chat.ocml": "serves until Ctrl-C; tests/unit/serve runs it",
+    "ocmlview serve transcripts/ --open": "serves until Ctrl-C; tests/unit/serve runs it",
+    "ocmlview serve chat.ocml --goto t3 --idle 10m": "serves until Ctrl-C; tests/unit/serve runs it",
+    "ssh -L 8000:127.0.0.1:8000 build.example ocmlview serve --port 8000 transcripts/": "needs another machine",
 }
 """Commands that are shown but not run, with the reason. For `make`, the rule must exist."""
 QUIET = (
@@ -52,7 +56,7 @@ def test_a_command_does_what_the_page_says(line: ShellLine, tmp_path: Path, monk
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     if line.reads_tables:
-        prepare_tables(tmp_path)
+        prepare_tables(tmp_path, line)
     result = run(*line.words[1:])
     assert result.code == line.code, result.err
     assert result.out or line.text.startswith(QUIET)

@@ -141,9 +141,9 @@ def test_answered_calls_are_collected_for_who_follows() -> None:
     text = HEADER + USER + TURNS.replace(b', "deadline_ms": 5', b"") + USER
     analysis = Analysis(lambda start, end: text[start:end], TRAITS)
     analysis.index.use_columns(load_backend().columns)
-    analysis.calls.answered = []
+    analysis.calls.take_answered()
     Scanner(Parser(TRAITS["openchatml-2.2"]), analysis).feed(text)
-    assert analysis.calls.answered == list(range(19))
+    assert analysis.calls.take_answered() == list(range(19))
     assert {analysis.calls.state(row) for row in range(19)} == {CallState.OK}
 
 

@@ -11,14 +11,19 @@ from tests.support.moving_picture import Shot, moving_picture, texts_of
 from tests.support.program import ROOT
 from tests.support.running import drawn as drawn_text
 from tests.support.running import finished, press, running
+from viewer.tui.app import ViewOptions
+from viewer.tui.keys import Scope
+from viewer.tui.settings.settings import Settings
 from viewer.tui.terminal.picture import picture
 
 PICTURES = {
     "safe-80x24": ((80, 24), []),
     "debug-80x24": ((80, 24), ["d", "e", "i"]),
     "replay-80x24": ((80, 24), ["at", "5", "comma"]),
+    "served": ((100, 24), ["J", "d"]),
     "tap-80x24": ((80, 24), ["g", "g"]),
 }
+SERVED = ViewOptions(sealed=True, settings=Settings(scope=Scope.SERVED_SAFE))
 FILES = {"tap-80x24": "samples/valid/tap/exchanges.jsonl"}
 """The files of pictures that do not show the tour."""
 DEMO: list[tuple[list[str], float]] = [
@@ -48,7 +53,8 @@ async def test_pictures_show_the_current_code(name: str, monkeypatch: pytest.Mon
     monkeypatch.chdir(ROOT)
     monkeypatch.delenv("NO_COLOR", raising=False)
     size, keys = PICTURES[name]
-    async with running(FILES.get(name, "samples/tour.ocml"), size=size) as pilot:
+    options = SERVED if name == "served" else None
+    async with running(FILES.get(name, "samples/tour.ocml"), size=size, options=options) as pilot:
         for key in keys:
             await press(pilot, key)
             await finished(pilot)

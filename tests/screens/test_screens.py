@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from dataclasses import dataclass, field
@@ -12,10 +13,12 @@ from msgspec.structs import replace
 
 from tests.support.app_following import Live
 from tests.support.running import drawn, finished, press, running
+from viewer.model.prices import Price, Prices
 from viewer.model.visibility import Reveal
 from viewer.render.sanitize import SafeText
 from viewer.render.width import cells
 from viewer.tui.app import ViewOptions
+from viewer.tui.settings.settings import Settings
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = Path(__file__).parent / "golden"
@@ -29,12 +32,19 @@ TALK = (
     '{{"ok":true}}<|end|>\n'
 )
 SAID = "<|start|>assistant<|channel|>final<|message|>There are three. The nearest is at the corner of the market"
+GOOD = {"role": "assistant", "content": "It is good."}
+ANSWERS = {what: {"role": "assistant", "content": "Take it with tea."} for what in ("milk", "figs")}
 FILES = {
     "live.ocml": HEADER + TALK.format(1) + SAID,
     "paused.ocml": HEADER + "".join(TALK.format(number) + SAID + "<|return|>\n" for number in range(1, 5)),
     "empty.ocml": "",
     "header.ocml": "version: 2.2\nmodel: some-model\n",
     "hidden.ocml": HIDDEN_ONLY,
+    "dump.json": '{"results": [1], "config": {}, "version": 3}',
+    "rows.jsonl": "".join(
+        json.dumps({"messages": [{"role": "user", "content": f"Tell me about {what}"}, ANSWERS.get(what, GOOD)]}) + "\n"
+        for what in ("rice", "milk", "salt", "bread", "lemons", "oats", "jam", "corn", "figs", "eggs")
+    ),
     "recipe.txt": "Take two eggs.\nThis is no transcript at all.\n",
 }
 RUNS = {
@@ -62,6 +72,8 @@ FOLLOW = ViewOptions(follow=True)
 DEBUG = ViewOptions(follow=True, revealed=frozenset({Reveal.ALL}))
 BRIEF = ViewOptions(follow=True, revealed=frozenset({Reveal.BRIEF}))
 PROBLEM = ("d", "e", "e")
+AGENT = "samples/valid/claude-code/sub-agent.jsonl"
+PRICED = ViewOptions(settings=Settings(prices=Prices({"claude-*": Price(3.0, 15.0)})))
 LOOKS = {
     "safe-120x40": Look(),
     "safe-120x40-end": Look(keys=("G",)),
@@ -123,6 +135,12 @@ LOOKS = {
     "files-100x30-ascii": Look("runs", (100, 30), keys=("s", "D"), options=ViewOptions(ascii_only=True)),
     "files-80x24": Look("runs", (80, 24), keys=("j", "j")),
     "files-debug-100x30": Look("runs", (100, 30), options=ViewOptions(revealed=frozenset({Reveal.ALL}))),
+    "debug-100x30-filter": Look(size=(100, 30), keys=("d", "1", "2", "G", "ampersand")),
+    "usage-160x48": Look(AGENT, (160, 48), keys=("d", "C", "$", ";", "escape", "2", "G"), options=PRICED),
+    "agent-100x30": Look(AGENT, (100, 30), keys=("d", "T", "colon", *"2>1", "enter")),
+    "transcripts-100x30-search": Look("rows.jsonl", (100, 30), keys=("slash", *"tea", "enter")),
+    "not-json-100x30": Look("dump.json", (100, 30)),
+    "frozen-100x30": Look("live.ocml", (100, 30), keys=("=",), options=FOLLOW, then="."),
     "files-40x12": Look("runs", (40, 12)),
 }
 

@@ -42,6 +42,9 @@ async def test_tokens_and_cost(tmp_path: Path) -> None:
         assert "13,000 tokens," in drawn(pilot)
         await type_in(pilot, ":", "set nousage")
         assert "13,000 tokens," not in drawn(pilot)
+        await type_in(pilot, "&", "turn:1")
+        await press(pilot, "$")
+        assert "13,000 tokens," in drawn(pilot) and "Question 1?" not in drawn(pilot)
 
 
 async def test_a_wide_outline_has_every_number(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import shutil
 import signal
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -51,6 +51,8 @@ class Browser:
         self._session = ""
         self._seen = Seen()
         self._loaded = False
+        self.frames: list[str] = []
+        """What the sockets of the page received since it was opened, in Base64."""
         target = self.ask("Target.createTarget", url="about:blank")["targetId"]
         self._session = self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Network", "Runtime", "Log"):
@@ -58,8 +60,16 @@ class Browser:
 
     def open(self, page: Path) -> Seen:
         """Load a page, and wait until it has loaded."""
+        return self.visit(page.resolve().as_uri())
+
+    def visit(self, address: str, *, reloads: bool = False) -> Seen:
+        """The same for an address, or for the page that is open."""
         self._seen, self._loaded = Seen(), False
-        self.ask("Page.navigate", url=page.resolve().as_uri())
+        self.frames.clear()
+        if reloads:
+            self.ask("Page.reload")
+        else:
+            self.ask("Page.navigate", url=address)
         end = time.monotonic() + PATIENCE
         while not self._loaded:
             self._take(end)
@@ -67,9 +77,17 @@ class Browser:
         self._seen.dom = str(self.value("document.documentElement.outerHTML"))
         return self._seen
 
-    def value(self, expression: str) -> Any:
-        """The value of an expression in the page."""
-        return self.ask("Runtime.evaluate", expression=expression, returnByValue=True)["result"].get("value")
+    def value(self, expression: str, *, waits: bool = False) -> Any:
+        """The value of an expression in the page, or of its promise."""
+        answer = self.ask("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=waits)
+        return answer["result"].get("value")
+
+    def wait_until(self, is_done: Callable[[], bool], why: str) -> None:
+        """Take events until this is true."""
+        end = time.monotonic() + PATIENCE
+        while not is_done():
+            assert time.monotonic() < end, why
+            self.value("new Promise((done) => setTimeout(done, 50))", waits=True)
 
     def ask(self, method: str, **parameters: Any) -> dict[str, Any]:
         """Send a command, and return its result."""
@@ -103,6 +121,8 @@ class Browser:
             self._loaded = True
         elif method == "Network.requestWillBeSent":
             self._seen.requests.append(said["request"]["url"])
+        elif method == "Network.webSocketFrameReceived" and said["response"]["opcode"] == 2:
+            self.frames.append(said["response"]["payloadData"])
         elif method == "Log.entryAdded":
             self._seen.complaints.append(said["entry"]["text"])
         elif method in ("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Page.javascriptDialogOpening"):

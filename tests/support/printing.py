@@ -20,6 +20,7 @@ PRINTED: dict[str, list[list[str]]] = {
         ["--json", "--strict-safe"],
         ["--color", "always"],
         ["--ascii"],
+        ["--redact"],
         ["--at", "B40"],
         ["--at-event", "2", "--json"],
         ["--at-event", "3", "--strict-safe"],
@@ -38,10 +39,11 @@ PRINTED: dict[str, list[list[str]]] = {
         *(["-o", "-", "--to", form] for form in EXPORTERS),
         ["-o", "-", "--strict-safe"],
         ["-o", "-", *WHERE[1]],
+        ["-o", "-", "--to", "jsonl", "--redact"],
     ],
 }
 """The commands that read a transcript."""
-WITHOUT_TRANSCRIPT = {"explain", "formats", "sessions", "themes", "config", "completion", "demo", "tap"}
+WITHOUT_TRANSCRIPT = {"serve", "explain", "formats", "sessions", "themes", "config", "completion", "demo", "tap"}
 """Commands whose output does not depend on transcripts."""
 OF_CORPORA = {"scan", "sql", "browse"}
 """Commands that write and read tables: `tests/laws/leaks/test_table_leaks.py` searches what they write and print."""
@@ -52,7 +54,8 @@ DEBUG_ONLY = {"next", "leaks"}
 FOLDER = "OUT"
 """The name of an output folder in a command line. Its files are searched like printed text."""
 SITES = [
-    ["export", "--to", "site", *options, "-o", FOLDER] for options in ([], ["--strict-safe"], ["--single"], WHERE[0])
+    ["export", "--to", "site", *options, "-o", FOLDER]
+    for options in ([], ["--strict-safe"], ["--single"], WHERE[0], ["--redact"])
 ]
 """The command lines that write a site."""
 

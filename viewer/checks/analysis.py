@@ -26,7 +26,13 @@ class Analysis:
     """Applies the events of a parser in order. `read` returns the bytes of bodies."""
 
     def __init__(
-        self, read: Read, formats: Mapping[str, FormatTraits], ids: Decoder | None = None, *, defers: bool = False
+        self,
+        read: Read,
+        formats: Mapping[str, FormatTraits],
+        ids: Decoder | None = None,
+        *,
+        defers: bool = False,
+        is_partial: bool = False,
     ) -> None:
         self.index = MessageIndex()
         self.transcripts: list[Transcript] = []
@@ -35,7 +41,7 @@ class Analysis:
         """How many records without a message precede the first message."""
         self.unsettled = OpenMessages()
         """The numbers of the open messages."""
-        self.is_partial = False
+        self.is_partial = is_partial
         """True if part of the input was not read. An open message then stays undecided until it closes."""
         self._formats = formats
         self._ids = ids
@@ -45,6 +51,10 @@ class Analysis:
         self.calls = self._queue.calls
         self._defers = defers
         """True if checks run on request only."""
+
+    def note_whole(self) -> None:
+        """Decide open messages from now on, because everything was read, or because they are followed."""
+        self.is_partial = False
 
     @property
     def unknown(self) -> str | None:

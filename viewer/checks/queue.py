@@ -289,7 +289,7 @@ class CheckQueue:
     def report(self, rule: Rule, reason: str | None, start: int, end: int, message: int | None, count: int = 1) -> None:
         """Add a diagnostic."""
         if self._has_no_messages and rule in _NEEDS_MESSAGES:
-            self._held.most_per_code = self.findings.most_per_code
+            self._held.keep(self.findings.most_per_code)
             self._held.add(rule, reason, start, end, message, count)
             return
         self._release()

@@ -53,6 +53,7 @@ COMMANDS = {
     "leaks": Entry("viewer.cli.leaks", "Find hidden text that reached the user."),
     "replay": Entry("viewer.cli.replay", "Play a transcript as it was written."),
     "timing": Entry("viewer.cli.timing", "Report stalls, rates and text that was taken back."),
+    "serve": Entry("viewer.cli.serve", "Serve the viewer to a browser on this machine."),
     "scan": Entry("viewer.cli.scan", "Scan many transcripts into tables."),
     "sql": Entry("viewer.cli.sql", "Query the tables of scan.", reads_input=False),
     "browse": Entry("viewer.cli.browse", "Browse the tables of scan.", reads_input=False),
@@ -67,12 +68,15 @@ COMMANDS = {
     "completion": Entry("viewer.cli.completion", "Print a shell completion script.", reads_input=False),
 }
 
+_HIDDEN = {"serve-session": Entry("viewer.cli.serve_session", "Run one session of `serve`.")}
+"""Commands that only this program starts."""
+
 NEEDED = (
     *("textual", "rich", "click", "numpy", "watchfiles", "google-re2", "jsonschema-rs", "msgspec", "PyYAML"),
     *("Pygments", "markdown-it-py"),
 )
 """Packages that `--version` lists."""
-EXTRAS = ("zstandard", "tiktoken", "pyperclip", "pyarrow")
+EXTRAS = ("zstandard", "tiktoken", "pyperclip", "pyarrow", "textual-serve")
 """Packages that `--version` lists if they are installed."""
 _OWN_OPTIONS = ("--help", "-h", "--version")
 _EPILOG = "Exit codes: 0 success, 1 problems found, 2 usage or input error."
@@ -132,7 +136,7 @@ class _Program(click.Group):
         if not args and not is_interactive() and (sys.stdin is None or sys.stdin.isatty()):
             click.echo(ctx.get_help(), err=True)
             ctx.exit(USAGE)
-        if not args or (args[0] not in COMMANDS and args[0] not in _OWN_OPTIONS):
+        if not args or (args[0] not in COMMANDS and args[0] not in _HIDDEN and args[0] not in _OWN_OPTIONS):
             if not ctx.resilient_parsing:
                 _suggest_command(args)
             args = ["view", *args]
@@ -142,7 +146,7 @@ class _Program(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        entry = COMMANDS.get(cmd_name)
+        entry = COMMANDS.get(cmd_name) or _HIDDEN.get(cmd_name)
         if entry is None:
             return None
         from viewer.signals import interrupt_at_once

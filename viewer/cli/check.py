@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import Struct
 
 from viewer.cli import options
 from viewer.cli.exits import FINDINGS, FINE, complain, fail_without_reveal, say
@@ -22,7 +23,7 @@ from viewer.model.visibility import Audience, Reveal
 from viewer.render.diagnostic import compiler_line, counts_line, more_words, source_lines
 from viewer.render.json_lines import encode, finding_line, more_line, reset_line, stalled_line, summary_line
 from viewer.render.sarif import Suite, junit, sarif, workflow_command, workflow_notice
-from viewer.render.style import Line, Part, Printable, trusted
+from viewer.render.style import Part, Printable, trusted
 
 if TYPE_CHECKING:
     from viewer.document.filter.tree import Filter
@@ -32,6 +33,18 @@ if TYPE_CHECKING:
 
 Wanted = Callable[[Document, list[Finding]], list[Finding]]
 """Selects the findings of a document."""
+
+
+class Counted(Struct, frozen=True):
+    """The totals of a report, as another process returns them."""
+
+    errors: int
+    warnings: int
+    messages: int
+    transcripts: int
+    has_empty: bool
+    more: list[tuple[str, str, int]]
+    code: int
 
 
 class Report:
@@ -88,6 +101,25 @@ class Report:
         more, self.more = self.more, []
         return iter(more)
 
+    def of(self, path: str) -> Report:
+        """Return a report of one file of this one."""
+        return Report(self.inputs.of(path), self._adds, self._wanted)
+
+    def add(self, one: Counted) -> None:
+        """Add the totals of a file that another process checked."""
+        self.errors += one.errors
+        self.warnings += one.warnings
+        self.messages += one.messages
+        self.transcripts += one.transcripts
+        self.has_empty = self.has_empty or one.has_empty
+        self.more += one.more
+        self.inputs.code = max(self.inputs.code, one.code)
+
+    def counted(self) -> Counted:
+        """Return the totals."""
+        totals = self.errors, self.warnings, self.messages, self.transcripts
+        return Counted(*totals, self.has_empty, self.more, self.inputs.code)
+
     def code(self, strict: bool) -> int:
         """Return the exit code for the findings."""
         return _code(self.errors, self.warnings, strict)
@@ -120,6 +152,7 @@ def _code(errors: int, warnings: int, strict: bool) -> int:
 @click.option("--leaks", is_flag=True, help="Also report hidden text that reached the user; requires -d.")
 @click.option("--require-messages", is_flag=True, help="Fail if there are no messages.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if problems are found.")
+@click.option("--jobs", type=click.IntRange(min=1), default=1, metavar="N", help="Check N files at a time; default 1.")
 def command(
     files: tuple[str, ...],
     format: str | None,
@@ -136,6 +169,7 @@ def command(
     leaks: bool,
     require_messages: bool,
     exit_zero: bool,
+    jobs: int,
     follow: bool,
     stall_after: float | None,
 ) -> int:
@@ -164,19 +198,19 @@ def command(
     wanted = partial(_wanted, where, revealed) if where is not None else None
     report = Report(Inputs(options.inputs_of(files), format, reading, max_per_code, refuses=False), adds, wanted)
     output = options.output_of(color, ascii_only)
-    if form == "json":
-        output.write(_json(report))
-    elif form == "sarif":
+    if form == "sarif":
         results = [(document.name, finding) for document, finding in report]
         notes = [(name, more_words(code, count)) for name, code, count in report.take_more()]
         output.write([encode(sarif(results, notes), indent=2)])
-    elif form == "github":
-        output.write(workflow_command(document.name, finding) for document, finding in report)
-        output.write(workflow_notice(name, more_words(code, count)) for name, code, count in report.take_more())
     elif form == "junit":
         output.write(junit(_suites(report)))
     else:
-        _print_text(report, output, _shows_source(revealed))
+        with_source = form is None and _shows_source(revealed)
+        if jobs > 1:
+            _check_parallel(report, jobs, lambda one: output.write(_lines(one, output, form, with_source)))
+        else:
+            output.write(_lines(report, output, form, with_source))
+        output.write(_last_lines(report, output, form))
     if report.inputs.code:
         return report.inputs.code
     if exit_zero:
@@ -241,29 +275,48 @@ def _follow(
     return FINDINGS if require_messages and not report.messages else _code(report.errors, report.warnings, strict)
 
 
-def _print_text(report: Report, output: Output, with_source: bool) -> None:
-    output.write_styled(_text(report, output, with_source))
-    if report.inputs.names and (report.messages or not report.inputs.code):
-        output.write_styled([counts_line(report.errors, report.warnings, report.messages, output.style)])
+def _check_parallel(report: Report, jobs: int, write: Callable[[Report], None]) -> None:
+    """Check the files of a report in several processes, and add up what they find."""
+    from viewer.cli.jobs import in_order  # few command lines use it
+
+    def check(path: str) -> Counted:
+        one = report.of(path)
+        write(one)
+        return one.counted()
+
+    for counted in in_order(check, report.inputs.paths(), jobs):
+        report.add(counted)
 
 
-def _text(report: Report, output: Output, with_source: bool) -> Iterator[Line]:
+def _lines(report: Report, output: Output, form: str | None, with_source: bool) -> Iterator[Printable]:
+    """The lines of all findings."""
     for document, finding in report:
-        value = document.quotes.value_of(finding) if with_source else None
-        yield compiler_line(document.name, finding, output.style, value)
-        if with_source:
-            yield from source_lines(finding, document.quotes.line_text(finding), output.width, output.style)
-    for name, code, count in report.take_more():
-        lead = output.style.name(f"{name}: ") if report.inputs.several else trusted("")
-        yield Part(lead), Part(trusted(more_words(code, count)))
+        if form == "json":
+            yield finding_line(finding, document.name if report.inputs.several else None)
+        elif form == "github":
+            yield workflow_command(document.name, finding)
+        else:
+            value = document.quotes.value_of(finding) if with_source else None
+            yield output.style.paint(compiler_line(document.name, finding, output.style, value))
+            if with_source:
+                text = document.quotes.line_text(finding)
+                yield from map(output.style.paint, source_lines(finding, text, output.width, output.style))
 
 
-def _json(report: Report) -> Iterator[Printable]:
-    for document, finding in report:
-        yield finding_line(finding, document.name if report.inputs.several else None)
+def _last_lines(report: Report, output: Output, form: str | None) -> Iterator[Printable]:
+    """The counts of unlisted findings, and the totals."""
     for name, code, count in report.take_more():
-        yield more_line(code, count, name if report.inputs.several else None)
-    yield summary_line(report.errors, report.warnings, report.messages, report.transcripts)
+        if form == "json":
+            yield more_line(code, count, name if report.inputs.several else None)
+        elif form == "github":
+            yield workflow_notice(name, more_words(code, count))
+        else:
+            lead = output.style.name(f"{name}: ") if report.inputs.several else trusted("")
+            yield output.style.paint((Part(lead), Part(trusted(more_words(code, count)))))
+    if form == "json":
+        yield summary_line(report.errors, report.warnings, report.messages, report.transcripts)
+    elif form is None and report.inputs.names and (report.messages or not report.inputs.code):
+        yield output.style.paint(counts_line(report.errors, report.warnings, report.messages, output.style))
 
 
 def _suites(report: Report) -> Iterator[Suite]:

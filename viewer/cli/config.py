@@ -79,6 +79,8 @@ def _rows(settings: Settings) -> Iterator[tuple[str, str, str]]:
     yield "state", str(settings.state).lower(), origin("state")
     for agent, folders in settings.places.items():
         yield f"places.{agent}", ", ".join(folders), origin(f"places.{agent}")
+    for name, pattern in settings.redact.items():
+        yield f"redact.{name}", pattern, origin(f"redact.{name}")
     for model, price in settings.prices.by_model.items():
         cached = "" if price.cached is None else f", cached {price.cached:g}"
         yield f"prices.{model}", f"input {price.input:g}{cached}, output {price.output:g}", origin(f"prices.{model}")

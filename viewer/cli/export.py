@@ -24,6 +24,7 @@ from viewer.sources.limits import parse_size
 
 if TYPE_CHECKING:
     from viewer.document.filter.tree import Filter
+    from viewer.document.redaction.redactor import Redactor
 
 
 SITE = "site"
@@ -77,6 +78,7 @@ def _check_site_options(form: str | None, output: str | None, single: bool, limi
 @options.audience
 @options.threads
 @options.where
+@options.redaction
 def command(
     form: str | None,
     output: str | None,
@@ -91,6 +93,7 @@ def command(
     strict_safe: bool,
     threads: int | None,
     where: Filter | None,
+    redact: bool,
 ) -> int:
     """Write the conversation to a file: HTML, Markdown, text, JSON Lines or SVG. Safe unless --reveal says otherwise.
     Debug exports are readable only by you. With a folder, -o DIR gets one file per transcript."""
@@ -104,18 +107,21 @@ def command(
             raise click.UsageError("A site needs files or folders.", click.get_current_context())
         from viewer.cli.site import LIMIT_OF_SINGLE, SiteOptions, export_site  # few exports are sites
 
-        asked = SiteOptions(audience, reading, format, where, force, single, limit or LIMIT_OF_SINGLE)
+        redactor = options.redactor_of(redact)
+        asked = SiteOptions(audience, reading, format, where, force, single, limit or LIMIT_OF_SINGLE, redactor)
         return export_site(inputs, output, asked)
+    redactor = options.redactor_of(redact)
     folder = options.folder_of(inputs, output)
     if folder is not None and output is not None:
         return _export_folder(
-            folder, output, audience, EXPORTERS[form] if form else FIRST, format, reading, force, where
+            folder, output, audience, EXPORTERS[form] if form else FIRST, format, reading, force, where, redactor
         )
     document = open_document(inputs[0], format=format, options=reading)
     refuse_if_unknown(document, strict=strict_safe)
     exporter = EXPORTERS[form] if form else (exporter_of(output or "") or FIRST)
-    target = output or default_name(document.name, audience, exporter)
-    _export(document, audience, exporter, target, force=force, where=where)
+    target = output or default_name(_shown_name(document, redactor), audience, exporter)
+    _export(document, audience, exporter, target, force=force, where=where, redactor=redactor)
+    _say_redacted(redactor)
     mention(document, audience)
     return report_damage(document)
 
@@ -129,26 +135,49 @@ def _export_folder(
     reading: ReadOptions,
     force: bool,
     where: Filter | None,
+    redactor: Redactor | None,
 ) -> int:
     """Export each transcript of a folder to a separate file."""
 
     def write(document: Document, target: OutputFolder) -> int:
-        path = target.path_for(document.name, default_name(document.name, audience, exporter))
-        _export(document, audience, exporter, str(path), force=force, where=where)
+        shown = _shown_name(document, redactor)
+        path = target.path_for(document.name, default_name(shown, audience, exporter), redactor)
+        _export(document, audience, exporter, str(path), force=force, where=where, redactor=redactor)
         mention(document, audience)
         return FINE
 
     target = OutputFolder(folder, output)
-    return target.write_each(Inputs((folder,), format, reading, strict=audience.strict, skips=target.has), write)
+    inputs = Inputs((folder,), format, reading, strict=audience.strict, skips=target.has)
+    code = target.write_each(inputs, write)
+    _say_redacted(redactor)
+    return code
+
+
+def _shown_name(document: Document, redactor: Redactor | None) -> str:
+    """The file name of a document, in which secrets are masked."""
+    name = PurePath(document.name).name
+    return redactor.name(name) if redactor else name
+
+
+def _say_redacted(redactor: Redactor | None) -> None:
+    if redactor:
+        say(redactor.sentence)
 
 
 def _export(
-    document: Document, audience: Audience, exporter: Exporter, target: str, *, force: bool, where: Filter | None
+    document: Document,
+    audience: Audience,
+    exporter: Exporter,
+    target: str,
+    *,
+    force: bool,
+    where: Filter | None,
+    redactor: Redactor | None,
 ) -> None:
-    projection = document.project(audience, where=where)
+    projection = document.project(audience, where=where, redactor=redactor)
     if projection.is_without_match:
         complain(f"{document.name}: no message matches the filter.")
-    pieces = exporter.pieces(projection, PurePath(document.name).name)
+    pieces = exporter.pieces(projection, _shown_name(document, redactor))
     if target == options.STDIN:
         for piece in pieces:
             write_text(piece)

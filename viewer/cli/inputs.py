@@ -45,7 +45,7 @@ class Inputs:
         """True if each line of output must name its file."""
 
     def __iter__(self) -> Iterator[Document]:
-        for name in self._paths():
+        for name in self.paths():
             try:
                 document = open_document(
                     name, format=self._format, options=self._options, most_per_code=self._most_per_code
@@ -61,7 +61,16 @@ class Inputs:
                     if self._refuses:
                         self.code = max(self.code, report_damage(document))
 
-    def _paths(self) -> Iterator[str]:
+    def of(self, path: str) -> Inputs:
+        """Return one file of these, read in the same way."""
+        one = Inputs(
+            *((path,), self._format, self._options, self._most_per_code), refuses=self._refuses, strict=self._strict
+        )
+        one.several = self.several
+        return one
+
+    def paths(self) -> Iterator[str]:
+        """The files, also those of folders. Reports what cannot be listed."""
         for name in self.names:
             if is_directory(name):
                 yield from self._in_folder(name)

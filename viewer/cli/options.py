@@ -20,6 +20,7 @@ from viewer.sources.files import check_standard_input, is_directory, why_read_on
 
 if TYPE_CHECKING:
     from viewer.document.filter.tree import Filter
+    from viewer.document.redaction.redactor import Redactor
     from viewer.sources.sessions import Surroundings
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -133,6 +134,26 @@ def check_where(where: Filter | None, audience: Audience, follow: bool = False, 
     refused = where.refusal(audience, of_problems=of_problems)
     if refused is not None:
         raise refused
+
+
+def redaction(command: Command) -> Command:
+    """The option --redact."""
+    return click.option(
+        "--redact",
+        is_flag=True,
+        help="Mask secrets, e-mail addresses, home directories, and the patterns of your settings.",
+    )(command)
+
+
+def redactor_of(redact: bool) -> Redactor | None:
+    """Return what masks secrets, with the patterns of the settings file; None without the option. Raises ViewerError
+    if one of them is invalid."""
+    if not redact:
+        return None
+    from viewer.document.redaction.redactor import Redactor
+    from viewer.tui.settings.file import read_settings
+
+    return Redactor(read_settings().redact)
 
 
 def printing(command: Command) -> Command:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from viewer.cli.exits import FINE, fail
 from viewer.cli.inputs import Inputs
 from viewer.document.document import Document
 from viewer.errors import ViewerError
 from viewer.sources.files import is_directory
+
+if TYPE_CHECKING:
+    from viewer.document.redaction.redactor import Redactor
 
 
 class OutputFolder:
@@ -41,9 +45,11 @@ class OutputFolder:
         """True if this file of the input folder lies in the output folder."""
         return self._is_inside and Path(path).resolve().is_relative_to(self._target_path)
 
-    def path_for(self, document: str, name: str) -> Path:
-        """Return the path of a transcript's file, and create its folder."""
-        path = self._target / Path(document).relative_to(self._source).parent / name
+    def path_for(self, document: str, name: str, redactor: Redactor | None = None) -> Path:
+        """Return the path of a transcript's file, and create its folder. A redactor masks secrets in names of
+        folders."""
+        folder = Path(document).relative_to(self._source).parent
+        path = self._target / (redactor.name(str(folder)) if redactor else folder) / name
         if path in self._taken:
             raise ViewerError(f"{document} is not written: {path} holds another transcript of {self._source}")
         self._taken.add(path)

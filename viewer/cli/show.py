@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from viewer.cli import options
-from viewer.cli.exits import FINE, complain, fail
+from viewer.cli.exits import FINE, complain, fail, say
 from viewer.cli.inputs import Inputs, read_again, retried
 from viewer.cli.moments import AskedMoment, asked_moment, moment_options, view_at
 from viewer.cli.notices import mention, say_level, unknown_sentence
@@ -24,6 +24,7 @@ from viewer.render.title import rule
 if TYPE_CHECKING:
     from viewer.document.filter.tree import Filter
     from viewer.document.live import LiveDocument
+    from viewer.document.redaction.redactor import Redactor
     from viewer.render.json_lines import LiveLines
     from viewer.sources.changes import Reason
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 @options.audience
 @options.threads
 @options.where
+@options.redaction
 @options.printing
 @options.following
 @options.recording
@@ -47,6 +49,7 @@ def command(
     strict_safe: bool,
     threads: int | None,
     where: Filter | None,
+    redact: bool,
     color: str,
     ascii_only: bool,
     as_json: bool,
@@ -63,34 +66,54 @@ def command(
     options.check_where(where, audience, follow)
     options.check_recording(follow, record_times)
     asked = asked_moment(at_byte, at_event, at_time, times, files, follow)
+    if redact and (follow or asked):
+        raise click.UsageError(
+            "--redact needs the whole input; it excludes -f and moments.", click.get_current_context()
+        )
+    redactor = options.redactor_of(redact)
     if options.is_followed(follow, files, stall_after):
         followed = options.followed_of(files, format, preambles, stall_after, record_times=record_times)
         return print_live(followed, audience, options.output_of(color, ascii_only), as_json=as_json)
     inputs = Inputs(options.inputs_of(files), format, options.reading_options(preambles), strict=strict_safe)
     output = options.output_of(color, ascii_only)
-    if as_json:
-        return print_json(inputs, audience, output, where, asked)
-    return print_text(inputs, audience, output, where, asked)
+    printing = print_json if as_json else print_text
+    code = printing(inputs, audience, output, where, asked, redactor)
+    if redactor:
+        say(redactor.sentence)
+    return code
 
 
 def print_text(
-    inputs: Inputs, audience: Audience, output: Output, where: Filter | None = None, asked: AskedMoment | None = None
+    inputs: Inputs,
+    audience: Audience,
+    output: Output,
+    where: Filter | None = None,
+    asked: AskedMoment | None = None,
+    redactor: Redactor | None = None,
 ) -> int:
     """Print the conversations of all files, one after another."""
     say_level(audience)
     for document in inputs:
         if inputs.several:
-            name = output.style.name(document.name)
+            name = output.style.name(redactor.clean(document.name) if redactor else document.name)
             output.write_styled([rule(name, output.style.words(""), output.width, output.style, heavy=True), ()])
-        retried(document, partial(_print_conversation, document, audience, output, where, asked), output)
+        retried(document, partial(_print_conversation, document, audience, output, where, asked, redactor), output)
         mention(document, audience)
     return inputs.code
 
 
 def _print_conversation(
-    document: Document, audience: Audience, output: Output, where: Filter | None, asked: AskedMoment | None
+    document: Document,
+    audience: Audience,
+    output: Output,
+    where: Filter | None,
+    asked: AskedMoment | None,
+    redactor: Redactor | None,
 ) -> None:
-    projection = view_at(document, audience, asked, where)[0] if asked else document.project(audience, where=where)
+    if asked:
+        projection = view_at(document, audience, asked, where)[0]
+    else:
+        projection = document.project(audience, where=where, redactor=redactor)
     output.write(conversation_lines(projection, output.width, output.style))
     if projection.is_without_match:
         complain(f"{document.name}: no message matches the filter.")
@@ -113,12 +136,18 @@ def print_live(followed: Followed, audience: Audience, output: Output, *, as_jso
 
 
 def print_json(
-    inputs: Inputs, audience: Audience, output: Output, where: Filter | None = None, asked: AskedMoment | None = None
+    inputs: Inputs,
+    audience: Audience,
+    output: Output,
+    where: Filter | None = None,
+    asked: AskedMoment | None = None,
+    redactor: Redactor | None = None,
 ) -> int:
     """Print the JSON lines of all files. With several files, each line names its file."""
     for document in inputs:
         name = document.name if inputs.several else None
-        print_lines = partial(_print_lines, document, audience, output, name, where, asked)
+        name = redactor.clean(name) if redactor and name else name
+        print_lines = partial(_print_lines, document, audience, output, name, where, asked, redactor)
         while True:
             try:
                 retried(document, print_lines, output)
@@ -136,6 +165,7 @@ def _print_lines(
     name: str | None,
     where: Filter | None,
     asked: AskedMoment | None,
+    redactor: Redactor | None,
 ) -> None:
     from viewer.render.json_lines import encode, projection_lines
 
@@ -145,7 +175,7 @@ def _print_lines(
         fields = {"byte": moment.byte, "event": moment.event, "ms": moment.ms}
         output.write([encode({"kind": "moment", **fields}, name)])
         return
-    output.write(projection_lines(document.project(audience, where=where), name))
+    output.write(projection_lines(document.project(audience, where=where, redactor=redactor), name))
 
 
 def _reset(document: Document, output: Output) -> None:

@@ -41,6 +41,7 @@ from viewer.sources.folder import find_transcripts
 
 if TYPE_CHECKING:
     from viewer.document.filter.tree import Filter
+    from viewer.document.redaction.redactor import Redactor
 
 MOST_TRANSCRIPTS, LARGEST_SITE = 10_000, 500_000_000
 LIMIT_OF_SINGLE = 50 * 1024 * 1024
@@ -65,6 +66,8 @@ class SiteOptions(Struct, frozen=True):
     force: bool = False
     single: bool = False
     limit: int = LIMIT_OF_SINGLE
+    redactor: Redactor | None = None
+    """Numbers its masks in the order of the transcripts, so that one process writes all of them."""
 
 
 class _Job(Struct, frozen=True):
@@ -100,13 +103,15 @@ def export_site(files: Sequence[str], output: str, asked: SiteOptions) -> int:
     if len(found) > MOST_TRANSCRIPTS:
         raise ViewerError(f"{len(found):,} transcripts: a site has at most {MOST_TRANSCRIPTS:,}; name fewer files")
     with ended_tidily(), _Folder(target, asked) as folder:
-        built = _build(_jobs(found), folder.path, asked)
+        built = _build(_jobs(found, asked.redactor), folder.path, asked)
         rows = _report(built)
         if rows:
             _finish(folder, [each for each in built if each.row], asked)
             folder.keep()
     if not rows:
         return fail("no transcript could be read; the site is not written")
+    if asked.redactor:
+        say(asked.redactor.sentence)
     view = f"{badge(asked.audience)} view. {view_sentence(asked.audience)}"
     say(f"Exported {output}: {counted(len(rows), 'transcript')}. {view}")
     return max([code, *(each.code for each in built)])
@@ -166,10 +171,11 @@ def _relative(path: str, folder: str) -> str:
     return os.path.relpath(os.path.abspath(path), folder).replace(os.sep, "/")  # noqa: PTH100
 
 
-def _jobs(found: Sequence[tuple[str, str]]) -> list[_Job]:
+def _jobs(found: Sequence[tuple[str, str]], redactor: Redactor | None) -> list[_Job]:
     jobs: list[_Job] = []
     taken: set[str] = set()
-    for path, name in found:
+    for path, given in found:
+        name = redactor.name(given) if redactor else given
         page = page_name(name)
         while page in taken:  # 32 bits of a hash are not always enough
             page += "-2"
@@ -182,7 +188,7 @@ def _build(jobs: Sequence[_Job], folder: Path, asked: SiteOptions) -> list[_Buil
     """Write the pages of all jobs in several processes, and return the results in order."""
     workers = min(_MOST_WORKERS, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1)
     built: dict[int, _Built] = {}
-    if len(jobs) > ALONE and workers > 1:
+    if len(jobs) > ALONE and workers > 1 and asked.redactor is None:
         for each in _built_apart(jobs, folder, asked, workers):
             built[each.job] = each
     for number, job in enumerate(jobs):
@@ -253,7 +259,7 @@ def _transcript(number: int, job: _Job, folder: Path, asked: SiteOptions) -> _Bu
 
 
 def _pages(number: int, job: _Job, document: Document, folder: Path, asked: SiteOptions) -> _Built:
-    projection = document.project(asked.audience, withholds=False, where=asked.where)
+    projection = document.project(asked.audience, withholds=False, where=asked.where, redactor=asked.redactor)
     if projection.is_without_match:
         complain(f"{document.name}: no message matches the filter.")
         return _Built(number, FINE, "")

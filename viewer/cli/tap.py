@@ -8,8 +8,8 @@ import signal
 import sys
 import termios
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import click
@@ -79,22 +79,17 @@ def command(url: str, listen: str, output: str | None, quiet: bool, expose: bool
     return code
 
 
-class _opened:  # noqa: N801
-    """Context manager: the log, opened to append. Only its owner may read a new one."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._descriptor = -1
-
-    def __enter__(self) -> int:
-        try:
-            self._descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        except OSError as error:
-            raise ViewerError(f"{self._path}: {error.strerror}") from None
-        return self._descriptor
-
-    def __exit__(self, *error: object) -> None:
-        os.close(self._descriptor)
+@contextmanager
+def _opened(path: Path) -> Iterator[int]:
+    """Open the log to append to it. Only its owner may read a new one."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise ViewerError(f"{path}: {error.strerror}") from None
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 class _Talk:

@@ -48,7 +48,7 @@ def _known_theme(context: click.Context, parameter: click.Parameter, value: str)
     return value
 
 
-def _known_place(context: click.Context, parameter: click.Parameter, value: str) -> str:
+def known_place(context: click.Context, parameter: click.Parameter, value: str) -> str:
     """Refuse a place with invalid syntax."""
     if value and not context.resilient_parsing:
         from viewer.tui.go_to import PLACES, parse
@@ -78,7 +78,7 @@ def _known_place(context: click.Context, parameter: click.Parameter, value: str)
     "go_to",
     metavar="PLACE",
     default="",
-    callback=_known_place,
+    callback=known_place,
     help="Open at a message (12), turn (t3), transcript (x2) or percentage (50%). With hidden messages revealed, "
     "also at a line (L120) or byte (B4096).",
 )

@@ -170,6 +170,7 @@ def summary_json(totals: Totals, seconds: float, run_id: str) -> str:
             "skipped": totals.skipped,
             "bytes": totals.done_bytes,
             "seconds": round(seconds, 3),
+            "cpu_seconds": round(totals.seconds, 3),
             "errors": totals.errors,
             "warnings": totals.warnings,
             "failed": totals.failed,

@@ -38,6 +38,7 @@ from viewer.sources.files import CHUNK, Source, open_source
 
 if TYPE_CHECKING:
     from viewer.document.filter.tree import Filter
+    from viewer.document.redaction.redactor import Redactor
 
 LONGEST_EXCERPT = 512
 PARSED_AT_ONCE = 16 * 1024
@@ -407,9 +408,16 @@ class Document:
         self._reading.keep_per_code(most)
         return self
 
-    def project(self, audience: Audience, *, withholds: bool = True, where: Filter | None = None) -> Projection:
+    def project(
+        self,
+        audience: Audience,
+        *,
+        withholds: bool = True,
+        where: Filter | None = None,
+        redactor: Redactor | None = None,
+    ) -> Projection:
         """Project the document, or only its messages that match a filter, for this audience. Without `withholds`,
-        FileRewrittenError is raised where the screen would show nothing."""
+        FileRewrittenError is raised where the screen would show nothing. A redactor masks secrets in all texts."""
         is_still = partial(_is_still_in, self._analysis, self._options)
         on_rewritten = partial(self.rewrites.report, self._source) if withholds else None
         vault = Vault(
@@ -418,11 +426,11 @@ class Document:
             under=self.under,
         )
         projection = Projection(audience, self._analysis, self._reading.places, vault)
-        if where is None:
-            return projection
-        from viewer.document.filter.predicate import matching  # few commands filter
+        if where is not None:
+            from viewer.document.filter.predicate import matching  # few commands filter
 
-        return projection.narrowed(matching(where, projection, self.name))
+            projection = projection.narrowed(matching(where, projection, self.name))
+        return projection if redactor is None else projection.redacted(redactor)
 
     def findings(self) -> list[Finding]:
         """All diagnostics with their positions, sorted by position."""

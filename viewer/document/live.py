@@ -142,7 +142,7 @@ class LiveDocument(Document):
 
     def _begin(self, source: Source, detection: Detection) -> None:
         super()._begin(source, detection)
-        self._analysis.is_partial = False  # text that is still being written is shown as it arrives
+        self._analysis.note_whole()  # text that is still being written is shown as it arrives
         self._deadlines = Deadlines(self._analysis.calls, self._analysis.findings)
         self._new_findings = NewFindings(self._analysis.findings, self._deadlines, self._quotes)
         self._is_over = False
@@ -357,7 +357,7 @@ class Deadlines:
         self._overdue: dict[int, Overdue] = {}
         self.revised: list[int] = []
         """Rows of the diagnostics whose reasons changed, in order."""
-        calls.answered = []
+        calls.take_answered()
 
     def watch(self, now: float, *, live: bool) -> None:
         """Record new calls and replies. With `live`, they have just arrived, so their times can be observed."""
@@ -371,8 +371,7 @@ class Deadlines:
             if live:
                 self._seen_at[row] = now
         self._watched_to = len(calls)
-        answered, calls.answered = calls.answered or [], []
-        for row in answered:
+        for row in calls.take_answered():
             self._settle(row, now, live=live)
 
     def _settle(self, row: int, now: float, *, live: bool) -> None:

@@ -79,9 +79,8 @@ class Reading:
         self.source = source
         self.detection = detection
         self.places = Positions(read)
-        self.analysis = Analysis(read, FORMATS, body_of_ids, defers=True)
+        self.analysis = Analysis(read, FORMATS, body_of_ids, defers=True, is_partial=True)
         self.analysis.index.use_columns(backend.current.columns)
-        self.analysis.is_partial = True
         self.analysis.unknown = detection.unknown
         self.read_to = 0
         """The number of bytes read."""
@@ -105,7 +104,8 @@ class Reading:
 
     def keep_per_code(self, most: int) -> None:
         """Keep at most this many diagnostics per code, 0 for all."""
-        self._most_per_code = self.analysis.findings.most_per_code = most
+        self._most_per_code = most
+        self.analysis.findings.keep(most)
 
     def redetect(self, detection: Detection) -> None:
         """Use what a longer head of the input reveals about the same format."""
@@ -167,7 +167,7 @@ class Reading:
         lists few findings, but more again if it turns out to have another format."""
         heard = self.unknown == "binary" and self._noise.listen(data)
         is_noise = heard or (self.unknown == "binary" and self._noise.is_heard)
-        self.analysis.findings.most_per_code = MOST_IN_BINARY if is_noise else self._most_per_code
+        self.analysis.findings.keep(MOST_IN_BINARY if is_noise else self._most_per_code)
         return heard
 
     def end(self) -> None:
@@ -179,7 +179,8 @@ class Reading:
         if self.unknown:
             self.analysis.findings.add(E_FORMAT_UNKNOWN, self.unknown, 0, 0, None)
         self._parser, self.scanner = Parser(FORMATS[self.detection.format], self._options), None
-        self.is_ended, self.analysis.is_partial = True, False
+        self.is_ended = True
+        self.analysis.note_whole()
 
     def report_fault(self) -> None:
         """Report once that the source is damaged, truncated or too large, at the offset where reading stopped."""

@@ -53,6 +53,7 @@ from viewer.model.visibility import Audience, Pane, Reveal, is_user_safe, messag
 from viewer.reading.header import safe_header, withheld_count, without_unlisted
 
 if TYPE_CHECKING:
+    from viewer.document.redaction.redactor import Redactor
     from viewer.document.search.block_search import BlockSearcher
 
 WORTH_SEARCHING_BLOCKS = 1024 * 1024
@@ -75,6 +76,8 @@ class Projection(Struct, frozen=True):
     _vault: Vault
     _only: MessageSet | None = None
     """The messages that a filter selected; None for all."""
+    _redactor: Redactor | None = None
+    """Masks secrets in headers, as the vault does in bodies; None without `--redact`."""
 
     def __post_init__(self) -> None:
         self._vault.check(self.audience)
@@ -82,6 +85,11 @@ class Projection(Struct, frozen=True):
     def narrowed(self, messages: MessageSet) -> Projection:
         """A projection of only these messages, for the same audience."""
         return replace(self, _only=messages)
+
+    def redacted(self, redactor: Redactor) -> Projection:
+        """The same projection with masks. The redactor first learns what this audience sees, and nothing else."""
+        redactor.learn_shown(self)
+        return replace(self, _vault=self._vault.redacted(redactor), _redactor=redactor)
 
     @property
     def is_without_match(self) -> bool:
@@ -149,7 +157,8 @@ class Projection(Struct, frozen=True):
         if not self.audience.reveals(Reveal.SYSTEM):
             version, model = _harmless(version), _harmless(model)
         header_shown = header if self.audience.reveals(Reveal.SYSTEM) else None
-        return ShownTranscript(label, transcript.format, version, model, header_shown)
+        shown = ShownTranscript(label, transcript.format, version, model, header_shown)
+        return self._redactor.transcript(shown) if self._redactor else shown
 
     def rows(
         self,
@@ -187,7 +196,8 @@ class Projection(Struct, frozen=True):
             stray = self._analysis.strays[value]
             return self._shown_stray(stray, rows.transcript_label(stray.transcript))
         if kind is RowKind.CALL:
-            return rows.call_lines.of(value)
+            line = rows.call_lines.of(value)
+            return replace(line, tool=self._redactor.clean(line.tool)) if self._redactor else line
         if kind is RowKind.HIDDEN or kind in FOLDED_KINDS:
             return HiddenRun(self._analysis.index.transcript(rows.last_number(row)), rows.count_hidden(row))
         message = self._analysis.index[value]
@@ -248,9 +258,10 @@ class Projection(Struct, frozen=True):
 
     def _header(self, message: Message) -> Header:
         """The header with the fields that this audience may see."""
-        if self.audience.sees_unlisted:
-            return message.header
-        return safe_header(message.header) if is_user_safe(message) else without_unlisted(message.header)
+        header = message.header
+        if not self.audience.sees_unlisted:
+            header = safe_header(header) if is_user_safe(message) else without_unlisted(header)
+        return self._redactor.header(header) if self._redactor else header
 
     def _shown(self, message: Message, label: int, turn: int, transcript: int, *, reads: bool = True) -> ShownMessage:
         placed = not self.audience.is_safe
@@ -361,7 +372,8 @@ class Projection(Struct, frozen=True):
         message = self._analysis.index[number]
         if not self.audience.sees(message):
             return ""
-        return self._vault.body_for(self.audience, _shortened(message, length))[:length]
+        read = message if self._redactor else _shortened(message, length)  # a cut could divide a secret
+        return self._vault.body_for(self.audience, read)[:length]
 
     def body_blocks(self, rows: Rows, row: int) -> Iterator[str]:
         """The text of a row in blocks of about a megabyte. An empty block only signals progress."""
@@ -377,7 +389,7 @@ class Projection(Struct, frozen=True):
         is only part of the query (`is_all` false), it finds the rows that contain it."""
         index = self._analysis.index
         is_small = not len(index) or index.span(len(index))[1] < WORTH_SEARCHING_BLOCKS
-        if is_small or forced_backend() is PLAIN:
+        if is_small or self._redactor or forced_backend() is PLAIN:
             return None
         from viewer.document.search.byte_pattern import byte_pattern
 
@@ -401,7 +413,7 @@ class Projection(Struct, frozen=True):
 
     def whole_input(self) -> WholeInput:
         """Headers, places, and codes of the whole input. Only for an audience that sees everything."""
-        if not self.audience.reveals(Reveal.ALL):
+        if self._redactor or not self.audience.reveals(Reveal.ALL):
             raise HiddenError
         return WholeInput(self._analysis)
 
@@ -472,6 +484,8 @@ class Projection(Struct, frozen=True):
 
         if self.audience.is_safe:
             return CallWatch([], show)
+        if self._redactor:
+            raise HiddenError
         return CallWatch(self._analysis.calls.links, show, self._analysis.calls.relinked)
 
     def calls(self) -> CallView:
@@ -479,7 +493,10 @@ class Projection(Struct, frozen=True):
         if self.audience.is_safe:
             return no_calls()
         cache = VisibilityCache(self._analysis.index, self.audience.sees)
-        return CallView(self._analysis.calls, self._analysis.index.columns, cache, shown_call)
+        return CallView(self._analysis.calls, self._analysis.index.columns, cache, self._shown_call)
+
+    def _shown_call(self, link: CallLink) -> ShownCall:
+        return self._redactor.call(shown_call(link)) if self._redactor else shown_call(link)
 
 
 class Omissions:

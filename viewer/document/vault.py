@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import copy
 from collections.abc import Callable, Container, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -28,6 +29,7 @@ from viewer.sources.file_source import FileSource
 from viewer.sources.files import Source
 
 if TYPE_CHECKING:
+    from viewer.document.redaction.redactor import Redactor
     from viewer.document.search.block_search import BlockSearcher
     from viewer.document.search.byte_pattern import BytePattern
 
@@ -70,6 +72,7 @@ class Vault:
         self._judge = judge
         self._on_rewritten = on_rewritten
         self._missing = find_missing(self._again) if find_missing else None
+        self._redactor: Redactor | None = None
         self._under = under
 
     def check(self, audience: Audience) -> None:
@@ -81,15 +84,25 @@ class Vault:
         """True if the audience sees the message, and the document may have this audience."""
         return self._under.admits(audience) and audience.sees(message)
 
+    def redacted(self, redactor: Redactor) -> Vault:
+        """A vault of the same input that masks secrets in all texts."""
+        masking = copy.copy(self)
+        masking._redactor = redactor
+        return masking
+
     def body_for(self, audience: Audience, message: Message) -> str:
         """The text of a message that this audience may see, without the parts cut for it."""
         if not self._may_read(audience, message):
             raise HiddenError
         try:
-            return self._text(audience, message)
+            return self._cleaned(self._text(audience, message))
         except FileRewrittenError:
             self._withhold()
             return ""
+
+    def _cleaned(self, text: str) -> str:
+        """A text with masks instead of secrets, if they are to be redacted."""
+        return self._redactor.clean(text) if self._redactor else text
 
     def _text(self, audience: Audience, message: Message) -> str:
         body = self._body(message)
@@ -112,7 +125,8 @@ class Vault:
         piece = message.pieces[0]
         try:
             source = self._body(message, (Piece(piece.start, piece.end, Coding.PLAIN),)).data
-            return shown_source(source, message.header.role, _cut_kinds(audience, message))
+            shown = shown_source(source, message.header.role, _cut_kinds(audience, message))
+            return shown if shown is None else self._cleaned(shown)
         except FileRewrittenError:
             self._withhold()
             return None
@@ -121,7 +135,12 @@ class Vault:
         """The text of `body_for` in blocks of about a megabyte; see `body_blocks`."""
         if not self._may_read(audience, message):
             raise HiddenError
-        if size_of(message) <= BLOCK or message.number in self._unsettled or not self._is_proven(message):
+        if (
+            self._redactor
+            or size_of(message) <= BLOCK
+            or message.number in self._unsettled
+            or not self._is_proven(message)
+        ):
             return iter((self.body_for(audience, message),))
         return self._blocks(audience, message)
 
@@ -171,7 +190,7 @@ class Vault:
         """The positions of input spans in the text of the body, for a developer who sees all of it."""
         if audience.is_safe or not self._may_read(audience, message):
             raise HiddenError
-        if _cut_kinds(audience, message):
+        if self._redactor or _cut_kinds(audience, message):
             return [None] * len(spans)
         try:
             return list(all_characters_of(self._body(message), spans))
@@ -184,7 +203,7 @@ class Vault:
         body has several pieces."""
         if audience.is_safe or not self._may_read(audience, message):
             raise HiddenError
-        if len(message.pieces) != 1 or _cut_kinds(audience, message):
+        if self._redactor or len(message.pieces) != 1 or _cut_kinds(audience, message):
             return [None] * len(spans)
         try:
             body = self._body(message)
@@ -215,7 +234,7 @@ class Vault:
         if not audience.sees_stray:
             raise HiddenError
         try:
-            return self._again(start, end).decode("utf-8", "replace")
+            return self._cleaned(self._again(start, end).decode("utf-8", "replace"))
         except FileRewrittenError:
             self._withhold()
             return ""
@@ -223,7 +242,7 @@ class Vault:
     def value_for(self, audience: Audience, diagnostic: Diagnostic) -> str | None:
         """The offending value of a diagnostic, for an audience that sees everything."""
         self.check(audience)
-        if not audience.reveals(Reveal.ALL):
+        if self._redactor or not audience.reveals(Reveal.ALL):
             return None
         try:
             return offending_value(diagnostic, self._again, self._missing)

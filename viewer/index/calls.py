@@ -137,7 +137,7 @@ class CallLedger:
         """Milliseconds from the deadline to the reply, by the message of the diagnostic."""
         self.relinked = array("I")
         """Rows whose reply was replaced, once per replacement."""
-        self.answered: list[int] | None = None
+        self._answered: list[int] | None = None
         """If set, collects the row of each call that gets a reply."""
         self.overdue: set[int] = set()
         """Rows of calls that were reported because their deadline passed without a reply."""
@@ -211,6 +211,11 @@ class CallLedger:
     def call(self, row: int) -> int:
         """The message of the call; 0 for a reply without a call."""
         return self._calls[row]
+
+    def take_answered(self) -> list[int]:
+        """The rows of the calls that got a reply since the last time; none the first time."""
+        found, self._answered = self._answered or [], []
+        return found
 
     def is_answered(self, row: int) -> bool:
         """True if the call has a reply."""
@@ -333,8 +338,8 @@ class CallLedger:
         answered = _STATE_OF[CallState.OK]
         self._states.extend(answered if call_id is not None else answered | _INFERRED for call_id in pairs.ids)
         self._main.known.put_new(pairs.ids, first)
-        if self.answered is not None:
-            self.answered.extend(first + pair for pair in pairs.order)
+        if self._answered is not None:
+            self._answered.extend(first + pair for pair in pairs.order)
         if pairs.are_noted:
             for reply in (pairs.replies[pair] for pair in pairs.order if pairs.ids[pair] is None):
                 self._report(I_CALL_INFERRED, None, *place(reply), reply)
@@ -368,8 +373,8 @@ class CallLedger:
         return row
 
     def _note_answer(self, row: int) -> None:
-        if self.answered is not None:
-            self.answered.append(row)
+        if self._answered is not None:
+            self._answered.append(row)
 
     def set_late(self, row: int, message: int, delay_ms: int) -> None:
         """Mark the reply of this call as late; the diagnostic belongs to `message`."""

@@ -61,6 +61,10 @@ class Findings:
     def __iter__(self) -> Iterator[Diagnostic]:
         return (self[row] for row in range(len(self)))
 
+    def keep(self, most_per_code: int) -> None:
+        """From now on, list at most this many diagnostics of a code; 0 for all."""
+        self.most_per_code = most_per_code
+
     def add(self, rule: Rule, reason: str | None, start: int, end: int, message: int | None, count: int = 1) -> None:
         """Add a diagnostic. It joins an equal one if only whitespace separates them."""
         code = rule.code

@@ -90,6 +90,12 @@ def found_file(path: str, name: str) -> Found:
     return Found(path, name, format, confidence, status.st_size, status.st_mtime)
 
 
+def count_files(path: str) -> int:
+    """How many files of a folder and its direct subfolders may be transcripts, judged by their names."""
+    found = islice(_files(Path(path)), MOST_FILES)
+    return sum(not isinstance(entry, Found) and entry.suffix.lower() not in NEVER for entry in found)
+
+
 def _files(folder: Path) -> Iterator[Path | Found]:
     """The files of a folder, then those of its subfolders, except hidden ones."""
     folders: list[Path] = []

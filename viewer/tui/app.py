@@ -75,6 +75,10 @@ class ViewOptions(Struct, frozen=True):
     theme: str = ""
     ascii_only: bool = False
     go_to: str = ""
+    opens: str = ""
+    """The file to open first, of several; `go_to` is a place in it."""
+    is_allowed: Callable[[str], bool] = lambda path: True
+    """True for a path that may be opened by its name."""
     follow: bool = False
     """Wait for files that do not exist yet, and keep the view at the end of growing ones."""
     from_start: bool = False
@@ -205,7 +209,7 @@ class ViewerApp(App[int], inherit_bindings=False):
         from viewer.tui.files.lists import catalog_of
         from viewer.tui.files.screen import FilesScreen
 
-        options, self._folder_watch = self.options, None
+        options, first, self._folder_watch = self.options, self._catalog is None, None
         if self._catalog is None:
             reading = Reading(self._first_display.audience, options.format, options.reading)
             around = Surroundings(more=self.settings.places)
@@ -218,6 +222,7 @@ class ViewerApp(App[int], inherit_bindings=False):
             opens_newest=opens_newest,
             notice=notice,
             scope=self.settings.scope,
+            opens=self.options.opens if first else "",
         )
         self.push_screen(shown, self._choose)
 
@@ -337,7 +342,7 @@ class ViewerApp(App[int], inherit_bindings=False):
             display,
             self.themes.painter,
             ascii_only=options.ascii_only,
-            start_at=options.go_to,
+            start_at=options.go_to if options.opens in ("", path) else "",
             files=self.paths,
             following=FollowOptions(
                 options.follow or follows,
@@ -374,7 +379,13 @@ class ViewerApp(App[int], inherit_bindings=False):
         self._open((self._place + event.step) % len(self.paths))
 
     def on_open_wanted(self, event: OpenWanted) -> None:
-        """Open a named file; the others stay open."""
+        """Open a named file, or compare with it; the others stay open."""
+        if not self.options.is_allowed(event.name):
+            self.remark(self.settings.scope.refusal)
+            return
+        if event.compares:
+            self._screens[self.paths[self._place]].program.compare(event.name)
+            return
         path = os.path.expanduser(event.name)  # noqa: PTH111 (no error without a home)
         known = list(self.paths)
         if path not in known:
@@ -404,6 +415,12 @@ class ViewerApp(App[int], inherit_bindings=False):
             screen.remove()
         self._screens.clear()
         self._list_files()
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """The file on the screen and the message that has the focus; an empty name without a file."""
+        shown = next((screen for screen in self.screen_stack if isinstance(screen, MainScreen)), None)
+        return ("", 0) if shown is None else (self.paths[self._place], shown.navigator.focused_number or 0)
 
     # Palette and themes.
 

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from enum import Flag, auto
 from itertools import chain
 
+from msgspec.structs import replace
+
 from viewer.document.calls import CallView
 from viewer.document.diagnostics import DiagnosticView
 from viewer.document.document import Document
@@ -298,6 +300,11 @@ class Session:
         """Show the times of messages in this way."""
         self.times = times
         return Changed.ROWS
+
+    def show_usage(self, is_shown: bool) -> Changed:
+        """Show tokens and cost, or do not. The rows stay, also those of a filter."""
+        self.display = replace(self.display, usage=is_shown)
+        return Changed.ROWS | Changed.LISTS | Changed.CALLS
 
     def toggle_all_folds(self) -> Changed:
         """Reset all folds. If there are none, unfold every message and every branch."""

@@ -11,7 +11,7 @@ from types import FrameType
 from typing import Any
 
 import ray
-from ray.exceptions import GetTimeoutError, RayError
+from ray.exceptions import GetTimeoutError, RayError, RayTaskError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from viewer import __version__
@@ -159,10 +159,14 @@ def _check_versions() -> None:
         _VERSION.options(scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=False)).remote()
         for node in nodes
     ]
-    try:
-        found = set(ray.get(tasks, timeout=120))
-    except RayError as error:
-        raise ViewerError(f"a node of the Ray cluster cannot run ocmlview {__version__}") from error
-    if found != {__version__}:
+    found: set[str] = set()
+    for task in tasks:
+        try:
+            found.add(ray.get(task, timeout=120))
+        except RayTaskError:
+            raise ViewerError(f"a node of the Ray cluster cannot run ocmlview {__version__}") from None
+        except RayError:
+            continue  # the node is gone, or busy starting
+    if found - {__version__}:
         others = ", ".join(sorted(found - {__version__}))
         raise ViewerError(f"the Ray cluster has ocmlview {others} on some nodes, and {__version__} is here")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from viewer.model.messages import Span
@@ -57,15 +57,23 @@ class Regex:
 
     def spans(self, text: str, start: int = 0) -> Iterator[Span]:
         """The matches that begin at or after this code point, in order."""
+        return self._spans(text, start, lambda match: match.span())
+
+    def captured(self, text: str) -> Iterator[Span]:
+        """The first group of each match that took part in it, or the whole match without one."""
+        return self._spans(text, 0, lambda match: match.span(match.lastindex or 0))
+
+    def _spans(self, text: str, start: int, span_of: Callable[[Any], Span]) -> Iterator[Span]:
         if text.isascii():
             for match in self._compiled.finditer(text.encode(), start):
-                if match.end() > match.start():
-                    yield match.span()
+                first, last = span_of(match)
+                if last > first:
+                    yield first, last
             return
         data = text.encode("utf-8", "surrogatepass")
         at, characters = len(text[:start].encode("utf-8", "surrogatepass")), start
         for match in self._compiled.finditer(data, at):
-            first, last = match.span()
+            first, last = span_of(match)
             if last > first:
                 characters += _length(data[at:first])
                 length = _length(data[first:last])

@@ -135,6 +135,8 @@ class RecordReading(Struct):
     """The drafts of each superseded branch, as the first one and the one after the last."""
     unknown: JsonNode | None = None
     """The record, if no rule maps it and it holds no text."""
+    usage_starts: dict[int, int] | None = None
+    """The offsets of the values that state a token usage, by rule, if they are known."""
 
     def only_step(self) -> StreamStep | None:
         """The step on a reply in blocks, if the record did nothing else."""

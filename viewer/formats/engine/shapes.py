@@ -115,7 +115,14 @@ class _Check(Struct, frozen=True):
 class _Shape:
     """A pattern for the bytes, and the drafts that they become."""
 
-    def __init__(self, pattern: bytes, holes: list[_Hole], said: list[_Said], reading: RecordReading) -> None:
+    def __init__(
+        self,
+        pattern: bytes,
+        holes: list[_Hole],
+        said: list[_Said],
+        reading: RecordReading,
+        usage: dict[int, _Place] | None,
+    ) -> None:
         self._match = re.compile(pattern, re.DOTALL).match
         self.next = self
         """The shape that came next the last time."""
@@ -123,6 +130,8 @@ class _Shape:
         self._paths = [(), *(hole.path for hole in holes)]
         self._exchanges: set[Exchange] = reading.exchanges
         self._is_aside = reading.is_aside
+        self._usage = usage
+        """Where the values that state a token usage begin, by rule; None if that differs from record to record."""
         self._checks = [
             _Check(number, _sign(hole.node.text), _beginning(hole.node.text, hole.beginnings), hole.beginnings)
             for number, hole in enumerate(holes, 1)
@@ -189,7 +198,10 @@ class _Shape:
             for rule, reason, (first, start), (last, end), count in said.problems:
                 draft.problems.append(Problem(rule, reason, ends[first] + start, ends[last] + end, count))
             drafts.append(draft)
-        return RecordReading(drafts, exchanges=set(self._exchanges), is_aside=self._is_aside)
+        reading = RecordReading(drafts, exchanges=set(self._exchanges), is_aside=self._is_aside)
+        if self._usage is not None:
+            reading.usage_starts = {rule: ends[hole] + start for rule, (hole, start) in self._usage.items()}
+        return reading
 
 
 class RecordShapes:
@@ -327,6 +339,7 @@ class _Learner:
         self._data = node.line.data
         self._base = node.start
         self._size = node.end - node.start
+        self._node = node
         self._tree = whole_tree(node)
         self._value = node.value
         self._reading = reading
@@ -357,7 +370,25 @@ class _Learner:
         except _DiffersError:
             return None
         pattern = self._pattern()
-        return _Shape(pattern, self._holes, said, self._reading) if pattern is not None else None
+        return _Shape(pattern, self._holes, said, self._reading, self._usage()) if pattern is not None else None
+
+    def _usage(self) -> dict[int, _Place] | None:
+        """Where the values that state a token usage begin, by rule; None if an object in a hole may hold others."""
+        if any(hole.node.kind is JsonKind.OBJECT for hole in self._holes):
+            return None
+        found: dict[int, _Place] = {}
+        for index, rule in enumerate(self._format.usage):
+            if not path(rule.each or rule.at).is_in(self._node):
+                continue
+            value = path(rule.at).first(self._tree) if path(rule.at).read is not None else None
+            if rule.each or value is None:
+                return None
+            last, end = 0, self._base
+            for number, hole in enumerate(self._holes, 1):
+                if hole.node.end <= value.start:
+                    last, end = number, hole.node.end
+            found[index] = last, value.start - end
+        return found
 
     def _find_holes(self, node: JsonNode, at: _Path, name: str) -> None:
         """Find the values that may differ. `name` is that of the nearest member."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import OrderedDict
 from functools import cache
+from typing import Any
 
 from msgspec import Struct
 
@@ -63,19 +64,24 @@ class UsageLedger:
         self._counter, self._open, self._model = Usage(), None, None
         self._before = self._record.last_number
 
-    def take(self, node: JsonNode, placed: list[tuple[Span, int]]) -> None:
-        """Add what a record states. `placed` has the spans and numbers of its messages."""
+    def take(self, node: JsonNode, placed: list[tuple[Span, int]], starts: dict[int, int] | None = None) -> None:
+        """Add what a record states. `placed` has the spans and numbers of its messages. `starts` has the offsets of the
+        values that state a usage, by rule, if they are known."""
         self.has_stated = False
         if not self._rules:
             return
         self.settle()
         if self._keeps_model:
             self._model = string_at(node, self._model_path) or self._model
+        if starts is not None and not starts:
+            return
         placed = sorted(placed) if len(placed) > 1 else placed
         is_spread = len(placed) > 1 and placed[0][0] != placed[-1][0]
         last = placed[-1][1] if placed else 0
         for index, rule in enumerate(self._rules):
-            if type(node) is LazyNode and not path(rule.each or rule.at).is_in(node):
+            if starts is not None and index not in starts:
+                continue
+            if starts is None and type(node) is LazyNode and not path(rule.each or rule.at).is_in(node):
                 continue
             for item in path(rule.each).all(node) if rule.each else [node]:
                 values = path(rule.at).all(item) if rule.at else [item]
@@ -83,7 +89,9 @@ class UsageLedger:
                     usage = read_usage(rule, value)
                     if usage is not None:
                         self.has_stated = True
-                        number = _number_at(value.start, placed) if is_spread else last
+                        number = last
+                        if is_spread:
+                            number = _number_at(value.start if starts is None else starts[index], placed)
                         number = number or self._record.last_number
                         if not self._keeps_model:
                             self._model = string_at(item, self._model_path) or string_at(node, self._model_path)
@@ -149,24 +157,39 @@ def read_usage(rule: Tokens, node: JsonNode) -> Usage | None:
     """The numbers that an object states; None if it states none."""
     if node.kind is not JsonKind.OBJECT or not node.closed:
         return None
-    usage = Usage(*(_sum(paths, node) for paths in (rule.input, rule.output, rule.cached, rule.reasoning, rule.total)))
+    if type(node) is LazyNode:
+        return _usage(rule, node.value)
+    usage = Usage(*(_sum(paths, node) for paths in _numbers(rule)))
     return usage if usage != _NOTHING else None
+
+
+def _usage(rule: Tokens, given: Any) -> Usage | None:
+    """The numbers that a decoded object states; None if it states none."""
+    usage = Usage(*(_decoded_sum(paths, given) if paths else None for paths in _numbers(rule)))
+    return usage if usage != _NOTHING else None
+
+
+def _numbers(rule: Tokens) -> tuple[tuple[str, ...], ...]:
+    """The paths of the numbers, in the order of the fields of a usage."""
+    return rule.input, rule.output, rule.cached, rule.reasoning, rule.total
+
+
+def _decoded_sum(paths: tuple[str, ...], given: Any) -> int | None:
+    total = None
+    for choices in _steps(paths):
+        for steps in choices:
+            found = given
+            for step in steps:
+                found = found.get(step) if type(found) is dict else None
+            if isinstance(found, str) and _is_count(found):
+                total = (total or 0) + int(found)
+                break
+    return total
 
 
 def _sum(paths: tuple[str, ...], node: JsonNode) -> int | None:
     """The sum of the numbers at these paths; None if there is none."""
     total = None
-    if type(node) is LazyNode:
-        given = node.value
-        for choices in _steps(paths):
-            for steps in choices:
-                found = given
-                for step in steps:
-                    found = found.get(step) if type(found) is dict else None
-                if isinstance(found, str) and _is_count(found):
-                    total = (total or 0) + int(found)
-                    break
-        return total
     for choices in _steps(paths):
         for first, *others in choices:
             value = node.get(first)

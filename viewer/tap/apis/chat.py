@@ -44,7 +44,7 @@ class ChatAnswer:
             given = choice.get("index")
             index = given if isinstance(given, int) and given >= 0 else 0
             delta = object_at(choice, "delta")
-            if is_odd or self._is_odd(choice, delta) or index:
+            if is_odd or self._is_odd(choice, delta):
                 self._hidden.add(index)
             blocks = self._blocks.setdefault(index, Blocks())
             for piece in self._pieces(delta, index):

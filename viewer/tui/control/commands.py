@@ -304,7 +304,7 @@ class CommandController:
 
 
 COMMANDS: tuple[Command, ...] = (
-    Command("diff", "FILE", "compare with another file", lambda own, file: own.program.compare(file)),
+    Command("diff", "FILE", "compare with another file", lambda own, file: own.program.compare_with(file)),
     Command("explain", "CODE", "explain a problem", lambda own, code: own.explain(code), lambda own: list(RULES)),
     Command("export", "FILE", "write this view to a file", lambda own, file: own.export.export_as(file),
             served=Served.NEVER),

@@ -91,9 +91,10 @@ class FilesScreen(DismissOnce[Choice | None]):
         opens_newest: bool = False,
         notice: str = "",
         scope: Scope = Scope.ALL,
+        opens: str = "",
     ) -> None:
-        """With `opens_newest`, choose the newest file as soon as there is one. `state_of` gives the state of a followed
-        input."""
+        """With `opens_newest`, choose the newest file as soon as there is one; with `opens`, the file with this path.
+        `state_of` gives the state of a followed input."""
         super().__init__()
         self.catalog = catalog
         self.actions = list_actions(actions, scope)
@@ -102,6 +103,7 @@ class FilesScreen(DismissOnce[Choice | None]):
         self._state_of = state_of
         self._clock = clock
         self._opens_newest = opens_newest
+        self._opens = opens
         self._first_notice = notice
         self._is_stale = False
         """True if the rows must be arranged again."""
@@ -175,8 +177,11 @@ class FilesScreen(DismissOnce[Choice | None]):
     def _listed(self) -> None:
         self._arrange()
         newest = self.catalog.newest if self._opens_newest and self.catalog.listing.is_listed else None
+        wanted = next((each for each in self.catalog.listing.entries if each.path == self._opens), None)
         if newest is not None:
             self._choose(newest, follows=True)
+        elif wanted is not None:
+            self._choose(wanted)
 
     def _learned(self) -> None:
         catalog = self.catalog
@@ -374,7 +379,7 @@ class FilesScreen(DismissOnce[Choice | None]):
             self._choose(newest, follows=True)
 
     def _choose(self, entry: Entry, *, follows: bool = False) -> None:
-        self._opens_newest = False
+        self._opens_newest, self._opens = False, ""
         if entry.reason:
             self._notify(f"{entry.name}: {entry.reason}", Notice.WARNING)
             return

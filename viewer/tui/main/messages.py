@@ -26,11 +26,12 @@ class ThemeWanted(Message):
 
 
 class OpenWanted(Message):
-    """Open another file."""
+    """Open another file, or compare with it."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, compares: bool = False) -> None:
         super().__init__()
         self.name = name
+        self.compares = compares
 
 
 class FormatWanted(Message):

@@ -204,6 +204,10 @@ class ProgramController:
     def use_theme(self, name: str) -> None:
         self._screen.post_message(ThemeWanted(name))
 
+    def compare_with(self, name: str) -> None:
+        """Compare with a file that was named, if it may be opened."""
+        self._screen.app.post_message(OpenWanted(name, compares=True))
+
     def open_file(self, name: str) -> None:
         """Open another file and add it to those of `[` and `]`."""
         self._screen.app.post_message(OpenWanted(name))

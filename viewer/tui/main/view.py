@@ -124,7 +124,7 @@ class ViewController:
         elif session.usages is None or session.usages.total() is None:
             self._host.notify("This transcript states no token usage.")
         else:
-            self.apply(replace(session.display, usage=is_shown))
+            self._lay_out_again(lambda: session.show_usage(is_shown))
             self._host.notify(f"Tokens and cost: {'shown' if is_shown else 'hidden'}.")
 
     def next_times(self) -> None:
@@ -225,14 +225,22 @@ class ViewController:
             self._host.redraw(Changed.BLOCKS | Changed.MATCHES | Changed.FOCUS)
             return True
         if self._filter.is_active:
-            self._search.end()
-            self._filter.clear()
-            self._host.redraw(Changed.BLOCKS | Changed.MATCHES | Changed.FOCUS)
+            self._end_filter()
             return True
         if self._session.agent:
             self._show_agent(0)
             return True
         return False
+
+    def _end_filter(self) -> None:
+        """Show all messages again. The message under the cursor keeps its line."""
+        viewport, cursor = self._host.viewport, self._navigator.cursor
+        above = viewport.line_of_cursor
+        self._search.end()
+        self._filter.clear()
+        if cursor.is_set:
+            viewport.go_to_cursor(self._navigator.cursor_in_view(cursor), above=above)
+        self._host.redraw(Changed.BLOCKS | Changed.MATCHES | Changed.FOCUS)
 
     # Folds.
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from viewer.errors import ViewerError
 from viewer.formats.places import PLACES
 from viewer.model.prices import Price, Prices
 from viewer.render.sanitize import sanitize_line
@@ -34,6 +35,7 @@ WRAP = (20, 1000)
 SIZES = {"outline": (16, 200), "inspector": (16, 200), "problems": (3, 60)}
 SCREEN = "screen"
 
+_PATTERN_NAME = re.compile(r"[a-z][a-z0-9-]{0,31}")
 _SECONDS = re.compile(r"[0-9]{1,6}(\.[0-9]{1,3})?")
 _MONEY = re.compile(r"[0-9]{1,6}(\.[0-9]{1,6})?")
 _PRICES = ("input", "output", "cached")
@@ -74,6 +76,7 @@ class _Reading:
             "state": lambda node: self._set(node, "state", state=self._file.boolean(node)),
             "places": self._places,
             "prices": self._prices,
+            "redact": self._redact,
             "max_spool": lambda node: self._limit(node, "max_spool"),
             "max_decompressed": lambda node: self._limit(node, "max_decompressed"),
         }
@@ -147,6 +150,24 @@ class _Reading:
         folders = [self._file.word(item) for item in self._file.items(node)]
         more = tuple(os.path.expanduser(folder) for folder in folders)  # noqa: PTH111 (no error without a home)
         self._set(node, f"places.{name}", places={**self._settings.places, name: more})
+
+    def _redact(self, node: yaml.Node) -> None:
+        """Read the patterns of the user. An invalid one is kept and reported, because ignoring it would not mask."""
+        from viewer.document.redaction.finder import compiled_pattern  # few settings have patterns
+
+        for key, name, value in self._file.pairs(node):
+            if not _PATTERN_NAME.fullmatch(name):
+                self._tried(self._refuse_pattern_name, key, name)
+                continue
+            pattern = self._file.word(value)
+            self._set(key, f"redact.{name}", redact={**self._settings.redact, name: pattern})
+            try:
+                compiled_pattern(name, pattern)
+            except ViewerError as error:
+                self._problems.append(str(self._file.mistake(value, str(error))))
+
+    def _refuse_pattern_name(self, key: yaml.Node, name: str) -> None:
+        raise self._file.mistake(key, f"{quoted(name)} is not a name: write small letters, digits, and hyphens")
 
     def _prices(self, node: yaml.Node) -> None:
         for key, name, value in self._file.pairs(node):

@@ -48,6 +48,8 @@ class Settings(Struct, frozen=True):
     """True if marks, positions and pane sizes survive a restart."""
     places: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Additional folders to search, by agent."""
+    redact: Mapping[str, str] = field(default_factory=dict)
+    """Patterns to mask with `--redact`, by name. An invalid one stays here, so that `--redact` refuses to ignore it."""
     prices: Prices = NO_PRICES
     """Prices of tokens by model. None are built in."""
     limits: Limits = Limits()

@@ -58,6 +58,11 @@ TEMPLATE = """\
 #  my-model-large: {input: 2.5, cached: 0.25, output: 10}
 #  my-model-*: {input: 0.5, output: 2}
 
+# Patterns (RE2) that `--redact` masks in addition to its own, by name. A group limits what is masked.
+#redact:
+#  customer: 'C-[0-9]{8}'
+#  badge: 'badge (?:no|number) ([0-9]+)'
+
 # The maximum size of the copy of an input that cannot be read twice (a pipe, compressed or UTF-16 text), and of
 # decompressed data: a number and KB, MB, or GB.
 #max_spool: 4 GB

@@ -130,7 +130,7 @@ class DraftWriter:
         for rule, key in reading.done:
             self._growing.end_same(rule, key, node.end)
         if self._format.usage:
-            self._usage.take(node, placed)
+            self._usage.take(node, placed, reading.usage_starts)
 
     def _take_steps(self, reading: RecordReading, first: int, until: int | None) -> int:
         """Perform the steps of a record on replies, up to a place in it. Returns the number of steps so far."""

@@ -1,0 +1,79 @@
+"""With `--redact`, no secret anywhere in a transcript, its name, or its folder is in any output."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from tests.support.leaks.planted import KINDS, everything
+from tests.support.program import run
+from viewer.document.redaction.examples import example_of
+from viewer.document.redaction.kinds import BY_NAME
+from viewer.document.redaction.redactor import Redactor
+from viewer.render.exports import EXPORTERS
+
+PIECE = 14
+"""The characters of a token that must not be together anywhere."""
+SHOWN = ("warm in Tokyo", "Yes, 20 degrees", "It is.")
+LINES = [
+    ["show", "-d"],
+    ["show"],
+    ["show", "--json", "-d"],
+    ["show", "--reveal", "brief"],
+    *(["export", "-d", "-o", "-", "--to", form] for form in EXPORTERS),
+]
+SITES = [["-d", "-o", "OUT.DEBUG"], ["--single", "-o", "ONE"]]
+
+
+def tokens(text: str, words: list[str]) -> tuple[str, list[str]]:
+    """The text with a token instead of each word, and in what is shown."""
+    chance, made = Random(1), list[str]()
+    for word in [*words, *SHOWN]:
+        made.append(example_of(BY_NAME["github-token"], chance)[0])
+        text = text.replace(word, f"{word} {made[-1]}" if word in SHOWN else f"{made[-1]}.")
+    return text, made
+
+
+def pieces(words: list[str]) -> re.Pattern[str]:
+    found = {word[at : at + PIECE] for word in words for at in range(0, len(word) - PIECE + 1)}
+    return re.compile("|".join(map(re.escape, sorted(found))))
+
+
+@pytest.mark.share(quick=12, test=8)
+@pytest.mark.parametrize("format", KINDS)
+def test_no_output_has_a_secret(format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    planted = everything(format)
+    text, made = tokens(planted.text, [word for word in planted.canaries if not word.isdecimal()])
+    named, folder = (example_of(BY_NAME["github-token"], Random(seed))[0] for seed in (2, 3))
+    file = tmp_path / "in" / folder / f"chat-{named}.ocml"
+    file.parent.mkdir(parents=True)
+    file.write_text(text, "utf-8")
+    leaks = pieces([*made, named, folder])
+    forced = ["--format", planted.format]
+    assert leaks.search(run("show", "-d", *forced, file).out)
+    for line in LINES:
+        result = run(*line, "--redact", *forced, file)
+        assert not leaks.search(result.out.replace("\n", "")), line
+        assert result.code == 0 and "Redacted" in result.err, result.err
+    assert not leaks.search(run("show", "--redact", *forced, file, file).out)
+    for options in SITES:
+        assert run("export", "--to", "site", "--redact", *options, *forced, "in").code == 0
+    assert run("export", "--redact", "-d", *forced, "-o", "pages", "in").code == 0
+    assert run("export", "--redact", "--to", "md", *forced, file).code == 0
+    written = [path for path in tmp_path.rglob("*") if path.is_file() and "in" not in path.relative_to(tmp_path).parts]
+    assert len(written) > 250
+    for path in written:
+        assert not leaks.search(str(path.relative_to(tmp_path))), path
+        assert not leaks.search(path.read_text("utf-8")), path
+
+
+def test_a_surface_that_forgets_the_masks_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text, made = tokens(everything("openchatml-2.2").text, [])
+    (tmp_path / "chat.ocml").write_text(text, "utf-8")
+    monkeypatch.setattr(Redactor, "clean", lambda self, text: text)
+    for line in LINES:
+        assert pieces(made).search(run(*line, "--redact", tmp_path / "chat.ocml").out.replace("\n", "")), line

@@ -1,0 +1,102 @@
+"""Run the same work on many files in several processes, and print what each printed in the order of the files."""
+
+from __future__ import annotations
+
+import io
+import signal
+import sys
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+IN_FLIGHT = 4
+"""Files per process that are submitted at a time."""
+
+Result = TypeVar("Result")
+
+
+class _Done(Struct, frozen=True):
+    """What a process printed for a file, and the result."""
+
+    out: bytes
+    err: bytes
+    result: Any
+
+
+class _Work:
+    """What the processes do. They inherit it when they are forked, so that nothing of it is copied between them."""
+
+    act: Callable[[str], Any] | None = None
+
+
+def in_order(act: Callable[[str], Result], paths: Iterable[str], jobs: int) -> Iterator[Result]:
+    """Call `act` for each path in this many processes. Yields the results in order, after printing what each call
+    printed. If a process ends, the paths that are left are handled here, as without processes."""
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+
+    _Work.act = act
+    waiting: deque[tuple[str, Future[_Done]]] = deque()
+    is_broken = False
+    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("fork"), _begin)
+    try:
+        left = iter(paths)
+        is_listed = False
+        while waiting or not is_listed:
+            while not is_listed and not is_broken and len(waiting) < IN_FLIGHT * jobs:
+                path = next(left, None)
+                if path is None:
+                    is_listed = True
+                    break
+                try:
+                    waiting.append((path, pool.submit(_run, path)))
+                except BrokenProcessPool:
+                    is_broken = True
+                    left = iter((path, *left))
+            if not waiting:
+                yield from map(act, left)
+                return
+            path, future = waiting.popleft()
+            try:
+                done = future.result()
+            except BrokenProcessPool:
+                is_broken = True
+                yield act(path)
+                continue
+            _print(done)
+            yield done.result
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        _Work.act = None
+
+
+def _begin() -> None:
+    """Prepare a process: Ctrl-C is for the main one."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _run(path: str) -> _Done:
+    """Call the function in this process, and keep what it prints."""
+    out, err = (io.TextIOWrapper(io.BytesIO(), stream.encoding, newline="") for stream in (sys.stdout, sys.stderr))
+    sys.stdout, sys.stderr = out, err
+    assert _Work.act is not None
+    result = _Work.act(path)
+    out.flush()
+    err.flush()
+    return _Done(out.buffer.getvalue(), err.buffer.getvalue(), result)
+
+
+def _print(done: _Done) -> None:
+    if done.err and sys.stderr is not None:
+        sys.stderr.write(done.err.decode(sys.stderr.encoding or "ascii", "replace"))
+        sys.stderr.flush()
+    if done.out:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(done.out)
+        sys.stdout.buffer.flush()

@@ -1,0 +1,1 @@
+"""Redaction: secrets, home directories, and addresses in shown text, replaced by the same mask everywhere."""

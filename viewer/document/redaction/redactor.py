@@ -1,0 +1,152 @@
+"""The redactor: replaces each secret by a mask. Equal secrets get the same mask in everything that it cleans."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from viewer.document.redaction.finder import Finder, Secret
+from viewer.document.redaction.kinds import BY_NAME, Shape
+from viewer.document.values import ShownCall, ShownMessage, ShownStray, ShownTranscript
+from viewer.model.messages import Header
+
+if TYPE_CHECKING:
+    from viewer.document.projection import Projection
+
+LEAST_KNOWN = 8
+"""The number of characters from which a secret that was found once is masked everywhere."""
+
+
+class Redactor:
+    """The state of one command: what was found, and the masks."""
+
+    def __init__(self, custom: Mapping[str, str] | None = None) -> None:
+        self._finder = Finder(custom)
+        self._masks: dict[tuple[str, str], str] = {}
+        self._numbers = Counter[str]()
+        self._known: dict[str, str] = {}
+        """Secrets that open something, by their text, with their kinds."""
+        self._cleaned: dict[str, str] = {}
+        self.counts = Counter[str]()
+        """The secrets in learned texts, by kind."""
+
+    def learn(self, text: str) -> None:
+        """Remember the secrets of a text, so that they are masked where nothing around them says what they are."""
+        for secret in self._finder.find(text):
+            self.counts[secret.kind] += 1
+            self._mask(secret)
+            kind = BY_NAME.get(secret.kind)
+            if len(secret.text) >= LEAST_KNOWN and (kind is None or kind.shape is not Shape.PERSONAL):
+                self._known.setdefault(secret.text, secret.kind)
+
+    def learn_shown(self, projection: Projection) -> None:
+        """Learn the texts that an audience sees, each one once."""
+        for item in projection.items():
+            if isinstance(item, ShownMessage):
+                for text in (item.body, item.name, item.recipient, item.call_id, *item.extra.values()):
+                    self.learn(text or "")
+            elif isinstance(item, ShownStray):
+                self.learn(item.body)
+
+    def clean(self, text: str) -> str:
+        """The text with masks."""
+        if text in self._cleaned:
+            return self._cleaned[text]
+        cleaned = "".join(self._pieces(text))
+        if len(self._cleaned) > _MOST_CACHED:
+            self._cleaned.clear()
+        self._cleaned[text] = cleaned
+        return cleaned
+
+    def name(self, name: str) -> str:
+        """A file name, in which masks have no brackets."""
+        return self.clean(name).replace("[redacted:", "redacted-").replace("]", "") if name else name
+
+    def header(self, header: Header) -> Header:
+        """A header with masks in all values that an input can choose."""
+        return replace(
+            header,
+            role=self.clean(header.role),
+            name=self._optional(header.name),
+            recipient=self._optional(header.recipient),
+            channel_given=self._optional(header.channel_given),
+            intent=self._optional(header.intent),
+            call_id=self._optional(header.call_id),
+            content_type=self._optional(header.content_type),
+            extra=tuple((self.clean(key), self.clean(value)) for key, value in header.extra),
+        )
+
+    def transcript(self, shown: ShownTranscript) -> ShownTranscript:
+        """A transcript with masks in its header."""
+        header = (
+            None
+            if shown.header is None
+            else {self.clean(key): self._value(value) for key, value in shown.header.items()}
+        )
+        return replace(shown, version=self._optional(shown.version), model=self._optional(shown.model), header=header)
+
+    def call(self, call: ShownCall) -> ShownCall:
+        """A call with masks in its id and the name of its tool."""
+        return replace(call, call_id=self._optional(call.call_id), tool=self.clean(call.tool))
+
+    def _optional(self, text: str | None) -> str | None:
+        return text if text is None else self.clean(text)
+
+    def _value(self, value: object) -> object:
+        if isinstance(value, dict):
+            return {self._value(key): self._value(each) for key, each in value.items()}
+        if isinstance(value, list | tuple):
+            return [self._value(each) for each in value]
+        return self.clean(value) if isinstance(value, str) else value
+
+    def _pieces(self, text: str) -> Iterator[str]:
+        at = 0
+        for secret in self._secrets(text):
+            yield text[at : secret.start]
+            yield self._mask(secret)
+            at = secret.end
+        yield text[at:]
+
+    def _secrets(self, text: str) -> list[Secret]:
+        found = self._finder.find(text)
+        known = [each for each in self._known if each in text]
+        if not known:
+            return found
+        taken = bytearray(len(text))
+        for secret in found:
+            taken[secret.start : secret.end] = b"\1" * (secret.end - secret.start)
+        for each in known:
+            start = text.find(each)
+            while start >= 0:
+                end = start + len(each)
+                if taken.find(1, start, end) < 0:
+                    found.append(Secret(self._known[each], start, end, each))
+                    taken[start:end] = b"\1" * len(each)
+                start = text.find(each, end)
+        return sorted(found, key=lambda secret: secret.start)
+
+    def _mask(self, secret: Secret) -> str:
+        kind = self._known.get(secret.text, secret.kind)
+        key = kind, secret.text
+        if key not in self._masks:
+            self._numbers[kind] += 1
+            self._masks[key] = f"[redacted:{kind}-{self._numbers[kind]}]"
+        return self._masks[key]
+
+    @property
+    def sentence(self) -> str:
+        """What was masked, with the number of places and of different texts of each kind."""
+        if not self._masks:
+            return "Redacted nothing."
+        kinds = sorted(self._numbers, key=lambda kind: (-self.counts[kind], kind))
+        parts = (
+            f"{kind} {max(self.counts[kind], self._numbers[kind]):,} ({self._numbers[kind]:,} different)"
+            for kind in kinds
+        )
+        return f"Redacted: {', '.join(parts)}."
+
+
+_MOST_CACHED = 2000

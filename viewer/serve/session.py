@@ -1,0 +1,119 @@
+"""A session in its own process: the app with packets instead of a terminal, until its input ends."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import select
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from msgspec.structs import replace
+from textual import messages
+from textual.drivers.web_driver import WebDriver
+
+from viewer.serve.confine import Served, confine
+from viewer.sources.files import is_directory
+from viewer.sources.folder import list_transcripts
+from viewer.tui.app import COLLECTOR, ViewerApp, ViewOptions
+from viewer.tui.keys import Scope
+from viewer.tui.settings.settings import Settings
+
+MOST_MEMORY = 1024**3
+"""The address space of a session, in bytes."""
+SECONDS_TO_END = 3.0
+"""After the server is gone, when the session ends by force."""
+SECONDS_BETWEEN_PLACES = 0.5
+INPUT = 0
+CRASHED = 70
+
+
+class SessionDriver(WebDriver):
+    """Packets on standard input and output. It opens no links and offers no files, and ends the app with its input."""
+
+    def start_application_mode(self) -> None:
+        """Begin to report the place."""
+        super().start_application_mode()
+        self._reported = ("", 0)
+        self._app.set_interval(SECONDS_BETWEEN_PLACES, self._report_place)
+
+    def run_input_thread(self) -> None:
+        """Read until the end of the input, or until it is not understood."""
+        try:
+            super().run_input_thread()
+        finally:
+            self._app.post_message(messages.ExitApp())
+
+    def open_url(self, url: str, new_tab: bool = True) -> None:
+        """Open nothing."""
+
+    def _deliver_file(self, *given: Any, **more: Any) -> None:
+        """Offer nothing."""
+
+    def _report_place(self) -> None:
+        assert isinstance(self._app, ViewerApp)
+        place = self._app.place
+        if place != self._reported and place[0]:
+            self._reported = place
+            self.write_meta({"type": "place", "file": place[0], "message": place[1]})
+
+
+def end_with_the_server(end: Callable[[], None] = lambda: os._exit(1)) -> None:
+    """From now on, end this process soon after the other side of its input is closed, whatever else it does."""
+
+    def watch() -> None:
+        poll = select.poll()
+        poll.register(INPUT, 0)  # reports a hang-up only
+        poll.poll()
+        time.sleep(SECONDS_TO_END)
+        end()
+
+    threading.Thread(target=watch, name="server", daemon=True).start()
+
+
+def limit_memory() -> None:
+    """Limit the address space, where the system can do that."""
+    with contextlib.suppress(ImportError, OSError, ValueError):
+        import resource
+
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        most = MOST_MEMORY if hard == resource.RLIM_INFINITY else min(hard, MOST_MEMORY)
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
+def run_session(
+    paths: Sequence[str], settings: Settings, *, allows_debug: bool = False, file: str = "", go_to: str = ""
+) -> int:
+    """Run the app on the served files, and return its exit code."""
+    served = Served(paths)
+    confine(served, [str(folder) for folder in settings.theme_folders])
+    named = [*_files(paths)]
+    scope = Scope.SERVED if allows_debug else Scope.SERVED_SAFE
+    options = ViewOptions(
+        sealed=not allows_debug,
+        theme=settings.theme,
+        go_to=go_to,
+        opens=file if served.has(file) else "",
+        is_allowed=served.has,
+        settings=replace(settings, scope=scope),
+    )
+    app = ViewerApp(named, options, tunes_memory=True)
+    app.driver_class = SessionDriver
+    gc.freeze()
+    gc.set_threshold(*COLLECTOR)
+    code = app.run()
+    return CRASHED if app.crash[0] is not None else code or app.return_code or 0
+
+
+def _files(paths: Sequence[str]) -> list[str]:
+    """What the app opens: one folder as it is, or all files that are named or in a folder."""
+    if len(paths) == 1:
+        return [*paths]
+    named: dict[str, None] = {}
+    for path in paths:
+        found = [each.path for each in list_transcripts(path)] if is_directory(path) else [path]
+        named.update(dict.fromkeys(found))
+    return [*named]

@@ -111,6 +111,20 @@ def test_an_unwritable_folder_is_reported(file: Path) -> None:
     assert len(result.err.splitlines()) == 1
 
 
+def test_an_invalid_pattern_is_reported_and_stops_a_redaction(file: Path) -> None:
+    written(file, "redact:\n  badge: 'B-[0-9]+'\n")
+    (file.parent / "chat.json").write_text('[{"role": "user", "content": "B-77"}]')
+    assert "[redacted:badge-1]" in run("show", "--redact", file.parent / "chat.json").out
+    written(file, "redact:\n  Bad Name: 'B-[0-9]+'\n")
+    assert "small letters" in run("config").err
+    assert run("show", "--redact", file.parent / "chat.json").code == 2
+    written(file, "redact:\n  badge: '('\n")
+    assert "redact.badge" in run("config").err
+    refused = run("show", "--redact", file.parent / "chat.json")
+    assert (refused.code, refused.out) == (2, "")
+    assert "redact.badge in the settings file: Invalid regular expression" in refused.err
+
+
 def test_the_new_settings_file_lists_every_setting(file: Path) -> None:
     assert all(not line or line.startswith("#") for line in TEMPLATE.splitlines())
     written(file, re.sub(r"^#(?! )|^#(?=  \w)", "", TEMPLATE, flags=re.MULTILINE))
@@ -120,6 +134,7 @@ def test_the_new_settings_file_lists_every_setting(file: Path) -> None:
         "theme", "keymap.search", "keymap.partner", "layout.outline", "layout.inspector", "layout.problems", "wrap",
         "markdown", "stall-after", "plugins", "discovery", "state", "places.claude-code", "max_spool",
         "max_decompressed", "prices.my-model-large", "prices.my-model-*",
+        "redact.customer", "redact.badge",
     }  # fmt: skip
     fresh = Settings()
     assert (settings.wrap, settings.markdown, settings.stall_after) == (fresh.wrap, fresh.markdown, fresh.stall_after)

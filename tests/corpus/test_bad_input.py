@@ -7,9 +7,12 @@ import json
 import lzma
 import os
 import random
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 import pytest
+from pebble import ProcessPool
 
 from tests.support.corpora import small_transcript
 from tests.support.program import CHAT, run
@@ -108,6 +111,21 @@ def test_poisoned_files_become_rows(tmp_path: Path) -> None:
     assert json.loads(result.stdout.splitlines()[-1])["by_state"] == {"killed": 1, "ok": 10, "timeout": 1}
     states = {Path(row["path"]).stem: row["state"] for row in rows_in(tmp_path / "a.tables", "files")}
     assert (states["kills-always"], states["kills-once"], states["sleeps"]) == ("killed", "ok", "timeout")
+
+
+def test_a_pool_that_cannot_work_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(4):
+        (tmp_path / f"{number}.ocml").write_text(CHAT)
+    broken: list[Future[None]] = []
+
+    def lose(pool: ProcessPool, *given: object, **options: object) -> Future[None]:
+        broken.append(Future())
+        broken[-1].set_exception(BrokenProcessPool("All workers expired"))
+        return broken[-1]
+
+    monkeypatch.setattr(ProcessPool, "schedule", lose)
+    result = run("scan", tmp_path, "--to", tmp_path / "out", "--quiet", "--jobs", "2")
+    assert (result.code, result.err) == (2, "ocmlview: the processes of the scan end before they begin to work\n")
 
 
 @pytest.mark.lab

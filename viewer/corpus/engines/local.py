@@ -22,6 +22,8 @@ from viewer.errors import ViewerError
 
 IN_FLIGHT = 4
 """Batches per worker that are submitted at a time."""
+MOST_LOST_POOLS = 8
+"""So often a pool that lost its processes is replaced."""
 PAUSE = 0.2
 """Seconds to wait for a batch before progress is reported."""
 _LOADED = "viewer.corpus.worker"
@@ -43,6 +45,7 @@ class LocalEngine:
         self._job = job
         self._timeout = timeout
         self._pool = _pool(workers)
+        self._lost_pools = 0
         self._running: dict[Future[Outcome], Batch] = {}
 
     def run(self, batches: Iterator[Batch]) -> Iterator[Outcome | None]:
@@ -59,6 +62,8 @@ class LocalEngine:
                 self._submit(waiting.popleft())
             done, _ = wait(self._running, PAUSE, FIRST_COMPLETED)
             for future in done:
+                if future not in self._running:  # a new pool has begun
+                    continue
                 outcome, again = self._settle(future)
                 waiting.extend(again)
                 if outcome is not None:
@@ -87,6 +92,9 @@ class LocalEngine:
 
     def _begin_again(self, batch: Batch) -> tuple[Batch, ...]:
         """Replace a pool that lost track of its processes, and return the batches that it was given."""
+        self._lost_pools += 1
+        if self._lost_pools > MOST_LOST_POOLS:
+            raise ViewerError("the processes of the scan end before they begin to work")
         self._pool.stop()  # type: ignore[no-untyped-call]
         self._pool = _pool(self.workers)
         lost = (batch, *self._running.values())

@@ -15,7 +15,7 @@ from viewer.document.redaction.readings import Reading, readings
 from viewer.document.search.regex import Regex, RegexError
 from viewer.errors import ViewerError
 
-CUSTOM = "custom"
+_NAME = lazy_regex(r"[a-z][a-z0-9-]{0,31}")
 _LEAST_RANDOM = 3.0
 """The bits per character of a key that only its name announces. Words and identifiers have less."""
 _LEAST_MIXED = 8
@@ -64,7 +64,9 @@ class Finder:
 
 
 def compiled_pattern(name: str, pattern: str) -> Regex:
-    """A pattern of the user. Raises ViewerError if it is invalid."""
+    """A pattern of the user. Raises ViewerError if it or its name is invalid."""
+    if not _NAME.fullmatch(name):
+        raise ViewerError("a name below redact in the settings file needs small letters, digits, and hyphens only")
     try:
         return Regex(pattern, ignores_case=False)
     except RegexError as error:

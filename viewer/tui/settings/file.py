@@ -35,7 +35,6 @@ WRAP = (20, 1000)
 SIZES = {"outline": (16, 200), "inspector": (16, 200), "problems": (3, 60)}
 SCREEN = "screen"
 
-_PATTERN_NAME = re.compile(r"[a-z][a-z0-9-]{0,31}")
 _SECONDS = re.compile(r"[0-9]{1,6}(\.[0-9]{1,3})?")
 _MONEY = re.compile(r"[0-9]{1,6}(\.[0-9]{1,6})?")
 _PRICES = ("input", "output", "cached")
@@ -156,18 +155,12 @@ class _Reading:
         from viewer.document.redaction.finder import compiled_pattern  # few settings have patterns
 
         for key, name, value in self._file.pairs(node):
-            if not _PATTERN_NAME.fullmatch(name):
-                self._tried(self._refuse_pattern_name, key, name)
-                continue
             pattern = self._file.word(value)
             self._set(key, f"redact.{name}", redact={**self._settings.redact, name: pattern})
             try:
                 compiled_pattern(name, pattern)
             except ViewerError as error:
                 self._problems.append(str(self._file.mistake(value, str(error))))
-
-    def _refuse_pattern_name(self, key: yaml.Node, name: str) -> None:
-        raise self._file.mistake(key, f"{quoted(name)} is not a name: write small letters, digits, and hyphens")
 
     def _prices(self, node: yaml.Node) -> None:
         for key, name, value in self._file.pairs(node):

@@ -280,7 +280,7 @@ def assigned(tree: ast.AST) -> Iterator[ast.Attribute]:
             yield node
         if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in ("setattr", "__setattr__"):
             name = node.args[1]
-            yield ast.Attribute(node.args[0], name.value if isinstance(name, ast.Constant) else ast.unparse(name))
+            yield ast.Attribute(node.args[0], ast.unparse(name).strip("'"))
 
 
 def is_own(target: ast.Attribute) -> bool:

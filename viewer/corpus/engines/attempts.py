@@ -1,8 +1,9 @@
-"""What happens to a batch that kills its worker or takes too long. All engines share this rule."""
+"""What all engines share: the batches to run, and what follows if one kills its worker or takes too long."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator
 from typing import Protocol
 
 from msgspec import Struct
@@ -32,6 +33,32 @@ class Engine(Protocol):
 
     def close(self) -> None:
         """End all workers."""
+
+
+class Backlog:
+    """The batches to submit: those to run again first, then the next ones of the listing."""
+
+    def __init__(self, batches: Iterator[Batch]) -> None:
+        self._batches = batches
+        self._again: deque[Batch] = deque()
+        self._is_listed = False
+
+    @property
+    def may_have_more(self) -> bool:
+        """True if a batch waits, or if the listing may have another one."""
+        return bool(self._again) or not self._is_listed
+
+    def take(self) -> Batch | None:
+        """Return the next batch; None if there is none now."""
+        if self._again:
+            return self._again.popleft()
+        batch = next(self._batches, None)
+        self._is_listed = batch is None
+        return batch
+
+    def put_back(self, batches: Iterable[Batch]) -> None:
+        """Add batches to run again."""
+        self._again.extend(batches)
 
 
 class Verdict(Struct, frozen=True):

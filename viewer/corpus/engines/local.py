@@ -6,7 +6,6 @@ import multiprocessing
 import os
 import signal
 import sys
-from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, TimeoutError, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -14,7 +13,7 @@ from concurrent.futures.process import BrokenProcessPool
 from pebble import ProcessExpired, ProcessPool
 
 from viewer.cache import keep_caches
-from viewer.corpus.engines.attempts import time_limit, verdict
+from viewer.corpus.engines.attempts import Backlog, time_limit, verdict
 from viewer.corpus.listing import Batch
 from viewer.corpus.part import Job, Outcome, do_batch, write_failed
 from viewer.corpus.tables import FileState
@@ -49,23 +48,16 @@ class LocalEngine:
         self._running: dict[Future[Outcome], Batch] = {}
 
     def run(self, batches: Iterator[Batch]) -> Iterator[Outcome | None]:
-        waiting: deque[Batch] = deque()
-        is_listed = False
-        while self._running or waiting or not is_listed:
-            while len(self._running) < IN_FLIGHT * self.workers:
-                if not waiting and not is_listed:
-                    following = next(batches, None)
-                    is_listed = following is None
-                    waiting.extend([following] if following is not None else [])
-                if not waiting:
-                    break
-                self._submit(waiting.popleft())
+        backlog = Backlog(batches)
+        while self._running or backlog.may_have_more:
+            while len(self._running) < IN_FLIGHT * self.workers and (batch := backlog.take()) is not None:
+                self._submit(batch)
             done, _ = wait(self._running, PAUSE, FIRST_COMPLETED)
             for future in done:
                 if future not in self._running:  # a new pool has begun
                     continue
                 outcome, again = self._settle(future)
-                waiting.extend(again)
+                backlog.put_back(again)
                 if outcome is not None:
                     yield outcome
             if not done:

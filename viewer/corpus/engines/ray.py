@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections import deque
 from collections.abc import Iterator
 from types import FrameType
 from typing import Any
@@ -16,7 +15,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from viewer import __version__
 from viewer.cache import keep_caches
-from viewer.corpus.engines.attempts import time_limit, verdict
+from viewer.corpus.engines.attempts import Backlog, time_limit, verdict
 from viewer.corpus.engines.local import IN_FLIGHT, PAUSE
 from viewer.corpus.listing import Batch
 from viewer.corpus.part import Job, Outcome, do_batch, write_failed
@@ -57,23 +56,16 @@ class RayEngine:
         self._running: dict[Any, Batch] = {}
 
     def run(self, batches: Iterator[Batch]) -> Iterator[Outcome | None]:
-        waiting: deque[Batch] = deque()
-        is_listed = False
-        while self._running or waiting or not is_listed:
-            while len(self._running) < IN_FLIGHT * self.workers:
-                if not waiting and not is_listed:
-                    following = next(batches, None)
-                    is_listed = following is None
-                    waiting.extend([following] if following is not None else [])
-                if not waiting:
-                    break
-                self._submit(waiting.popleft())
+        backlog = Backlog(batches)
+        while self._running or backlog.may_have_more:
+            while len(self._running) < IN_FLIGHT * self.workers and (batch := backlog.take()) is not None:
+                self._submit(batch)
             if not self._running:
                 continue
             done, _ = ray.wait(list(self._running), num_returns=1, timeout=PAUSE)
             for task in done:
                 outcome, again = self._settle(task)
-                waiting.extend(again)
+                backlog.put_back(again)
                 if outcome is not None:
                     yield outcome
             if not done:

@@ -274,10 +274,13 @@ def app_modules() -> dict[str, ast.Module]:
 
 
 def assigned(tree: ast.AST) -> Iterator[ast.Attribute]:
-    """Every attribute that is assigned or deleted: alone, in a tuple, by `+=`, by `for`, or by `with`."""
+    """Every attribute that is assigned or deleted, also by a loop, a `with`, or `setattr`."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
             yield node
+        if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in ("setattr", "__setattr__"):
+            name = node.args[1]
+            yield ast.Attribute(node.args[0], ast.unparse(name).strip("'"))
 
 
 def is_own(target: ast.Attribute) -> bool:
@@ -419,6 +422,8 @@ def test_the_main_screen_stays_wiring() -> None:
 
 def test_these_tests_find_planted_faults() -> None:
     assert foreign_writes(ast.parse("def f(self):\n    self.a.b, c = 1, 2\n    self.a += 1")) == ["self.a.b"]
+    hidden = "for a.b in c:\n    with d as (e.f, *g.h): setattr(i, 'j', 1)\ndel k.l"
+    assert sorted(foreign_writes(ast.parse(hidden))) == ["a.b", "e.f", "g.h", "i.j", "k.l"]
     assert foreign_writes(ast.parse("pane.styles.width = pane.display = 1\nthreading.excepthook = f")) == []
     base = "class A:\n    def f(self): self.x = 1\nclass B(A):\n    def f(self): self.x = self.y = 2\n"
     tower = classes_of([ast.parse(base + "class C(B): ...\nclass D(B): ...")])

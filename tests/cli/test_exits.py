@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import os
 import pty
@@ -55,6 +56,33 @@ def test_warnings_count_if_strict(tmp_path: Path) -> None:
     path.write_text(CHAT.removeprefix("version: 2.2\n"))
     assert run("check", "--format", "openchatml-2.2", path).code == 0
     assert run("check", "--format", "openchatml-2.2", "--strict", path).code == 1
+    path.write_text(CHAT)
+    assert run("check", "--strict", path).code == 0
+
+
+def test_warnings_count_if_strict_while_following_too() -> None:
+    followed = ["check", "--format", "openchatml-2.2", "-f", "-"]
+    text = CHAT.removeprefix("version: 2.2\n")
+    assert run(*followed, stdin=text, LANG="C.UTF-8").code == 0
+    assert run(*followed, "--strict", stdin=text, LANG="C.UTF-8").code == 1
+    assert run(*followed, "--strict", "--exit-zero", stdin=text, LANG="C.UTF-8").code == 0
+
+
+def test_a_folder_exits_with_the_worst_code_of_its_files(tmp_path: Path) -> None:
+    def codes(*options: str) -> list[int]:
+        return [run(command, *options, tmp_path).code for command in ("show", "stats", "check")]
+
+    assert codes() == [2, 2, 2]  # there is nothing in it
+    (tmp_path / "m.ocml").write_text(CHAT)
+    assert codes() == [0, 0, 0]
+    (tmp_path / "z.ocml").write_text(BROKEN)
+    assert codes() == [0, 0, 1]
+    (tmp_path / "a.ocml.gz").write_bytes(gzip.compress(CHAT.encode())[:-9])
+    assert codes() == [1, 1, 1]
+    (tmp_path / "b.ocml").symlink_to("nowhere")
+    assert codes() == [2, 2, 2]
+    (tmp_path / "b.ocml").unlink()
+    assert codes("--format", "json") != [0, 0, 0]
 
 
 @pytest.mark.parametrize("command", ["show", "check", "stats", "view"])

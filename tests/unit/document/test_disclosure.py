@@ -45,3 +45,21 @@ def test_the_reason_and_the_place_follow_what_is_seen(
 
 def test_a_strict_audience_learns_of_shown_messages_only() -> None:
     assert [each.message for each in with_reasons(STRICT)] == [SEEN]
+
+
+OPEN = b"version: 2.2\n<|start|>user a=1<|message|>a<|end|>\n<|start|>assistant a=1<|channel|>final<|message|>b"
+
+
+def test_a_strict_audience_learns_of_an_open_message_when_it_is_certain() -> None:
+    """While the input is read, an open message may still turn out to be a thought; the one before it cannot."""
+    document = Document(SpooledSource("input", iter([OPEN + b" c" * 2000 + b"<|end|>\n"]), False))
+    document.read_some(len(OPEN))
+    known = []
+    for _ in range(2):
+        for audience in (STRICT, EVERYTHING):
+            projection = document.project(audience)
+            known.append([each.message for each in projection.diagnostics()])
+            growing = projection.problems(projection.rows()).extend(len(document.index))
+            assert [growing[place].message for place in range(len(growing))] == known[-1]
+        document.load()
+    assert known == [[1], [1, 2], [1, 2], [1, 2]]

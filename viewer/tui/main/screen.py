@@ -147,7 +147,7 @@ class MainScreen(Screen[None]):
         """Draw what changed. A sticky view scrolls to its end before the focus is drawn."""
         with self.app.batch_update():
             self.presenter.draw(changed & ~_LATE)
-            if changed & (Changed.ROWS | Changed.GROWN):
+            if changed & (Changed.ROWS | Changed.WIDTH | Changed.GROWN):
                 self.stick.stay_at_end()
             if Changed.FOCUS in changed:
                 self.stick.check_user_scrolled()

@@ -47,7 +47,6 @@ from viewer.tui.panes.panel import Panel
 from viewer.tui.session import VIEW, Changed, Session
 from viewer.tui.settings.settings import Settings
 from viewer.tui.settings.state_file import StateFile
-from viewer.tui.terminal.key_names import is_digit
 from viewer.tui.terminal.paint import Painter
 from viewer.tui.transcript.transcript import Transcript
 
@@ -194,7 +193,7 @@ class MainScreen(Screen[None]):
             return True
         if event.key in ARROWS and self.view.take_arrow(event.key):
             return True
-        if is_digit(event.key) and self.navigator.type_digit(event.key):
+        if self.navigator.type_digit(event.key):
             return True
         if not any(event.key in by_id(id, self.actions).keys for id in COUNTED):
             self.navigator.forget_count()

@@ -105,7 +105,7 @@ def test_poisoned_files_become_rows(tmp_path: Path) -> None:
     folder.mkdir()
     for name in ("kills-always.ocml", "kills-once.ocml", "sleeps.ocml", *(f"run-{n}.ocml" for n in range(9))):
         (folder / name).write_text(small_transcript(len(name), 2))
-    options: list[str | Path] = ["--to", tmp_path / "a.tables", "--timeout", "2", "--jobs", "2", "--json"]
+    options: list[str | Path] = ["--to", tmp_path / "a.tables", "--timeout", "5", "--jobs", "2", "--json"]
     result = run_hooked(tmp_path, "scan", folder, *options)
     assert result.returncode == 2, result.stderr
     assert json.loads(result.stdout.splitlines()[-1])["by_state"] == {"killed": 1, "ok": 10, "timeout": 1}

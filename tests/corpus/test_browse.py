@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from viewer.document.filter.grammar import parse
 from viewer.errors import ViewerError
 from viewer.tui.browse.app import BrowseApp
 
+MOST_PAUSES = 500
 NAMES = ("again.ocml", "broken.ocml", "caf\x1b[31mé[b].ocml")
 
 
@@ -171,30 +172,31 @@ async def test_keys_walk_through_the_levels(browser: Browser) -> None:
     app = BrowseApp(browser, name="safe")
     async with app.run_test(size=(100, 20)) as pilot:
 
-        async def press(*keys: str) -> None:
-            await pilot.press(*keys)
-            await app.workers.wait_for_complete()
-            await pilot.pause()
-
         def text() -> str:
             table = app.query_one("#rows", DataTable)
             rows = [table.get_row_at(index) for index in range(table.row_count)]
+            rows.append([column.label for column in table.ordered_columns])
             return "\n".join(" ".join(map(str, row)) for row in rows) + str(app.query_one("#status").render())
 
-        await press()
-        await press("down", "enter")
-        assert "again.ocml" in text()
-        assert "caf␛[31mé[b].ocml" in text()
-        await press("s")
-        assert browser.listing.sort == "path"
-        await press("s")
-        assert browser.listing.is_descending
-        await press("q", "ampersand", *"tool:x", "enter")
-        assert '"tool" needs --reveal tool.' in text()
+        async def shows(*words: str, keys: Sequence[str] = ()) -> None:
+            await pilot.press(*keys)
+            for _ in range(MOST_PAUSES):
+                if all(word in text() for word in words):
+                    return
+                await pilot.pause()
+            raise AssertionError(text())
+
+        await shows("E-PARSE-HEADER")
+        await shows("again.ocml", "caf␛[31mé[b].ocml", keys=("down", "enter"))
+        await shows("path ▼", keys=("s", "s"))
+        assert (browser.listing.sort, browser.listing.is_descending) == ("path", True)
+        await shows("E-PARSE-HEADER", keys=("q",))
+        await shows('"tool" needs --reveal tool.', keys=("ampersand", *"tool:x", "enter"))
         assert app.query_one(Input).display
-        await press("escape", "at")
-        assert "@top-diagnostics" in text()
-        await press("escape", "down", "enter", "enter")
+        await shows("@top-diagnostics", keys=("escape", "at"))
+        await shows("E-PARSE-HEADER", keys=("escape",))
+        await shows("again.ocml", keys=("enter",))
+        await pilot.press("enter")
     assert app.chosen is not None
     assert app.chosen.message == 2
     assert app.return_code == 0

@@ -15,7 +15,6 @@ from viewer.cli.exits import FINE, fail, say
 from viewer.cli.output import Output, standard_output, table_lines
 from viewer.corpus.packages import check_packages
 from viewer.errors import ViewerError
-from viewer.render.json_lines import encode
 from viewer.render.sanitize import SafeText, sanitize, sanitize_line
 from viewer.render.style import Printable, trusted
 
@@ -98,6 +97,8 @@ def _print(pieces: Iterator[list[tuple[Any, ...]]], form: str | None, limit: int
     columns = [sanitize_line(str(name)) for name in next(pieces)[0]]
     rows = (row for piece in pieces for row in piece)
     if form == "json":
+        from viewer.render.json_lines import encode  # it brings the reader of transcripts
+
         output.write(encode(dict(zip(columns, map(_plain, row), strict=True))) for row in rows)
     elif form == "csv":
         output.write_parts(_csv([columns]))

@@ -35,6 +35,8 @@ def _container() -> bytes:
 JSON_VALUE = _ANY = rb"(?:" + _STRING + rb"|" + _container() + rb'|[^\x00-\x20,:\[\]{}"]++)'
 _QUOTED = re.compile(_STRING, re.DOTALL)
 _VALUE = lazy_regex(_ANY, re.DOTALL)
+WIDE = 32
+"""An object with more members has an index of their places."""
 _FIRST = re.compile(rb"[\[{]" + _SPACE)
 _ITEM = lazy_regex(rb"(" + _ANY + rb")" + _SPACE + rb"[,\]]" + _SPACE, re.DOTALL)
 _NEXT = re.compile(_SPACE + rb"[,\]}]" + _SPACE)
@@ -221,7 +223,10 @@ else:
 class LazyNode(_Node):
     """A value of a regular object, with the interface of `JsonNode`."""
 
-    __slots__ = ("_end", "_items", "_members", "_parent", "_place", "_start", "kind", "line", "text", "value")
+    __slots__ = (
+        *("_end", "_items", "_members", "_parent", "_place", "_start", "_starts"),
+        *("kind", "line", "text", "value"),
+    )
 
     closed = True
     split = False
@@ -236,6 +241,8 @@ class LazyNode(_Node):
         self._end = -1
         self._items: list[JsonNode] | None = None
         self._members: list[JsonMember] | None = None
+        self._starts: dict[str, int] | None = None
+        """Where the members of a wide object begin."""
         self.text = ""
         kind = _KINDS.get(type(value))
         if kind is None:
@@ -352,6 +359,9 @@ class LazyNode(_Node):
             assert first is not None
             self._start = base + first.end()
             return
+        if len(parent.value) > WIDE:
+            at = parent.starts()[place[0]] - base
+            place = place[1:]
         for key in place:
             found = _before(key).match(data, at)
             if found is None:
@@ -359,6 +369,13 @@ class LazyNode(_Node):
                 return
             at = found.end()
         self._start = base + at
+
+    def starts(self) -> dict[str, int]:
+        """Where the members of a wide object begin. To search each from the start of the object would be quadratic."""
+        if self._starts is None:
+            self.place_members()
+            self._starts = {member.key: member.value.start for member in self.members}
+        return self._starts
 
     def _find_end(self) -> None:
         base = self.line.base
@@ -414,6 +431,9 @@ class LazyNode(_Node):
         for member, careful in zip(self.members, self.careful().members, strict=True):
             assert isinstance(member, LazyMember)
             member.put(careful.key_start, careful.key_end)
+            value = member.value
+            assert isinstance(value, LazyNode)
+            value._start, value._end = careful.value.start, careful.value.end
 
 
 def kind_of(value: object) -> JsonKind:

@@ -36,7 +36,9 @@ class Changed(Flag):
 
     NOTHING = 0
     ROWS = auto()
-    """New rows or another width: make all blocks again."""
+    """New rows: make all blocks again."""
+    WIDTH = auto()
+    """Perhaps another size: make all blocks again if it is one."""
     GROWN = auto()
     """The same rows, except that those from `Session.grown_from` on are new or different."""
     BLOCKS = auto()

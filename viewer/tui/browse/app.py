@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from rich.text import Text
-from textual import work
 from textual.app import App, ComposeResult
 from textual.binding import Binding
 from textual.filter import LineFilter, Monochrome, NoColor
@@ -94,7 +93,7 @@ class BrowseApp(App[int], inherit_bindings=False):
     def on_mount(self) -> None:
         """Show the list."""
         self.rows.focus()
-        self.load()
+        self.call_after_refresh(self.load)
 
     @property
     def rows(self) -> DataTable[Text]:
@@ -110,9 +109,10 @@ class BrowseApp(App[int], inherit_bindings=False):
 
     # Reading.
 
-    @work(exclusive=True)
     async def load(self) -> None:
-        """Read the page of the list on the screen, and draw it."""
+        """Read the page of the list on the screen, and draw it.
+
+        Keys wait meanwhile: they mean the new list, and two threads must not use the database at a time."""
         browser = self.browser
         try:
             page = await asyncio.to_thread(browser.page)
@@ -161,7 +161,7 @@ class BrowseApp(App[int], inherit_bindings=False):
 
     # Keys.
 
-    def action_open(self) -> None:
+    async def action_open(self) -> None:
         """Open what the row leads to."""
         self._remember()
         if not self._page.rows:
@@ -173,27 +173,27 @@ class BrowseApp(App[int], inherit_bindings=False):
             return
         if isinstance(place, Listing):
             self.browser.stack.append(place)
-            self.load()
+            await self.load()
         else:
             self.chosen = place
             self.exit(0)
 
-    def on_data_table_cell_selected(self) -> None:
+    async def on_data_table_cell_selected(self) -> None:
         """Enter and a click on the chosen cell open the row."""
-        self.action_open()
+        await self.action_open()
 
-    def action_leave(self) -> None:
+    async def action_leave(self) -> None:
         """Leave the filter or the list; leaving the first list ends the app."""
         prompt = self.query_one("#filter", Input)
         if prompt.display:
             self._close_prompt()
         elif len(self.browser.stack) > 1:
             self.browser.stack.pop()
-            self.load()
+            await self.load()
         else:
             self.exit(0)
 
-    def action_sort(self) -> None:
+    async def action_sort(self) -> None:
         """Sort by the column of the cursor; again, in the other direction."""
         listing, columns = self.browser.listing, self.browser.shown(self._page).columns
         name = columns[self.rows.cursor_column] if columns else ""
@@ -201,27 +201,27 @@ class BrowseApp(App[int], inherit_bindings=False):
             self.say("This column cannot be sorted.")
             return
         self.browser.sort_by(name, self.rows.cursor_column)
-        self.load()
+        await self.load()
 
-    def action_next_page(self) -> None:
+    async def action_next_page(self) -> None:
         """Show the next rows."""
-        self._turn(PAGE)
+        await self._turn(PAGE)
 
-    def action_previous_page(self) -> None:
+    async def action_previous_page(self) -> None:
         """Show the rows before."""
-        self._turn(-PAGE)
+        await self._turn(-PAGE)
 
-    def _turn(self, by: int) -> None:
+    async def _turn(self, by: int) -> None:
         self._remember()
         if self.browser.turn(by, self._page.count):
-            self.load()
+            await self.load()
 
-    def action_queries(self) -> None:
+    async def action_queries(self) -> None:
         """List the ready queries."""
         self._remember()
         if self.browser.listing.kind is not Kind.QUERIES:
             self.browser.stack.append(Listing(Kind.QUERIES))
-            self.load()
+            await self.load()
 
     # The filter.
 
@@ -233,7 +233,7 @@ class BrowseApp(App[int], inherit_bindings=False):
         prompt.display = True
         prompt.focus()
 
-    def on_input_submitted(self, event: Input.Submitted) -> None:
+    async def on_input_submitted(self, event: Input.Submitted) -> None:
         """Apply the filter. One with a fault stays in the prompt."""
         try:
             self.browser.filter_by(parse(event.value) if event.value.strip() else None)
@@ -241,7 +241,7 @@ class BrowseApp(App[int], inherit_bindings=False):
             self.say(_sentence(error))
             return
         self._close_prompt()
-        self.load()
+        await self.load()
 
     def _close_prompt(self) -> None:
         self.query_one("#filter", Input).display = False

@@ -131,7 +131,7 @@ class PaneController:
         """Make the blocks for the current width. The row of the cursor stays visible, completely with `whole`."""
         with self._stick.kept():
             viewport = self._host.viewport
-            self._host.redraw(Changed.ROWS)
+            self._host.redraw(Changed.WIDTH)
             if whole or viewport.cursor_row not in (None, *viewport.rows_on_screen):
                 viewport.go_to_cursor(viewport.cursor)
             self._host.redraw(Changed.FOCUS)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from textual.css.scalar import Scalar
+from textual.geometry import Size
 from textual.screen import Screen
 from textual.widget import Widget
 
@@ -68,6 +69,8 @@ class Presenter:
         self._panes = panes
         self._layouts: Layouts | None = None
         self._facts = BlockFacts()
+        self._fitted = (Size(), Size(), False)
+        """What `_fit` returned when the blocks were made."""
 
     def draw(self, changed: Changed) -> None:
         """Draw what changed, the conversation first. The caller wraps this in one batch of updates."""
@@ -103,7 +106,7 @@ class Presenter:
 
     def _draw_transcript(self, changed: Changed) -> None:
         transcript = self._widgets.transcript
-        if Changed.ROWS in changed:
+        if Changed.ROWS in changed or (Changed.WIDTH in changed and self._fit() != self._fitted):
             self._draw_rows()
         elif Changed.GROWN in changed:
             self._facts.update_growing(self._follow.growing)
@@ -131,9 +134,16 @@ class Presenter:
         for pane in (self._widgets.transcript, self._widgets.behind):
             pane.changed_from(row)
 
+    def _fit(self) -> tuple[Size, Size, bool]:
+        """Return what the blocks fit: the sizes of both panes, and whether both show rows."""
+        widgets, display = self._widgets, self._session.display
+        has_sides = display.debug and display.side_panes and self._host.is_roomy
+        return widgets.transcript.size, widgets.behind.size, has_sides
+
     def _draw_rows(self) -> None:
         """Make all blocks of the conversation and the side panes."""
-        session, transcript, display = self._session, self._widgets.transcript, self._session.display
+        session, transcript = self._session, self._widgets.transcript
+        self._fitted = self._fit()
         self._layouts = self._layouts or Layouts(self._request_layout)
         self._facts = self._make_facts(session.rows)
         transcript.show_notes([] if session.rows.shown_count else self._empty_notes())
@@ -141,7 +151,7 @@ class Presenter:
         self._draw_minimap()
         behind = self._widgets.behind
         here = self._make_blocks(transcript.size.width)
-        if not (display.debug and display.side_panes and self._host.is_roomy):
+        if not self._fitted[-1]:
             behind.clear()
             transcript.show(here)
             return

@@ -146,7 +146,7 @@ class MainScreen(Screen[None]):
         """Draw what changed. A sticky view scrolls to its end before the focus is drawn."""
         with self.app.batch_update():
             self.presenter.draw(changed & ~_LATE)
-            if changed & (Changed.ROWS | Changed.GROWN):
+            if changed & (Changed.ROWS | Changed.WIDTH | Changed.GROWN):
                 self.stick.stay_at_end()
             if Changed.FOCUS in changed:
                 self.stick.check_user_scrolled()
@@ -193,7 +193,7 @@ class MainScreen(Screen[None]):
             return True
         if event.key in ARROWS and self.view.take_arrow(event.key):
             return True
-        if event.key.isdigit() and self.navigator.type_digit(event.key):
+        if self.navigator.type_digit(event.key):
             return True
         if not any(event.key in by_id(id, self.actions).keys for id in COUNTED):
             self.navigator.forget_count()

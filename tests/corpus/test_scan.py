@@ -76,6 +76,7 @@ def test_a_scan_writes_safe_tables(runs: Path, tmp_path: Path) -> None:
     assert (recorded["state"], recorded["listed"], recorded["done"], recorded["arguments"]) == ("done", 2, 2, "")
 
 
+@pytest.mark.slow
 def test_only_new_and_changed_files_are_read_again(runs: Path, tmp_path: Path) -> None:
     target, chat = tmp_path / "out", runs / "chat.ocml"
     first = scan(runs, "--to", target, code=1)

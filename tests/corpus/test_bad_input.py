@@ -99,6 +99,7 @@ def test_the_exit_code_says_that_a_file_was_not_read(tmp_path: Path) -> None:
     assert {row["state"] for row in rows_in(tmp_path / "out", "files")} == {"ok", "not-a-transcript"}
 
 
+@pytest.mark.slow
 def test_poisoned_files_become_rows(tmp_path: Path) -> None:
     """One kills its worker each time, one kills it once, one never ends."""
     folder = tmp_path / "runs"

@@ -17,6 +17,8 @@ import pytest
 from tests.support.corpora import write_corpus
 from tests.support.program import BROKEN, CHAT, run
 from tests.support.tables import rows_in, safe_columns, stable_views
+from viewer.corpus.progress import bar_lines
+from viewer.corpus.scan import Totals
 
 
 def scan(*arguments: str | Path, code: int = 0) -> dict[str, Any]:
@@ -74,6 +76,7 @@ def test_a_scan_writes_safe_tables(runs: Path, tmp_path: Path) -> None:
     assert (recorded["state"], recorded["listed"], recorded["done"], recorded["arguments"]) == ("done", 2, 2, "")
 
 
+@pytest.mark.slow
 def test_only_new_and_changed_files_are_read_again(runs: Path, tmp_path: Path) -> None:
     target, chat = tmp_path / "out", runs / "chat.ocml"
     first = scan(runs, "--to", target, code=1)
@@ -226,3 +229,12 @@ def test_folders_that_are_transcripts_are_files(tmp_path: Path) -> None:
     (folder / "loop").symlink_to(folder)
     (folder / "chat.ocml").write_text(CHAT)
     assert scan(folder, "--to", tmp_path / "out")["by_state"] == {"not-a-transcript": 1, "ok": 1}
+
+
+@pytest.mark.parametrize("width", [30, 79, 119])
+def test_progress_fits_into_the_terminal(width: int) -> None:
+    totals = Totals(listed=1_000_000, listed_bytes=10**12, done=400_000, done_bytes=4 * 10**11)
+    totals.codes.update({"E-BODY-CONSTRAINT-VIOLATION": 123_456, "W-CALL-UNANSWERED": 99_999})
+    lines = bar_lines(totals, 15.8e6, width)
+    assert all(len(line) <= width for line in lines)
+    assert ("━" in lines[0]) == (width == 119)

@@ -36,6 +36,7 @@ def sql(tables: Path, query: str, *options: str, name: str = "safe") -> Result:
     return run("sql", query, tables / name, *options, *(["-d"] if name.endswith(".DEBUG") else []))
 
 
+@pytest.mark.slow
 def test_every_ready_query_has_an_answer(tables: Path) -> None:
     (run_id,) = sql(tables, "select run_id from runs").out.splitlines()[1:]
     listed = run("sql", "--list").out

@@ -31,6 +31,13 @@ def test_the_tour() -> None:
     assert lines.counts == "8 calls · 2 failed"
 
 
+def test_a_long_time_is_not_cut() -> None:
+    """Its column has the width of the longest one."""
+    calls = [call(1, 2, latency_ms=6300, deadline_ms=3000), call(3, 4, latency_ms=240_000, deadline_ms=3_599_000)]
+    shown = texts([lines.line(row, 80) for lines in [CallLines(call_view(calls), STYLE)] for row in range(2)])
+    assert [line[-39:-16] for line in shown] == ["     6.3 s        3.0 s", " 4 min 0 s  59 min 59 s"]
+
+
 def test_the_state_has_the_word_of_the_card() -> None:
     calls = [call(1, 2), call(3, 4), call(5, 6), call(7, 8), call(9, 10, state="failed")]
     found = [problem(2), problem(3, code="E-CALL-SCHEMA", reason=None)]

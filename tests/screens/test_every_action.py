@@ -650,7 +650,7 @@ async def test_single_keys_do_not_act_after_a_prefix() -> None:
             assert not view(pilot).widgets.outline.display
         await press(pilot, "y")
         assert said(pilot).startswith("Copied the text of #")
-        await press(pilot, "y", "escape", "1", "2", "escape")
+        await press(pilot, "y", "escape", "1", "²", "k", "1", "2", "escape")
         assert view(pilot).navigator.count == ""
         assert (view(pilot).session.display.debug, view(pilot).session.marks, pilot.app._exit) == (
             False,

@@ -247,7 +247,7 @@ async def test_every_key_of_the_list_does_what_its_help_says(runs: Path) -> None
             ("half_page_up", "ctrl+u", "ten.ocml"), ("page_down", "space", "two.ocml"), ("page_up", "b", "ten.ocml"),
         ):  # fmt: skip
             await does(id, key, partial(is_at, name))
-        await press(pilot, "2")
+        await press(pilot, "2", "²")
         await does("bottom", "G", lambda: cursor() == "one.ocml")
         await does("sort_files", "s", lambda: "largest first" in drawn(pilot))
         await type_in(pilot, "&", "sea")

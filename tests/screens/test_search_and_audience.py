@@ -69,14 +69,27 @@ async def test_leaving_the_debug_view_drops_the_search(fruit: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_a_filter_ends_with_the_view_and_its_search_runs_again(fruit: Path) -> None:
+async def test_a_filter_lasts_as_long_as_the_level_may_use_it(fruit: Path) -> None:
+    """It finds the messages of the new audience."""
     async with running(fruit, size=ROOMY) as pilot:
         await type_in(pilot, "&", "plums")
         assert len(view(pilot).session.rows) == 1
         await press(pilot, "d")
-        assert not view(pilot).filter.is_active
-        assert total(pilot) == 4
+        assert view(pilot).filter.is_active
+        assert total(pilot) == 4 and "Which fruit?" not in drawn(pilot)
         assert view(pilot).search.searcher._rows is view(pilot).session.rows  # type: ignore[union-attr]
+        await press(pilot, "a")
+        assert total(pilot) == 1 and "Which fruit?" not in drawn(pilot)
+        await press(pilot, "escape")
+        assert "Which fruit?" in drawn(pilot)
+        await type_in(pilot, "&", "role:assistant")
+        for key in "srar":
+            await press(pilot, key)
+            assert view(pilot).filter.is_active, key
+            assert "Apples" in drawn(pilot) and "Which fruit?" not in drawn(pilot), key
+        await press(pilot, "d")
+        assert not view(pilot).filter.is_wanted
+        assert "Which fruit?" in drawn(pilot)
 
 
 @pytest.mark.slow

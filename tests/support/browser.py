@@ -16,13 +16,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.support.live_program import LONGEST_WAIT
+
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
     "--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage", "--hide-scrollbars",
     "--remote-debugging-pipe",
 )  # fmt: skip
-PATIENCE = 30.0
 
 
 def found() -> str | None:
@@ -70,7 +71,7 @@ class Browser:
             self.ask("Page.reload")
         else:
             self.ask("Page.navigate", url=address)
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + LONGEST_WAIT
         while not self._loaded:
             self._take(end)
         self._seen.text = str(self.value("document.body.textContent"))
@@ -84,7 +85,7 @@ class Browser:
 
     def wait_until(self, is_done: Callable[[], bool], why: str) -> None:
         """Take events until this is true."""
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + LONGEST_WAIT
         while not is_done():
             assert time.monotonic() < end, why
             self.value("new Promise((done) => setTimeout(done, 50))", waits=True)
@@ -96,7 +97,7 @@ class Browser:
         if self._session:
             message["sessionId"] = self._session
         os.write(self._out, json.dumps(message).encode() + b"\0")
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + LONGEST_WAIT
         while True:
             answer = self._take(end)
             if answer.get("id") == self._last:

@@ -13,11 +13,9 @@ from typing import Any
 
 from aiohttp import ClientSession, ClientWebSocketResponse, CookieJar, WSMsgType
 
+from tests.support.live_program import LONGEST_WAIT
 from viewer.serve.child import Child, Sent
 from viewer.serve.server import ServeOptions, Server, listen
-
-LONGEST = 20.0
-"""Longest wait for a page or a child, in seconds."""
 
 
 @dataclass
@@ -69,7 +67,7 @@ async def received(
     """Read until the bytes and the texts so far are what was wanted, or until the socket is closed."""
     data, texts = b"", [] if texts is None else texts
     while not wanted(data, texts):
-        message = await asyncio.wait_for(socket.receive(), LONGEST)
+        message = await asyncio.wait_for(socket.receive(), LONGEST_WAIT)
         if message.type is WSMsgType.BINARY:
             data += message.data
         elif message.type is WSMsgType.TEXT:
@@ -112,7 +110,7 @@ class Apart:
 
     async def until(self, is_done: Callable[[], bool]) -> None:
         """Wait for this, or for the end of the child."""
-        async with asyncio.timeout(LONGEST):
+        async with asyncio.timeout(LONGEST_WAIT):
             while not is_done() and not self.is_over:
                 self._grew.clear()
                 await self._grew.wait()

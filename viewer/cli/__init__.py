@@ -94,7 +94,7 @@ def main() -> NoReturn:
 
 def _disable_core_dumps() -> None:
     """Disable core dumps: they would contain transcript text, including hidden messages."""
-    with suppress(ImportError, OSError, ValueError):  # systems without this limit
+    with suppress(ImportError, OSError, ValueError):  # not every system has this limit
         import resource
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -277,7 +277,7 @@ def _follow(
 
 def _check_parallel(report: Report, jobs: int, write: Callable[[Report], None]) -> None:
     """Check the files of a report in several processes, and add up what they find."""
-    from viewer.cli.jobs import in_order  # few command lines use it
+    from viewer.cli.jobs import in_order  # rarely needed
 
     def check(path: str) -> Counted:
         one = report.of(path)

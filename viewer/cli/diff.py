@@ -185,7 +185,7 @@ def _compare_folders(a: str, b: str, request: Request, output: Output) -> bool:
 
 def _names(folder: str) -> dict[str, str]:
     """Return the transcripts of a folder: paths by relative name."""
-    from viewer.sources.folder import find_transcripts  # few commands get a folder
+    from viewer.sources.folder import find_transcripts  # only needed for folders
 
     found: dict[str, str] = {}
     for each in find_transcripts(folder):

@@ -54,8 +54,8 @@ def _check_site_options(form: str | None, output: str | None, single: bool, limi
     "--to",
     "form",
     type=click.Choice([*EXPORTERS, SITE]),
-    help="Output format. Default: from the file extension, otherwise html. site: a folder that lists and searches many "
-    "transcripts in a browser.",
+    help="Output format. Default: from the file extension, otherwise html. site writes a folder of pages that list and "
+    "search many transcripts.",
 )
 @click.option(
     "-o",

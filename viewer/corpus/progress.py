@@ -6,6 +6,7 @@ import json
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
+from shutil import get_terminal_size
 
 from viewer.corpus.scan import Totals
 from viewer.corpus.tables import FileState
@@ -14,7 +15,7 @@ OFTEN, SELDOM, EACH_SECOND = 0.2, 30.0, 1.0
 """Seconds between two reports: on a terminal, in a log, and for a program."""
 AVERAGED = 60.0
 """Seconds over which the rate is averaged."""
-_BAR = 29
+_BAR, _SHORTEST_BAR = 29, 4
 _MOST_CODES = 10
 _SHORT_STATES = {FileState.NOT_A_TRANSCRIPT.value: "not a transcript"}
 
@@ -86,7 +87,8 @@ class TerminalReporter(Reporter):
     def line(self, totals: Totals, rate: float) -> str:
         up = "\x1b[2A" if self._has_drawn else ""
         self._has_drawn = True
-        return "".join(f"{up if not at else ''}\r\x1b[2K{line}\n" for at, line in enumerate(bar_lines(totals, rate)))
+        lines = bar_lines(totals, rate, get_terminal_size().columns - 1)  # a full line would wrap in some terminals
+        return "".join(f"{up if not at else ''}\r\x1b[2K{line}\n" for at, line in enumerate(lines))
 
 
 def _eta(totals: Totals, rate: float) -> float | None:
@@ -99,18 +101,19 @@ def _clock(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
-def bar_lines(totals: Totals, rate: float) -> tuple[str, str]:
-    """The two lines on a terminal: how far the scan is, and what it found."""
-    share = totals.done_bytes / totals.listed_bytes if totals.listed_bytes else float(not totals.is_listing)
-    full = min(_BAR, int(share * _BAR))
+def bar_lines(totals: Totals, rate: float, width: int = 120) -> tuple[str, str]:
+    """The two lines on a terminal of this width: how far the scan is, and what it found."""
     sign = "≥" if totals.is_listing else ""
     eta = _eta(totals, rate)
-    first = (
-        f" Scanning  {'━' * full}{'─' * (_BAR - full)}  "
+    counts = (
         f"{totals.done:,} / {sign}{totals.listed - totals.known:,} files   "
         f"{totals.done_bytes / 1e6:,.0f} / {sign}{totals.listed_bytes / 1e6:,.0f} MB   {rate / 1e6:.1f} MB/s"
-    )
-    return first + (f"   ETA {_clock(eta)}" if eta is not None else ""), f" problems  {problems_text(totals)}"
+    ) + (f"   ETA {_clock(eta)}" if eta is not None else "")
+    share = totals.done_bytes / totals.listed_bytes if totals.listed_bytes else float(not totals.is_listing)
+    length = min(_BAR, width - len(f" Scanning    {counts}"))
+    full = min(length, int(share * length))
+    bar = f"{'━' * full}{'─' * (length - full)}  " if length >= _SHORTEST_BAR else ""
+    return f" Scanning  {bar}{counts}"[:width], f" problems  {problems_text(totals)}"[:width]
 
 
 def problems_text(totals: Totals) -> str:

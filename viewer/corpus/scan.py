@@ -83,7 +83,7 @@ class Totals(Struct):
         self.failed += sum(count for state, count in outcome.states.items() if FileState(state) in FAILED)
 
     def skip(self, known: Known) -> None:
-        """Add a file that is not scanned again."""
+        """Count a file that an earlier run scanned."""
         self.known += 1
         self.known_states[known.state.value] += 1
         self.known_with_errors += known.has_errors

@@ -7,11 +7,13 @@ import os
 import re
 import shutil
 import signal
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
 from multiprocessing.connection import Connection
-from typing import Any
+from types import ModuleType
+from typing import Any, cast
 
 from viewer.corpus.views import MEMORY, Tables, connect
 from viewer.errors import ViewerError
@@ -77,6 +79,7 @@ def _answer(
     """Run the query in the child process, which ends without running the handlers of its parent."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    sys.modules.setdefault("numpy", cast("ModuleType", None))  # pyarrow would load it, and no query needs it
     import duckdb
 
     try:

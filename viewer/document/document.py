@@ -147,7 +147,7 @@ class Quotes:
 
 
 class Tally:
-    """Counts of one reading, including hidden content. Never for a view."""
+    """Counts of one reading, including hidden content. No view may show them."""
 
     def __init__(self, analysis: Analysis) -> None:
         self._analysis = analysis

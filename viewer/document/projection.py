@@ -113,7 +113,7 @@ class Projection(Struct, frozen=True):
 
     @property
     def is_unknown(self) -> bool:
-        """True if no transcript has been recognized so far."""
+        """True if no transcript has been recognized yet."""
         return self._analysis.unknown is not None and not len(self._analysis.index)
 
     def transcripts(self) -> list[ShownTranscript]:

@@ -212,7 +212,7 @@ class LiveLines:
         self._transcripts = 0
 
     def grow(self) -> Iterator[Printable]:
-        """The new lines."""
+        """Yield the lines added since the last call."""
         yield from self._settled(ended=False)
         for call in self._calls.changed():
             yield call_line(call)

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from viewer.render.sanitize import sanitize_line
-from viewer.tui.terminal.key_names import is_key, key_name, shown_key, similar_key
+from viewer.tui.terminal.key_names import is_digit, is_key, key_name, shown_key, similar_key
 
 if TYPE_CHECKING:
     from textual.binding import Binding
@@ -618,7 +618,7 @@ def bindings(actions: Sequence[Action] = ACTIONS) -> list[Binding]:
 def keys_of(written: str) -> tuple[str, ...]:
     """Parse the keys of an entry such as `ctrl+n, %`. The comma itself is written `comma`."""
     keys = (key_name(key) for key in written.split(",") if key.strip())
-    return tuple(dict.fromkeys(key for key in keys if is_key(key) and not key.isdigit()))
+    return tuple(dict.fromkeys(key for key in keys if is_key(key) and not is_digit(key)))
 
 
 class KeyProblem(Struct, frozen=True, gc=False):
@@ -646,7 +646,7 @@ def _bad_keys(id: str, written: str) -> Iterable[str]:
     if not keys:
         yield f"action {_quoted(id)} has no key"
     for key in keys:
-        if key.isdigit():
+        if is_digit(key):
             yield f"key '{key}' of {_quoted(id)} cannot be used: digits are for counts such as 12G"
         elif not is_key(key):
             near = similar_key(key)

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
+from zlib import crc32
 
 import pytest
 from hypothesis import HealthCheck, Phase, assume, given, seed, settings
@@ -24,6 +25,7 @@ from viewer.model.visibility import END_USER
 from viewer.tui.app import ViewerApp
 from viewer.tui.bars.status import StatusLine
 from viewer.tui.host import Notice
+from viewer.tui.main.navigator import Navigator
 
 PAIRS = int(os.environ.get("OCML_LAB_PAIRS", "1000"))
 SEED = int(os.environ.get("OCML_LAB_SEED", "0"))
@@ -49,7 +51,7 @@ def diagnostics(planted: Planted) -> list[object]:
         return [document.message_count, document.project(END_USER).diagnostics()]
 
 
-async def seen(planted: Planted, acts: Sequence[Act], *, brief: bool = False) -> list[object]:
+async def seen(planted: Planted, acts: Sequence[Act], *, brief: bool = False, sealed: bool = False) -> list[object]:
     """Everything observable after each act, and the files at the end."""
     found: list[object] = []
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
@@ -57,7 +59,7 @@ async def seen(planted: Planted, acts: Sequence[Act], *, brief: bool = False) ->
             StatusLine.show_notice, "__defaults__", (Notice.NOTE, 3600.0)
         )  # the duration of a notice does not matter
         patched.setattr(ViewerApp, "CLICK_CHAIN_TIME_THRESHOLD", 3600.0)  # neither does the time between clicks
-        async with session(planted, Path(folder), brief=brief) as run:
+        async with session(planted, Path(folder), brief=brief, sealed=sealed) as run:
             found.append(snapshot(run))
             for act in acts:
                 await run.do(act)
@@ -90,8 +92,8 @@ def assert_the_same_is_printed(pair: Pair) -> None:
             assert results[0] == results[1], line
 
 
-def assert_the_same_is_seen(pair: Pair, acts: Sequence[Act], *, brief: bool = False) -> None:
-    one, other = (asyncio.run(seen(planted, acts, brief=brief)) for planted in pair)
+def assert_the_same_is_seen(pair: Pair, acts: Sequence[Act], *, brief: bool = False, sealed: bool = False) -> None:
+    one, other = (asyncio.run(seen(planted, acts, brief=brief, sealed=sealed)) for planted in pair)
     assert len(one) == len(other)
     for number, (before, after) in enumerate(zip(one, other, strict=True)):
         assert before == after, ["the start", *acts, "the files"][min(number, len(acts) + 1)]
@@ -118,6 +120,16 @@ def test_the_first_screens_of_both_documents_are_equal() -> None:
 def test_every_screen_of_both_documents_is_equal(format: str, part: int) -> None:
     planted = everything(format, 2)
     assert_the_same_is_seen((planted, planted.with_other_words(Random(6))), ACTS[part::3])
+
+
+@pytest.mark.share(test=8)
+@pytest.mark.parametrize("part", range(2))
+@pytest.mark.parametrize("format", ["openchatml-2.2", "harmony", "json", "events"])
+def test_every_screen_of_a_served_view_is_equal(format: str, part: int) -> None:
+    """The keys that it refuses are typed too."""
+    planted = everything(format, 2)
+    acts = [*ACTS[part::2], *(Act("key", (key,)) for key in ("d", "b", "a", "i", "r", "x"))]
+    assert_the_same_is_seen((planted, planted.with_other_words(Random(6))), acts, sealed=True)
 
 
 @pytest.mark.slow
@@ -171,3 +183,16 @@ def test_a_difference_is_found(tells: Callable[[Planted], str]) -> None:
         assert_the_same_is_printed((pair[0], pair[1]))
     with pytest.raises(AssertionError):
         assert_the_same_is_seen((pair[0], pair[1]), [Act("key", ("g",)), Act("key", ("G",)), Act("export")])
+
+
+@pytest.mark.slow
+def test_a_served_view_that_tells_of_hidden_text_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def tells(navigator: Navigator, typed: str) -> bool:
+        if typed == "5":
+            navigator._host.notify(str(crc32(Path("input", "chat.ocml").read_bytes())))
+        return typed == "5"
+
+    monkeypatch.setattr(Navigator, "type_digit", tells)
+    planted = everything("openchatml-2.2")
+    with pytest.raises(AssertionError, match="'5'"):
+        assert_the_same_is_seen((planted, planted.with_other_words(Random(8))), [Act("key", ("5",))], sealed=True)

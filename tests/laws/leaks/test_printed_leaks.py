@@ -142,6 +142,7 @@ def test_a_planted_leak_is_found(line: list[str], stream: str, tmp_path: Path, m
     assert planted.finder.leaks(result.out if stream == "stdout" else result.err)
 
 
+@pytest.mark.share(quick=0, test=3)
 @pytest.mark.parametrize("part", ["row_of", "searchable", "html_page"])
 def test_a_leak_planted_in_a_part_of_a_site_is_found(
     part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

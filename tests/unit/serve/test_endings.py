@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 from aiohttp import ClientSession, CookieJar
 
+from tests.support.live_program import LONGEST_WAIT
 from tests.support.running import TOUR
-
-LONGEST = 30.0
 
 
 def sessions_of(folder: Path) -> list[int]:
@@ -38,7 +37,7 @@ async def proof(folder: Path, sockets: int, ending: signal.Signals) -> None:
     assert server.stdout is not None
     link = re.findall(rb"http://\S+", await server.stdout.readline())[0].decode()
     base = link.partition("/?")[0]
-    async with ClientSession(cookie_jar=CookieJar(unsafe=True)) as page, asyncio.timeout(LONGEST * 4):
+    async with ClientSession(cookie_jar=CookieJar(unsafe=True)) as page, asyncio.timeout(LONGEST_WAIT):
         async with page.get(link) as answer:
             assert answer.status == 200
         address = base.replace("http", "ws") + "/ws"
@@ -48,7 +47,7 @@ async def proof(folder: Path, sockets: int, ending: signal.Signals) -> None:
         await asyncio.gather(*(each.close() for each in opened[: sockets // 2]))
         server.send_signal(ending)
         assert await server.wait() == (-ending if ending is signal.SIGKILL else 0)
-    async with asyncio.timeout(LONGEST):
+    async with asyncio.timeout(LONGEST_WAIT):
         while sessions_of(folder):
             await asyncio.sleep(0.05)
 

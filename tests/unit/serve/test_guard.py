@@ -111,6 +111,7 @@ async def test_every_request_meets_the_guard() -> None:
     assert "token" not in said and run.server.guard.token not in said and TOUR not in said
 
 
+@pytest.mark.slow
 async def test_a_page_sees_keeps_and_ends_its_sessions(tmp_path: Path) -> None:
     other = shutil.copy(TOUR, tmp_path / "other.ocml")
     async with serving(TOUR, other, most_sessions=1) as run, run.page() as page:

@@ -56,7 +56,7 @@ def picture(tab: Browser, size: tuple[int, int]) -> bytes:
     return base64.b64decode(tab.ask("Page.captureScreenshot", format="png")["data"])
 
 
-@pytest.mark.slow
+@pytest.mark.lab
 def test_the_page_works_and_asks_nobody_else() -> None:
     with browser(found() or "") as tab, served() as link:
         base = link.partition("/?")[0]

@@ -123,7 +123,7 @@ class _Agent:
         return drafts
 
     def settle(self, *, is_stated: bool) -> None:
-        """Choose the chain that the end user saw, which is the longest. What the others said is repeated context."""
+        """Choose the longest chain as the one that the end user saw. The others are repeated context."""
         shown = self._shown(is_stated=is_stated)
         for index, chain in enumerate(self._chains):
             if index in shown or chain.is_old:

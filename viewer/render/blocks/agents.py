@@ -82,7 +82,7 @@ class Agents:
 
 
 def _name_in(arguments: str) -> str:
-    """The name of the agent in the arguments of a call, at whose end a part may be missing."""
+    """The agent's name in a call's arguments, which may be cut off at the end."""
     node = read_json(arguments.encode("utf-8", "replace")).node if arguments.lstrip().startswith("{") else None
     if node is None or node.kind is not JsonKind.OBJECT:
         return ""

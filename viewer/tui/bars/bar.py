@@ -28,7 +28,7 @@ class ActionChosen(Message):
 
 
 class Bar(NotSelectable):
-    """One line. Subclasses return its parts for a width."""
+    """A one-line bar. Subclasses return its parts for a given width."""
 
     DEFAULT_CSS = """
     Bar { height: 1; width: 1fr; }

@@ -114,6 +114,21 @@ class CallLines:
         return found if self._order is None or found < 0 else self._order.index(found)
 
     @cached_property
+    def _durations(self) -> tuple[int | None, int, int]:
+        """The longest time, and the widths of all times and of all deadlines. Very many calls are not counted."""
+        if len(self.calls) > _COUNTED:
+            return None, _LONGEST_DURATION, _LONGEST_DURATION
+        slowest, times, limits = None, 0, 0
+        for call in self.calls:
+            taken, limit = call.taken_ms, call.deadline_ms
+            if taken is not None:
+                slowest = max(slowest or 0, taken)
+                times = max(times, len(latency_words(call))) if taken > _SHORT_MS else times
+            if limit is not None and limit > _SHORT_MS:
+                limits = max(limits, len(duration(limit)))
+        return slowest, times, limits
+
+    @cached_property
     def counts(self) -> SafeText:
         """Return `8 calls · 2 failed · slowest 3.0 s`. The border asks for it whenever the cursor moves."""
         words = [counted(len(self.calls), "call")]
@@ -121,9 +136,8 @@ class CallLines:
         failed = sum(states[state] for state in ("failed", "timeout"))
         words += [f"{states['pending']:,} open"] if states["pending"] else []
         words += [f"{failed:,} failed"] if failed else []
-        if len(self.calls) <= _COUNTED:
-            times = [time for call in self.calls if (time := call.taken_ms) is not None]
-            words += [f"slowest {duration(max(times))}"] if times else []
+        slowest = self._durations[0]
+        words += [f"slowest {duration(slowest)}"] if slowest is not None else []
         return self.style.words(" · ".join(words))
 
     def head(self, width: int) -> list[Line]:
@@ -158,8 +172,10 @@ class CallLines:
         """Return the columns that fit. The last ones disappear first, and the arguments take the remaining width."""
         room = width - 4
         found: list[_Column] = []
+        _, times, limits = self._durations
+        needed = {SortKey.ORDER.value: self._ends + 2, SortKey.TIME.value: times, "limit": limits + 2}
         for column in self._every:
-            size = self._ends + 2 if column.name == SortKey.ORDER.value else column.width
+            size = max(needed.get(column.name, 0), column.width)
             if room < size:
                 return found
             found.append(replace(column, width=size))
@@ -202,6 +218,9 @@ class CallLines:
 
 _COUNTED = 100_000
 """The maximum number of calls to search for the slowest."""
+_SHORT_MS = 9_000
+"""A time up to this fits into every column, also with a sign before it."""
+_LONGEST_DURATION = len("~59 min 59 s")
 
 
 def ends_of(call: ShownCall, style: Style) -> SafeText:
@@ -282,7 +301,7 @@ def _arguments(lines: CallLines, call: ShownCall) -> Part:
 
 
 _COLUMNS = (
-    _Column(SortKey.ORDER.value, 8, False, _ends),
+    _Column(SortKey.ORDER.value, 0, False, _ends),
     _Column(SortKey.TOOL.value, 21, False, _tool),
     _Column(SortKey.STATE.value, 10, False, _state, is_tight=True),
     _Column(SortKey.TIME.value, 6, True, _time),

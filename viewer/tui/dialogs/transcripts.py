@@ -32,6 +32,7 @@ from viewer.tui.keys import Action, bindings, by_id
 from viewer.tui.panes.columns import fitted, padded, spread
 from viewer.tui.panes.head_line import HeadLine
 from viewer.tui.panes.line_list import LineList
+from viewer.tui.terminal.key_names import is_digit
 from viewer.tui.terminal.paint import Painter
 
 MANY = 8
@@ -125,7 +126,7 @@ class TranscriptsScreen(DismissOnce[TranscriptChoice | None]):
     def _handle_key(self, event: events.Key) -> bool:
         if self._prompt.is_asking:
             return self._prompt.take_key(event)
-        if event.key.isdigit() and (self._count or event.key != "0"):
+        if is_digit(event.key) and (self._count or event.key != "0"):
             self._count = str(min(int(self._count + event.key), _MOST_TYPED))
             return True
         prefix = self._prefixes.get(event.key)

@@ -46,6 +46,7 @@ from viewer.tui.main.program import TWICE_SECONDS
 from viewer.tui.panes.head_line import HeadLine
 from viewer.tui.panes.line_list import LineList
 from viewer.tui.terminal.clipboard import copy
+from viewer.tui.terminal.key_names import is_digit
 from viewer.tui.terminal.paint import Painter
 
 SECONDS_BETWEEN_DRAWS = 0.1
@@ -292,7 +293,7 @@ class FilesScreen(DismissOnce[Choice | None]):
     def _handle_key(self, event: events.Key) -> bool:
         if self._prompt.is_asking:
             return self._prompt.take_key(event)
-        if event.key.isdigit() and (self._count or event.key != "0"):
+        if is_digit(event.key) and (self._count or event.key != "0"):
             self._count = str(min(int(self._count + event.key), _MOST_COUNTED))
             return True
         prefix = self._prefixes.get(event.key)

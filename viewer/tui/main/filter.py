@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from functools import partial
 
 from viewer.document.filter.grammar import parse
@@ -32,11 +33,18 @@ class FilterController:
         self._previous_rows: Rows | None = None
         self._messages: MessageSet | None = None
         self._typed = ""
+        self._matching: Matching | None = None
+        """The test of all rows for the next filter, until it is complete."""
 
     @property
     def is_active(self) -> bool:
         """True if only matching messages are shown."""
         return self._messages is not None
+
+    @property
+    def is_wanted(self) -> bool:
+        """True if only matching messages are shown, or will be once they are found."""
+        return self.is_active or self._matching is not None
 
     def ask(self) -> None:
         """Ask for a filter."""
@@ -70,11 +78,18 @@ class FilterController:
         session, noted_at = self._session, 0.0
         self._host.prompt.rest(PromptKind.FILTER, self._typed, "searching")
         matching = Matching(where, session.projection, session.document.name, session.marks, session.rows)
-        while matching.step(SLICE_SECONDS):
-            if time.monotonic() >= noted_at + NOTE_SECONDS:
-                self._host.prompt.note(f"{matching.progress:.0%}")
-                noted_at = time.monotonic()
-            await self._host.yield_to_input()
+        self._matching = matching
+        try:
+            while matching.step(SLICE_SECONDS):
+                if time.monotonic() >= noted_at + NOTE_SECONDS:
+                    self._host.prompt.note(f"{matching.progress:.0%}")
+                    noted_at = time.monotonic()
+                await self._host.yield_to_input()
+                if self._matching is not matching:  # another audience has other messages
+                    return
+        finally:
+            if self._matching is matching:
+                self._matching = None
         self._begin(where, matching)
 
     def clear(self) -> None:
@@ -91,13 +106,19 @@ class FilterController:
             self._matcher.close()
         if isinstance(self._matcher, Matching):
             self._host.prompt.close()
-        self._matcher = self._previous_rows = self._messages = None
+        self._matcher = self._previous_rows = self._messages = self._matching = None
 
     def repeat(self) -> None:
         """Filter the rows of another document."""
         if self.is_active:
-            self.forget()
-            self.filter_for(self._typed)
+            self.repeat_after(lambda: None)
+
+    def repeat_after(self, change: Callable[[], None]) -> None:
+        """Replace the rows, and filter those."""
+        self._search.stop()
+        self.forget()
+        change()
+        self.filter_for(self._typed)
 
     def extend(self) -> Changed:
         """Add the rows of new bytes, or only the matching ones if a filter is active, and search them."""

@@ -10,6 +10,7 @@ from viewer.tui.jump_list import JumpList, JumpPlace
 from viewer.tui.main.stick_to_end import StickToEnd, last_message
 from viewer.tui.marks import next_mark, previous_mark
 from viewer.tui.session import Changed, Session
+from viewer.tui.terminal.key_names import is_digit
 
 MOST_REPEATED = 1_000_000
 """The maximum count before a key; a larger one is reduced to it."""
@@ -149,12 +150,13 @@ class Navigator:
 
     # The count.
 
-    def type_digit(self, digit: str) -> bool:
-        """Add a digit to the count and show the keys that use it. A full count ignores it. False for a leading 0."""
-        if digit == "0" and not self.count:
+    def type_digit(self, typed: str) -> bool:
+        """Add a digit to the count and show the keys that use it. A full count ignores it. False for a leading 0, and
+        for other keys."""
+        if not is_digit(typed) or (typed == "0" and not self.count):
             return False
         if len(self.count) < LONGEST_COUNT:
-            self.count += digit
+            self.count += typed
         key = self._host.key_of
         lines, messages = f"{key('line_down')} {key('line_up')}", f"{key('next_message')} {key('previous_message')}"
         words = f"{lines} lines · {messages} messages · {key('bottom')} message · {key('next_pane')} pane"

@@ -193,7 +193,7 @@ class MainScreen(Screen[None]):
             return True
         if event.key in ARROWS and self.view.take_arrow(event.key):
             return True
-        if event.key.isdigit() and self.navigator.type_digit(event.key):
+        if self.navigator.type_digit(event.key):
             return True
         if not any(event.key in by_id(id, self.actions).keys for id in COUNTED):
             self.navigator.forget_count()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -175,9 +176,12 @@ class ViewController:
         self._host.redraw(Changed.FOCUS)
 
     def apply(self, display: DisplayState) -> None:
-        """Apply a display state. A new audience ends the filter and repeats the search."""
+        """Apply a display state. A new audience repeats the search. A filter is repeated, too, but ends if the level is
+        lower or the audience may not use it."""
         with self._stick.kept():
-            if self._filter.is_active or display.audience != self._session.display.audience:
+            if self._filter.is_wanted and not display.reveals_less(self._session.display):
+                self._filter.repeat_after(partial(self._apply, display))
+            elif self._filter.is_wanted or display.audience != self._session.display.audience:
                 self._apply_to_audience(display)
             else:
                 self._apply(display)

@@ -63,7 +63,7 @@ class Frame(Vertical):
         self.set_class(not has_border, "-bare")
 
     def on_resize(self, event: events.Resize) -> None:
-        """Fill the top border again."""
+        """Redraw the captions for the new width."""
         self._draw_captions()
 
     def _draw_captions(self) -> None:

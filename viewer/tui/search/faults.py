@@ -25,8 +25,8 @@ def fault_of_search(typed: str) -> str:
 
 
 def fault_of_filter(typed: str, *, is_complete: bool) -> str:
-    """Return what is wrong with a typed filter, such as `column 1: unknown field "rolle"`; empty if nothing is. Until
-    it is complete, a fault at its end is none: what is typed next may repair it."""
+    """Return what is wrong with a typed filter, such as `column 1: unknown field "rolle"`; empty if nothing is. While
+    it is still being typed, a fault at the end does not count, because the next characters may fix it."""
     try:
         parse(typed, has_marks=True)
     except FilterError as error:

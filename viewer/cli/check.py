@@ -289,7 +289,7 @@ def _check_parallel(report: Report, jobs: int, write: Callable[[Report], None]) 
 
 
 def _lines(report: Report, output: Output, form: str | None, with_source: bool) -> Iterator[Printable]:
-    """The lines of all findings."""
+    """Yield the lines of all findings."""
     for document, finding in report:
         if form == "json":
             yield finding_line(finding, document.name if report.inputs.several else None)
@@ -304,7 +304,7 @@ def _lines(report: Report, output: Output, form: str | None, with_source: bool) 
 
 
 def _last_lines(report: Report, output: Output, form: str | None) -> Iterator[Printable]:
-    """The counts of unlisted findings, and the totals."""
+    """Yield the counts of unlisted findings, and the totals."""
     for name, code, count in report.take_more():
         if form == "json":
             yield more_line(code, count, name if report.inputs.several else None)

@@ -154,7 +154,7 @@ def _export_folder(
 
 
 def _shown_name(document: Document, redactor: Redactor | None) -> str:
-    """The file name of a document, in which secrets are masked."""
+    """Return the file name of a document with its secrets masked."""
     name = PurePath(document.name).name
     return redactor.name(name) if redactor else name
 

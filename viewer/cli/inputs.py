@@ -70,7 +70,7 @@ class Inputs:
         return one
 
     def paths(self) -> Iterator[str]:
-        """The files, also those of folders. Reports what cannot be listed."""
+        """Yield the files, including those in folders. Report folders that cannot be listed."""
         for name in self.names:
             if is_directory(name):
                 yield from self._in_folder(name)

@@ -31,7 +31,7 @@ class AskedMoment(Struct, frozen=True):
 
 
 def times_option(command: Command) -> Command:
-    """The option --times."""
+    """Add the option --times."""
     return click.option(
         "--times",
         metavar="PATH",
@@ -41,7 +41,7 @@ def times_option(command: Command) -> Command:
 
 
 def moment_options(command: Command) -> Command:
-    """The options --at, --at-event, --at-time and --times."""
+    """Add the options --at, --at-event, --at-time, and --times."""
     command = times_option(command)
     for option in (
         click.option(
@@ -71,7 +71,7 @@ def moment_options(command: Command) -> Command:
 def asked_moment(
     at_byte: int | None, at_event: int | None, at_time: int | None, times: str, files: tuple[str, ...], follow: bool
 ) -> AskedMoment | None:
-    """The moment that the options name; None without one."""
+    """Return the moment that the options name, or None if they name none."""
     given = [option for option in (at_byte, at_event, at_time) if option is not None]
     context = click.get_current_context()
     if len(given) > 1:
@@ -90,7 +90,7 @@ def asked_moment(
 
 
 def arrivals_of(document: Document, audience: Audience, times: str) -> Arrivals:
-    """What arrived when, with the times of the sidecar if one is named."""
+    """Return what arrived when, with the times of the sidecar if one is named."""
     from viewer.insight.replay.arrivals import Arrivals
     from viewer.sources.replay.recorded_times import read_recorded_times
 
@@ -100,7 +100,7 @@ def arrivals_of(document: Document, audience: Audience, times: str) -> Arrivals:
 def view_at(
     document: Document, audience: Audience, asked: AskedMoment, where: Filter | None
 ) -> tuple[Projection, Moment]:
-    """What the audience saw at a moment; past the end, what it sees at the end."""
+    """Return what the audience saw at a moment. Past the end, this is what it sees at the end."""
     from viewer.insight.replay.player import Player, go_to
     from viewer.insight.replay.timeline import Timeline
 

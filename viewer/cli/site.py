@@ -136,7 +136,7 @@ def _checked_target(target: Path, files: Sequence[str], asked: SiteOptions) -> P
 
 
 def _find(files: Sequence[str], target: Path) -> tuple[list[tuple[str, str]], int]:
-    """The paths and names of all transcripts, in the order of the names. Other files of a folder are listed."""
+    """Find the paths and names of all transcripts, sorted by name. List the other files of a folder."""
     code = FINE
     found: list[tuple[str, str]] = []
     shared = _shared_folder(files)
@@ -161,7 +161,7 @@ def _find(files: Sequence[str], target: Path) -> tuple[list[tuple[str, str]], in
 
 
 def _shared_folder(files: Sequence[str]) -> str:
-    """The folder to which names are relative: the named one, or the one that holds all named files."""
+    """Return the folder to which names are relative: the named one, or the one that contains all named files."""
     if len(files) == 1 and is_directory(files[0]):
         return os.path.abspath(files[0])  # noqa: PTH100 (symlinks keep their names)
     return os.path.commonpath([os.path.dirname(os.path.abspath(name)) for name in files])  # noqa: PTH100, PTH120
@@ -277,7 +277,7 @@ def _pages(number: int, job: _Job, document: Document, folder: Path, asked: Site
 
 
 def _modified(path: str) -> str:
-    """The time at which a file was changed."""
+    """Return the time at which a file was changed."""
     with suppress(OSError, ValueError, OverflowError):
         changed = datetime.fromtimestamp(int(os.stat(split_item(path)[0]).st_mtime), UTC)  # noqa: PTH116
         return changed.strftime("%Y-%m-%dT%H:%M:%S")

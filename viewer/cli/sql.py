@@ -111,7 +111,7 @@ def _print(pieces: Iterator[list[tuple[Any, ...]]], form: str | None, limit: int
 
 
 def _named(words: tuple[str, ...], where: Filter | None) -> tuple[str, str]:
-    """The query and the directory of the command line."""
+    """Return the query and the directory of the command line."""
     if len(words) != (1 if where is not None else 2):
         usage = "Name a directory: sql --where FILTER DIR." if where else "Name a query and a directory: sql QUERY DIR."
         raise click.UsageError(usage, click.get_current_context())
@@ -146,7 +146,7 @@ def _parameters(given: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _typed(text: str) -> object:
-    """A number if the text is one."""
+    """Convert the text to a number if it is one."""
     for kind in (int, float):
         try:
             number = kind(text)
@@ -157,7 +157,7 @@ def _typed(text: str) -> object:
 
 
 def _with_parameters(query: str, given: dict[str, Any], contents: Contents) -> tuple[str, dict[str, Any]]:
-    """The text of a query, and its parameters: those of a ready query have usual values."""
+    """Return the text of a query and its parameters. Those of a ready query have default values."""
     from viewer.corpus.ready import SIGN, find_query
 
     if not query.startswith(SIGN):
@@ -195,7 +195,7 @@ def _safe(value: object) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """The value as JSON has it."""
+    """Convert the value to its JSON form."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if value is None or isinstance(value, bool | int | str):

@@ -17,7 +17,7 @@ from viewer.errors import ViewerError
 from viewer.sources.containers.table import container_at
 from viewer.sources.folder import NEVER
 
-MOST_BYTES = 64 * 1024 * 1024
+MOST_BYTES = 32 * 1024 * 1024
 MOST_FILES = 500
 """The maximum size of a batch. A larger file gets its own batch."""
 PAGE = 10_000

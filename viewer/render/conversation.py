@@ -235,7 +235,7 @@ class Conversation:
         self._open = None
 
     def _going_on(self, message: ShownMessage) -> Iterator[_Written]:
-        """If the written text has changed, report that and start the message again."""
+        """Start the message again, with a report, if text that was already written has changed."""
         if self._open and not self._open[1].continues(message.body):
             yield from self._take_back()
             self._open = message.number, self._body_of(message)
@@ -338,7 +338,7 @@ class _Page:
         return _stray_lines(item, self._width, self._style)
 
     def call_line(self, call: BriefCall) -> Line:
-        """The line of a call at the brief level, under the first letters of other messages."""
+        """Return the line of a call at the brief level, indented to the first letters of other messages."""
         *left, state, time = brief_parts(call, self._width - 2, self._style.signs)
         right = [state, time] if time.text.strip() else [Part(trusted(state.text.rstrip()), state.look)]
         return (Part(trusted("  ")), *left, *right)

@@ -54,7 +54,7 @@ def letter_of(message: Headline | ShownMessage) -> str:
 
 
 def look_of(message: Headline | ShownMessage) -> StyleRole:
-    """The style role of the letter; quiet if the message is hidden."""
+    """Return the style role of the letter; quiet if the message is hidden."""
     if not is_seen(message):
         return StyleRole.QUIET
     return _LOOKS.get(letter_of(message), StyleRole.UNKNOWN)
@@ -132,12 +132,12 @@ class MessageHead(Struct, frozen=True):
         return self.ending == "end"
 
     def stop(self, other: str = "ending {}") -> str:
-        """The stop token, or another ending in these words."""
+        """Return the stop token, or another ending in these words."""
         return STOPS.get(self.ending) or (self.ending if self.cancelled else other.format(self.ending))
 
 
 def head_of(message: ShownMessage, audience: Audience, calls: Sequence[ShownCall] = ()) -> MessageHead:
-    """The head of a message, with the calls that begin or end there."""
+    """Return the head of a message, with the calls that begin or end there."""
     safe = audience.is_safe
     letter = letter_of(message)
     expected = (message.role, message.recipient) == ("tool", "assistant")
@@ -175,14 +175,14 @@ def _details(message: ShownMessage) -> tuple[str, ...]:
 
 
 def link_of(number: int, call: ShownCall) -> HeadLink:
-    """The link from this message to the other end of a call."""
+    """Return the link from this message to the other end of a call."""
     begins = number == call.call
     other = call.reply if begins else call.call
     return HeadLink(other or 0, begins, call.state, call.inferred, call.latency_ms, call.observed_ms)
 
 
 def body_lead(look: StyleRole, glyphs: Glyphs) -> Part:
-    """The gutter before every printed line of a body."""
+    """Return the gutter before every printed line of a body."""
     return Part(trusted(f"{glyphs.gutter} "), look)
 
 
@@ -199,7 +199,7 @@ def name_line(head: MessageHead, width: int, glyphs: Glyphs, *, is_growing: bool
 
 
 def clock(time: str | None) -> str:
-    """The time of day of an RFC 3339 time."""
+    """Return the time of day of an RFC 3339 time."""
     return time[11:19] if time else ""
 
 
@@ -276,7 +276,7 @@ def _printed_link(link: HeadLink, glyphs: Glyphs) -> str:
 
 
 def _with_aside(parts: list[Part], aside: str, gutter: Part, width: int, style: Style) -> list[Line]:
-    """A line with a remark at the right edge; several lines if it does not fit."""
+    """Return a line with a remark at the right edge; several lines if it does not fit."""
     if not aside and not style.wrapped:
         return [(gutter, *parts)]
     gap = width - sum([cells(part.text) for part in parts]) - cells(gutter.text) - cells(aside)
@@ -308,5 +308,5 @@ def _flow(parts: list[Part], gutter: Part, width: int) -> Iterator[Line]:
 
 
 def inner_width(width: int) -> int:
-    """The width for printed text after the gutter."""
+    """Return the width for printed text after the gutter."""
     return max(width - 2, 10)

@@ -45,7 +45,7 @@ def _spans(lexer: Any, code: str) -> Iterator[Styled]:
 
 @cache
 def _role(kind: Any) -> StyleRole | None:
-    """The role of a type of token, as a table by its kin; None if it is not colored."""
+    """Return the role of a type of token, as a table by its kin; None if it is not colored."""
     from pygments.token import Comment, Keyword, Name, Number, Operator, String
 
     roles = (
@@ -64,7 +64,7 @@ def _role(kind: Any) -> StyleRole | None:
 
 @cache
 def _languages() -> frozenset[str]:
-    """The names of the lexers that come with Pygments; a name beyond them would load plug-ins."""
+    """Return the names of the lexers that come with Pygments; a name beyond them would load plug-ins."""
     from pygments.lexers import get_all_lexers
 
     return frozenset(alias for _, aliases, _, _ in get_all_lexers(plugins=False) for alias in aliases)

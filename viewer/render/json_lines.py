@@ -64,7 +64,7 @@ def transcript_line(transcript: ShownTranscript, audience: Audience, file: str |
 
 
 def item_line(item: ShownMessage | ShownStray, file: str | None = None, *, agent: str = "") -> Printable:
-    """The line of a message, or of text outside any. `agent` is the name of another agent that wrote it."""
+    """Return the line of a message, or of text outside any. `agent` is the name of another agent that wrote it."""
     return encode(_message(item, agent) if isinstance(item, ShownMessage) else {"kind": "stray", **asdict(item)}, file)
 
 
@@ -73,12 +73,12 @@ def _agent_of(item: ShownMessage | ShownStray, agents: Agents) -> str:
 
 
 def diagnostic_line(diagnostic: ShownDiagnostic, file: str | None = None) -> Printable:
-    """The line of a diagnostic, as disclosed to the audience."""
+    """Return the line of a diagnostic, as disclosed to the audience."""
     return encode(_diagnostic(diagnostic), file)
 
 
 def call_line(call: ShownCall, file: str | None = None) -> Printable:
-    """The line of a call and its reply."""
+    """Return the line of a call and its reply."""
     fields = asdict(call)
     del fields["observed_ms"]
     if not call.relinked:
@@ -87,8 +87,9 @@ def call_line(call: ShownCall, file: str | None = None) -> Printable:
 
 
 def brief_line(call: BriefCall, file: str | None = None) -> Printable:
-    """The line of a call at the brief level, with the keys of any other call; those that it does not reveal are
-    null."""
+    """Return the line of a call at the brief level, with the keys of any other call; those that it does not reveal are
+    null.
+    """
     known = {name: getattr(call, name) for name in ("transcript", "tool", "state", "latency_ms")}
     return encode({"kind": "call", **dict.fromkeys(_CALL_KEYS), **known, "call": call.number}, file)
 
@@ -97,17 +98,17 @@ _CALL_KEYS = [name for name in ShownCall.__struct_fields__ if name not in ("obse
 
 
 def reset_line(reason: Reason) -> Printable:
-    """The line for a restart while following: everything printed before is invalid, and numbers begin at 1."""
+    """Return the line for a restart while following: everything printed before is invalid, and numbers begin at 1."""
     return encode({"kind": "reset", "reason": reason.value})
 
 
 def stalled_line(message: int, seconds: float) -> Printable:
-    """The line for an open message that has not grown for this many seconds while following."""
+    """Return the line for an open message that has not grown for this many seconds while following."""
     return encode({"kind": "stalled", "message": message, "seconds": round(seconds, 1)})
 
 
 def finding_line(finding: Finding, file: str | None = None) -> Printable:
-    """A finding as a line of `check --json`."""
+    """Return a finding as a line of `check --json`."""
     diagnostic = finding.diagnostic
     return encode(
         {
@@ -126,12 +127,12 @@ def finding_line(finding: Finding, file: str | None = None) -> Printable:
 
 
 def more_line(code: str, count: int, file: str | None = None) -> Printable:
-    """A line of `check --json` about diagnostics that are counted but not listed."""
+    """Return a line of `check --json` about diagnostics that are counted but not listed."""
     return encode({"kind": "more", "code": code, "count": count}, file)
 
 
 def summary_line(errors: int, warnings: int, messages: int, transcripts: int) -> Printable:
-    """The last line of `check --json`."""
+    """Return the last line of `check --json`."""
     counts = {"errors": errors, "warnings": warnings, "messages": messages, "transcripts": transcripts}
     return encode({"kind": "summary", **counts})
 
@@ -241,7 +242,7 @@ class LiveLines:
         yield from _diagnostics(self._tail.found())
 
     def _begun(self, last: int) -> Iterator[Printable]:
-        """The transcripts up to this one."""
+        """Yield the transcripts up to this one."""
         while self._transcripts < last:
             self._transcripts += 1
             yield transcript_line(

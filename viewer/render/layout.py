@@ -54,7 +54,7 @@ def reading_column(pane: int, limit: int = WIDEST, *, centered: bool = True) -> 
 
 
 def unwrapped_width(body: str | bytes, width: int) -> int:
-    """A width in which the lines of a body fit without wraps; at least this one."""
+    """Return a width in which the lines of a body fit without wraps; at least this one."""
     lines = (body[:LONG].decode("utf-8", "replace") if isinstance(body, bytes) else body[:LONG]).splitlines()
     longest = max(map(len, lines), default=0)
     return max(width, min(2 * longest + _AROUND_LINES, LONGEST_LINE))
@@ -73,13 +73,13 @@ class Row(Struct, frozen=True):
     """The source offset of each character of the row; None if they are consecutive."""
 
     def column_of(self, offset: int) -> int:
-        """The column of the row that shows this source offset."""
+        """Return the column of the row that shows this source offset."""
         if self.origins is None:
             return min(max(offset - self.start, 0), len(self.text))
         return bisect_left(self.origins, offset)
 
     def offset_of(self, column: int) -> int:
-        """The source offset of a column of the row."""
+        """Return the source offset of a column of the row."""
         if self.origins is None:
             return min(self.start + column, self.end)
         return self.origins[column] if column < len(self.origins) else self.end
@@ -168,7 +168,7 @@ class LayoutRequest(Struct, frozen=True, gc=False):
 
 
 def lay_out_body(request: LayoutRequest) -> Layout:
-    """The whole layout of a body."""
+    """Return the whole layout of a body."""
     drawn = _drawn(request, request.body)
     return Layout(drawn, trimmed(lay_out(drawn.text, request.width), request.trim) if drawn.text else [])
 
@@ -222,7 +222,7 @@ class GrowingLayout:
         return self.layout
 
     def _unchanged(self, request: LayoutRequest) -> tuple[int, int]:
-        """The number of rows that stay, and the offset in the drawn text at which they end."""
+        """Return the number of rows that stay, and the offset in the drawn text at which they end."""
         keep = len(self._rows) - REDONE_ROWS
         if keep <= 0 or not self.is_for(request):
             return 0, 0
@@ -248,7 +248,7 @@ def _as_text(body: str | bytes) -> str:
 
 
 def _joined_origins(before: list[int] | None, at: int, given: int, tail: BodyText) -> list[int] | None:
-    """The offset of each drawn character in the body; the tail begins at `given`."""
+    """Return the offset of each drawn character in the body; the tail begins at `given`."""
     if before is None and tail.origins is None:
         return None
     behind = tail.origins if tail.origins is not None else range(len(tail.text) + 1)
@@ -256,7 +256,7 @@ def _joined_origins(before: list[int] | None, at: int, given: int, tail: BodyTex
 
 
 def moved_row(row: Row, by: int) -> Row:
-    """The row at other offsets."""
+    """Return the row at other offsets."""
     if not by:
         return row
     origins = array("Q", (by + origin for origin in row.origins)) if row.origins is not None else None
@@ -284,7 +284,7 @@ class Layouts:
         return self.grow(number, request) if growing is not None and growing.is_for(request) else None
 
     def grow(self, number: int, request: LayoutRequest) -> Layout:
-        """The layout of a body that may still grow."""
+        """Return the layout of a body that may still grow."""
         known = self._growing.pop(number, None)
         if known is None:
             known = GrowingLayout(request)

@@ -40,7 +40,7 @@ class MarkdownSpans(Struct):
 
 
 def markdown_spans(text: str) -> MarkdownSpans:
-    """The blocks, inline marks and code tokens of a text."""
+    """Return the blocks, inline marks and code tokens of a text."""
     if len(text) > LARGEST:
         return MarkdownSpans()
     if not MAY_BE_BLOCK.search(text):
@@ -98,11 +98,11 @@ class _Blocks:
                     self._made.spans += _inline(self._text, self._begin(line), self._end(line + 1))
 
     def _begin(self, line: int) -> int:
-        """The start of the content of a line."""
+        """Return the start of the content of a line."""
         return self._at.get(line, self._starts[line])
 
     def _end(self, line: int) -> int:
-        """The end of the line before this one."""
+        """Return the end of the line before this one."""
         return self._starts[line] - 1
 
     def _add(self, start: int, end: int, look: StyleRole) -> None:

@@ -112,7 +112,7 @@ class BlockMaker:
         return not self.projection.audience.is_safe
 
     def make(self, row: int) -> Block:
-        """The block of a row."""
+        """Return the block of a row."""
         folded = self.projection.folded(self.rows, row)
         block = self._folded(row, folded) if folded else self._entry(row)
         if block is None:
@@ -129,7 +129,7 @@ class BlockMaker:
         return row - 1 if is_in_card else row
 
     def _entry(self, row: int) -> Block | None:
-        """The block of a message that the end user did not see; None for any other row."""
+        """Return the block of a message that the end user did not see; None for any other row."""
         if not self._is_line(row):
             return None
         number = self.rows.value(row)
@@ -162,7 +162,7 @@ class BlockMaker:
         return not self._visibility.sees(self.rows.value(row))
 
     def _gap(self, row: int) -> list[BlockLine]:
-        """The space below a row of one line: none before another one of the same turn."""
+        """Return the space below a row of one line: none before another one of the same turn."""
         rows, after = self.rows, row + 1
         if after >= len(rows):
             return [SPACE]
@@ -185,7 +185,7 @@ class BlockMaker:
         return self._message(row, item)
 
     def _boundaries(self, row: int) -> list[BlockLine]:
-        """The boundaries above a row: of its transcript, and of transcripts without messages before it."""
+        """Return the boundaries above a row: of its transcript, and of transcripts without messages before it."""
         here = self.rows.transcript(row)
         before = self.rows.transcript(row - 1) if row else 0
         if here == before or len(self.rows.shown_transcripts) < 2:
@@ -194,7 +194,7 @@ class BlockMaker:
         return self._boundary_lines(self.rows.transcript_label(first), self.rows.transcript_label(here))
 
     def _last_boundaries(self, row: int) -> list[BlockLine]:
-        """The boundaries of the transcripts without messages at the end."""
+        """Return the boundaries of the transcripts without messages at the end."""
         if row < len(self.rows) - 1 or not self.rows.is_whole:
             return []
         last, count = self.rows.transcript_label(self.rows.transcript(row)), len(self.rows.shown_transcripts)
@@ -211,21 +211,21 @@ class BlockMaker:
         return lines
 
     def _hidden(self, row: int, run: HiddenRun) -> Block:
-        """One line in the middle of the column."""
+        """Return one line in the middle of the column."""
         sign = self.signs.hidden
         words = trusted(f"{sign} {hidden_words(run.count, self._faulty(row))} {sign}")
         left = Part(trusted(" " * ((self.width - cells(words)) // 2)))
         return Block(0, [BlockLine((self.margin, left, Part(words, StyleRole.QUIET))), SPACE])
 
     def _brief_call(self, row: int, call: BriefCall) -> Block:
-        """The line of a call at the brief level, without space before another one."""
+        """Return the line of a call at the brief level, without space before another one."""
         is_last = row + 1 >= len(self.rows) or self.rows.kind(row + 1) is not RowKind.CALL
         is_last = is_last or self.rows.transcript(row + 1) != self.rows.transcript(row)
         line = (self.margin, *brief_parts(call, self.width, self.signs))
         return Block(0, [BlockLine(line), *([SPACE] if is_last else [])])
 
     def _faulty(self, row: int) -> int:
-        """The number of messages of a row that have problems."""
+        """Return the number of messages of a row that have problems."""
         problems = self.facts.problems.of(row) if self.facts.problems is not None else []
         return len({one.message for one in problems if one.severity != "info"})
 
@@ -262,7 +262,7 @@ class BlockMaker:
         return (self.margin, *between(left, right, self.width + 1, self.signs))
 
     def _notes(self, row: int) -> list[Line]:
-        """The diagnostics of a row, one per line."""
+        """Return the diagnostics of a row, one per line."""
         problems = self.facts.problems.of(row) if self.facts.problems is not None else []
         found = [note for note in problems if self.debug or note.severity != "info"]
         lines = [self._note(note) for note in found[:MOST_NOTES]]
@@ -382,7 +382,7 @@ class BlockMaker:
         return [BlockLine((self.margin, *line), link=head.link)]
 
     def _turn_rule(self, row: int, time: str | None, is_superseded: bool) -> list[BlockLine]:
-        """The rule between turns, before the first message of each."""
+        """Return the rule between turns, before the first message of each."""
         before = row - 1
         while before >= 0 and self.rows.kind(before) is not RowKind.MESSAGE:
             before -= 1
@@ -394,7 +394,7 @@ class BlockMaker:
         return [*branch, BlockLine((self.margin, *line)), SPACE]
 
     def _turn_facts(self, row: int, time: str | None) -> list[str]:
-        """The time of a turn, and the tokens that it used."""
+        """Return the time of a turn, and the tokens that it used."""
         usages = self.facts.usages
         spent = usages.of_turn(self.rows.value(row)) if usages is not None else None
         return [self._times.of_turn(row, time), spent_words(spent.tokens, spent.cost) if spent is not None else ""]
@@ -422,7 +422,7 @@ def _turn_rule(turn: int, facts: Sequence[str], width: int, glyphs: Glyphs) -> L
 
 
 def _rule(words: Part, width: int, glyphs: Glyphs) -> Line:
-    """A rule with words near its end."""
+    """Return a rule with words near its end."""
     stroke, filling = (Part(trusted(glyphs.rule * length), StyleRole.RULE) for length in (2, 1))
     room = max(width - cells(words.text) - 2, 0)
     return (Part(trusted(filling.text * room), StyleRole.RULE), words, stroke)
@@ -431,7 +431,7 @@ def _rule(words: Part, width: int, glyphs: Glyphs) -> Line:
 def _body_lines(
     drawn: BodyText, width: int, lead: Part, look: StyleRole, overlays: Sequence[Styled], trim: bool
 ) -> list[BlockLine]:
-    """All lines of a body after its lead."""
+    """Return all lines of a body after its lead."""
     over = _Overlays(*drawn.layers, _moved(drawn, overlays))
     lines = []
     for row in trimmed(lay_out(drawn.text, width), trim):
@@ -450,12 +450,12 @@ def _source(drawn: BodyText) -> Source | None:
 
 
 def _moved(drawn: BodyText, overlays: Sequence[Styled]) -> list[Styled]:
-    """The overlays at their places in the drawn text, in order."""
+    """Return the overlays at their places in the drawn text, in order."""
     return sorted((drawn.moved(span) for span in overlays), key=lambda span: (span.start, span.end))
 
 
 def _kept_rows(short: bool, unfolded: bool | None) -> tuple[int, int]:
-    """The number of rows above which a body is folded, and the number that remains."""
+    """Return the number of rows above which a body is folded, and the number that remains."""
     if unfolded is False:
         return 1, 1
     return (SHORT_FOLD_FROM, SHORT_FOLD_TO) if short else (FOLD_FROM, FOLD_TO)
@@ -479,7 +479,7 @@ class _Overlays:
         self._at = [0] * len(layers)
 
     def over(self, row: Row) -> list[Styled]:
-        """The spans that touch this row; call it with rows in order."""
+        """Return the spans that touch this row; call it with rows in order."""
         found: list[Styled] = []
         for number, layer in enumerate(self._layers):
             at = self._at[number]

@@ -43,7 +43,7 @@ _EMOJI = lazy_regex(EMOJI)
 
 
 def _characters(inside: str) -> Iterable[int]:
-    """The code points of a character class."""
+    """Return the code points of a character class."""
     ends = re.findall(r"(.)(?:-(.))?", inside, re.DOTALL)
     return chain.from_iterable(range(ord(first), ord(last or first) + 1) for first, last in ends)
 

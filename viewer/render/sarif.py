@@ -104,7 +104,7 @@ def workflow_command(name: str, finding: Finding) -> Printable:
 
 
 def workflow_notice(name: str, words: str) -> Printable:
-    """A notice about a whole file."""
+    """Return a notice about a whole file."""
     return Printable(f"::notice file={_property(str(sanitize_line(name)))}::{_data(words)}")
 
 
@@ -136,7 +136,7 @@ class Suite(Struct, frozen=True):
 
 
 def junit(suites: Iterable[Suite]) -> Iterable[Printable]:
-    """The lines of the document."""
+    """Yield the lines of the document."""
     yield Printable('<?xml version="1.0" encoding="UTF-8"?>')
     yield Printable("<testsuites>")
     for suite in suites:
@@ -163,7 +163,7 @@ def _suite(suite: Suite) -> Iterable[str]:
 
 
 def _line(finding: Finding) -> str:
-    """The line of `check` without the file name."""
+    """Return the line of `check` without the file name."""
     diagnostic = finding.diagnostic
     count = f" (×{diagnostic.count:,})" if diagnostic.count > 1 else ""
     code = full_code(diagnostic.code, diagnostic.reason)

@@ -149,17 +149,17 @@ class Glyphs(Struct, frozen=True, gc=False):
     unfolded: str
 
     def branch(self, is_last: bool) -> str:
-        """The tree lines before a row."""
+        """Return the tree lines before a row."""
         if self.dot != "·":
             return "- "
         return "└ " if is_last else "├ "
 
     def below(self, is_last: bool) -> str:
-        """The tree lines before the rows of a branch."""
+        """Return the tree lines before the rows of a branch."""
         return "  " if is_last or self.dot != "·" else "│ "
 
     def severity(self, severity: str) -> str:
-        """The glyph of a diagnostic."""
+        """Return the glyph of a diagnostic."""
         return {"error": self.error, "warning": self.warning}.get(severity, self.info)
 
 
@@ -217,7 +217,7 @@ class Style(Struct, frozen=True, gc=False):
         return self.spell(sanitize_line(text))
 
     def paint(self, line: Iterable[Part]) -> Printable:
-        """The line as printed, without its end."""
+        """Return the line as printed, without its end."""
         if not self.color:
             return Printable("".join(part.text for part in line))
         return Printable("".join(map(_painted, line)))

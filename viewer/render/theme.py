@@ -147,13 +147,13 @@ def find_theme(name: str, folders: Sequence[Path] = (), within: tuple[str, ...] 
 
 
 def theme_names(folders: Sequence[Path] = ()) -> list[str]:
-    """The names of all themes."""
+    """Return the names of all themes."""
     places = [*folders, bundled("themes")]
     return sorted({path.stem for place in places for path in place.glob("*.yaml") if _NAME.fullmatch(path.stem)})
 
 
 def theme_path(name: str, folders: Sequence[Path] = ()) -> Path | None:
-    """The file of a theme, from the first folder that has it; None if there is none."""
+    """Return the file of a theme, from the first folder that has it; None if there is none."""
     paths = (folder / f"{name}.yaml" for folder in (*folders, bundled("themes")))
     return next((path for path in paths if path.is_file()), None) if _NAME.fullmatch(name) else None
 
@@ -186,7 +186,7 @@ class _Reading:
         self._file = file
 
     def theme(self) -> ThemeFile:
-        """The whole file."""
+        """Return the whole file."""
         file = self._file
         keys: dict[str, Any] = dict(file.entries(file.root(), _KEYS))
         return ThemeFile(

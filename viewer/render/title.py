@@ -50,7 +50,7 @@ _ASCII_STATES = {
 
 
 def follow_sign(state: FollowState, style: Style) -> tuple[str, StyleRole]:
-    """The glyph of a follow state, which may be empty, and its color."""
+    """Return the glyph of a follow state, which may be empty, and its color."""
     return (_ASCII_STATES if style.ascii else _UNICODE_STATES)[state], _LOOKS.get(state, StyleRole.QUIET)
 
 
@@ -118,7 +118,7 @@ def title_parts(facts: TitleFacts, width: int, style: Style) -> list[TitlePart]:
 
 
 def rule(words: SafeText, aside: SafeText, width: int, style: Style, *, heavy: bool = False) -> Line:
-    """A rule such as `── turn 2 ───────── 10:02:41 ──`."""
+    """Return a rule such as `── turn 2 ───────── 10:02:41 ──`."""
     stroke = style.signs.heavy if heavy else style.signs.rule
     if style.wrapped:
         words = cut(words, max(width - 8, 8), trusted(style.signs.ellipsis))
@@ -150,7 +150,7 @@ def boundary_words(boundary: Boundary) -> list[str]:
 
 
 def boundary_lines(boundary: Boundary, width: int, style: Style) -> Iterator[Line]:
-    """The first line of a transcript, and its header if revealed."""
+    """Yield the first line of a transcript, and its header if revealed."""
     words = style.name(f" {style.signs.dot} ".join(boundary_words(boundary)))
     yield rule(words, trusted(""), width, style, heavy=True)
     for line in outline(boundary.transcript.header or {}, 0):
@@ -160,7 +160,7 @@ def boundary_lines(boundary: Boundary, width: int, style: Style) -> Iterator[Lin
 
 
 def outline(value: object, depth: int) -> Iterator[str]:
-    """A document header as indented lines."""
+    """Yield a document header as indented lines."""
     if isinstance(value, dict):
         pairs = [(f"{key}:", inner) for key, inner in value.items()]
     elif isinstance(value, list):
@@ -188,7 +188,7 @@ class _TitleLine:
         self._free = 0
 
     def parts(self) -> list[TitlePart]:
-        """The whole line. The level is in its last cells at every width."""
+        """Return the whole line. The level is in its last cells at every width."""
         facts, style = self._facts, self._style
         badge = TitlePart(badge_part(facts.level, ""))
         ending = [badge, _part(" ")] if self._width > cells(badge.part.text) else [badge]

@@ -25,7 +25,7 @@ _ONE_CELL_EACH = re.compile(
 
 
 def lines_of(text: str) -> list[SafeText]:
-    """The text of a transcript as lines that are safe to print, unwrapped."""
+    """Return the text of a transcript as lines that are safe to print, unwrapped."""
     return [plain_line(SafeText(line)) for line in sanitize(normalize_newlines(text)).split("\n")]
 
 
@@ -48,7 +48,7 @@ def wrap(line: SafeText, width: int) -> Iterator[SafeText]:
 
 
 def cells(text: str) -> int:
-    """The width of a text in terminal cells."""
+    """Return the width of a text in terminal cells."""
     return len(text) if text.isascii() or has_one_cell_each(text) else sum(map(cluster_cells, _clusters(text)))
 
 
@@ -91,8 +91,9 @@ def _wrap_characters(line: SafeText, width: int) -> Iterator[SafeText]:
 
 @lru_cache(maxsize=16)
 def rows_of_width(width: int) -> re.Pattern[str]:
-    """A pattern for rows of at most `width` characters; the first group ends before spaces, the second within a
-    word."""
+    """Return a pattern for rows of at most `width` characters; the first group ends before spaces, the second within a
+    word.
+    """
     return re.compile(rf"(.{{1,{width}}})(?: +|$)|(.{{1,{width}}})")
 
 
@@ -128,7 +129,7 @@ def _clusters(text: str) -> Iterator[str]:
 
 
 def clusters_at(text: str) -> Iterator[tuple[int, str]]:
-    """The clusters of a text (a base with its marks, an emoji sequence, a space of a tab), and their offsets."""
+    """Yield the clusters of a text (a base with its marks, an emoji sequence, a space of a tab), and their offsets."""
     current = ""
     start = 0
     marks = 0
@@ -163,7 +164,7 @@ def clusters_at(text: str) -> Iterator[tuple[int, str]]:
 
 
 def cluster_cells(cluster: str) -> int:
-    """The width of one cluster in terminal cells."""
+    """Return the width of one cluster in terminal cells."""
     if len(cluster) > 1 and (_EMOJI_STYLE in cluster or _JOINER in cluster):
         return 2
     code = ord(cluster[0])
@@ -172,7 +173,7 @@ def cluster_cells(cluster: str) -> int:
 
 @cache
 def _traits_of_block(block: int) -> bytes:
-    """The traits of 256 characters; for all characters they take a little more than a megabyte."""
+    """Return the traits of 256 characters; for all characters they take a little more than a megabyte."""
     return bytes(map(_traits, range(block * 0x100, block * 0x100 + 0x100)))
 
 

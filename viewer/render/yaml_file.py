@@ -43,7 +43,7 @@ class YamlFile:
         return None if isinstance(root, yaml.ScalarNode) and not root.value else root
 
     def pairs(self, node: yaml.Node | None) -> Iterator[tuple[yaml.Node, str, yaml.Node]]:
-        """The entries of a mapping: the node of the key, the key, the node of the value."""
+        """Yield the entries of a mapping: the node of the key, the key, the node of the value."""
         if node is None:
             return
         if self._kind(node) != "mapping":
@@ -51,7 +51,7 @@ class YamlFile:
         yield from ((key, str(key.value), value) for key, value in node.value)
 
     def entries(self, node: yaml.Node | None, known: Iterable[str]) -> Iterator[tuple[str, yaml.Node]]:
-        """The entries of a mapping that may have these keys."""
+        """Yield the entries of a mapping that may have these keys."""
         for key, name, value in self.pairs(node):
             if name not in known:
                 raise self.unknown_key(key, known)
@@ -62,13 +62,13 @@ class YamlFile:
         return self._kind(node) == "scalar"
 
     def word(self, node: yaml.Node) -> str:
-        """A single value, as written."""
+        """Return a single value, as written."""
         if not self.is_word(node):
             raise self.mistake(node, "expected a single value")
         return str(node.value)
 
     def items(self, node: yaml.Node) -> list[yaml.Node]:
-        """The items of a list; one value is a list of one."""
+        """Return the items of a list; one value is a list of one."""
         return list(node.value) if self._kind(node) == "sequence" else [node]
 
     def boolean(self, node: yaml.Node) -> bool:
@@ -84,16 +84,16 @@ class YamlFile:
         return kind
 
     def unknown_key(self, key: yaml.Node, known: Iterable[str]) -> MistakeError:
-        """An unknown key, with a suggestion."""
+        """Return an unknown key, with a suggestion."""
         name = str(key.value)
         return self.mistake(key, f"unknown key {quoted(name)}{did_you_mean(name, known)}")
 
     def mistake(self, node: yaml.Node, words: str) -> MistakeError:
-        """A mistake at this node."""
+        """Return a mistake at this node."""
         return MistakeError(f"{self.place(node)}: {words}")
 
     def place(self, node: yaml.Node) -> str:
-        """The start of a node as `file:line:column`, both counted from 1."""
+        """Return the start of a node as `file:line:column`, both counted from 1."""
         mark = node.start_mark
         return f"{self._source}:{mark.line + 1}:{mark.column + 1}"
 
@@ -105,11 +105,11 @@ class PlainFile:
         self._values = values
 
     def root(self) -> Any:
-        """All of it."""
+        """Return all of it."""
         return self._values
 
     def entries(self, node: object, known: Iterable[str]) -> Iterator[tuple[str, Any]]:
-        """The entries of a mapping that may have these keys."""
+        """Yield the entries of a mapping that may have these keys."""
         if node is None:
             return
         if not isinstance(node, dict) or not node.keys() <= set(known):
@@ -121,7 +121,7 @@ class PlainFile:
         return isinstance(node, str)
 
     def word(self, node: object) -> str:
-        """A single value, as written."""
+        """Return a single value, as written."""
         if not isinstance(node, str):
             raise self.mistake(node, "")
         return node
@@ -134,7 +134,7 @@ class PlainFile:
         return _BOOLEANS[word]
 
     def mistake(self, node: object, words: str) -> MistakeError:
-        """A mistake without its place."""
+        """Return a mistake without its place."""
         return MistakeError(words)
 
     def place(self, node: object) -> str:
@@ -143,7 +143,7 @@ class PlainFile:
 
 
 def quoted(word: str) -> str:
-    """A word of the file in quotes, short and safe."""
+    """Return a word of the file in quotes, short and safe."""
     return f"'{sanitize_line(word, _LONGEST_QUOTE)}'"
 
 

@@ -175,7 +175,7 @@ class Viewport(Protocol):
         ...
 
     def first_visible(self) -> Cursor:
-        """The cursor on the first visible message, or on the first visible row."""
+        """Return the cursor on the first visible message, or on the first visible row."""
         ...
 
     def neighbor(self, step: int) -> Cursor:
@@ -184,7 +184,7 @@ class Viewport(Protocol):
         ...
 
     def neighboring_node(self, step: int) -> Cursor:
-        """The value of the open card after the cursor (1) or before it (-1); nowhere if there is none."""
+        """Return the value of the open card after the cursor (1) or before it (-1); nowhere if there is none."""
         ...
 
     def is_node_open(self) -> bool | None:
@@ -229,7 +229,7 @@ class ListView(Protocol):
         ...
 
     def text(self, row: int) -> str:
-        """The text of a row, for a search in the list."""
+        """Return the text of a row, for a search in the list."""
         ...
 
 
@@ -287,7 +287,7 @@ class Host(Protocol):
         ...
 
     def key_of(self, id: str) -> str:
-        """The printed key of an action."""
+        """Return the printed key of an action."""
         ...
 
     def notify(self, sentence: str, kind: Notice = Notice.NOTE, aside: str = "") -> None:

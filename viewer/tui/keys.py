@@ -569,7 +569,7 @@ def offered(actions: Sequence[Action]) -> tuple[Action, ...]:
 
 
 def debug_only(actions: Sequence[Action] = ACTIONS) -> str:
-    """The sentence with which the safe view refuses an action of the debug view."""
+    """Return the sentence with which the safe view refuses an action of the debug view."""
     refusal = by_id("debug", actions).refusal
     return refusal or f"debug view only: press {by_id('debug', actions).shown_key}"
 

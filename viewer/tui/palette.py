@@ -28,7 +28,7 @@ class Entry(Struct, frozen=True):
 
 
 def action_entries(actions: Sequence[Action]) -> list[Entry]:
-    """The actions that the view offers, group by group."""
+    """Return the actions that the view offers, group by group."""
     return [
         Entry(action.id, action.label, palette_key(action), f"{action.help} {command_of(action)}", group.value)
         for group in Group
@@ -38,24 +38,26 @@ def action_entries(actions: Sequence[Action]) -> list[Entry]:
 
 
 def palette_key(action: Action) -> str:
-    """The key of an action; its command, if it has none."""
+    """Return the key of an action, or its command if it has none."""
     return action.shown_key or command_of(action)
 
 
 def command_of(action: Action) -> str:
-    """The action as a command."""
+    """Return the action as a command."""
     return f":{action.id.replace('_', '-')}"
 
 
 def matching(entries: Sequence[Entry], typed: str) -> list[Entry]:
-    """The entries that have every typed word in their name, their command or their sentence, the best ones first."""
+    """Return the entries with every typed word in their name, command, or sentence, the best ones first."""
     words = typed.lower().split()
     ranked = [(rank, entry) for entry in entries if (rank := _rank(entry, words)) is not None]
     return [entry for _, entry in sorted(ranked, key=lambda each: each[0])]
 
 
 def _rank(entry: Entry, words: Sequence[str]) -> int | None:
-    """How well the words match: at the beginning of the name, of words in it, in it, or elsewhere; None for not."""
+    """Rank how well the words match: at the start of the name, at the start of its words, within it, or elsewhere.
+    Return None if they do not match.
+    """
     title = entry.title.lower()
     everything = f"{title} {entry.shown.lower()} {entry.words.lower()}"
     if not all(word in everything for word in words):
@@ -69,7 +71,7 @@ def _rank(entry: Entry, words: Sequence[str]) -> int | None:
 
 
 def grouped(entries: Sequence[Entry], recent: Sequence[str]) -> list[Entry | str]:
-    """All entries below the headings of their groups; before them those that were run last."""
+    """Return all entries below the headings of their groups, preceded by the entries that were run last."""
     by_id = {entry.id: entry for entry in entries}
     first = [by_id[id] for id in recent if id in by_id]
     rows: list[Entry | str] = [RECENT, *first] if first else []

@@ -140,8 +140,9 @@ class Session:
         return self.rows.shown_count if self.display.strict else self.rows.reach
 
     def apply(self, display: DisplayState) -> Changed:
-        """Apply another display state: the only way to change the audience. A lower level forgets the folds and closes
-        the transcript of a sub-agent. A sealed document refuses every state that shows more."""
+        """Apply another display state. This is the only way to change the audience. A lower level forgets the folds and
+        closes the transcript of a sub-agent. A sealed document refuses every state that shows more.
+        """
         if not display.is_within(self.document.under):
             raise HiddenError
         if display.reveals_less(self.display):

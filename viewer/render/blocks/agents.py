@@ -39,7 +39,7 @@ class Agents:
         self._known: dict[tuple[int, int], AgentFacts] = {}
 
     def of(self, number: int) -> AgentFacts:
-        """The agent that wrote a message."""
+        """Return the agent that wrote a message."""
         projection = self._projection
         thread = projection.thread_of(number)
         if not thread:
@@ -61,7 +61,7 @@ class Agents:
         return AgentFacts(call, name[:_LONGEST])
 
     def _call_before(self, first: int, id: str) -> int:
-        """The call with the id of the agent, or else the only one that waits for its reply; 0 if there is none."""
+        """Return the call with the id of the agent, or else the only one that waits for its reply; 0 for none."""
         projection = self._projection
         if self._calls is None:
             self._calls = projection.calls()
@@ -82,7 +82,7 @@ class Agents:
 
 
 def _name_in(arguments: str) -> str:
-    """The agent's name in a call's arguments, which may be cut off at the end."""
+    """Find the agent's name in a call's arguments, which may be cut off at the end."""
     node = read_json(arguments.encode("utf-8", "replace")).node if arguments.lstrip().startswith("{") else None
     if node is None or node.kind is not JsonKind.OBJECT:
         return ""

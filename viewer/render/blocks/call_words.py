@@ -27,17 +27,17 @@ _STATES = {
 
 
 def tool_words(tool: str) -> SafeText:
-    """The name of a tool without the namespace of functions."""
+    """Return the name of a tool without the namespace of functions."""
     return sanitize_line(tool.removeprefix("functions."), LONGEST_TOOL)
 
 
 def state_words(state: str) -> tuple[str, StyleRole]:
-    """The word and the style of a state."""
+    """Return the word and the style of a state."""
     return _STATES.get(state, (state, StyleRole.WARNING))
 
 
 def problem_words(notes: Iterable[ShownDiagnostic]) -> str:
-    """The word that replaces `ok` because of these problems of the call or its reply; empty for none."""
+    """Return the word that replaces `ok` if the call or its reply has these problems; empty for none."""
     reasons = [one.reason or "" for one in notes if one.severity == "error"]
     if not reasons:
         return ""
@@ -45,7 +45,7 @@ def problem_words(notes: Iterable[ShownDiagnostic]) -> str:
 
 
 def call_state(call: ShownCall | BriefCall, notes: Sequence[ShownDiagnostic], signs: Glyphs) -> tuple[str, StyleRole]:
-    """The state of a call in words; a problem replaces `ok`."""
+    """Describe the state of a call. A problem replaces `ok`."""
     word, look = state_words(call.state)
     problem = problem_words(notes) if call.state == "ok" else ""
     if problem:
@@ -60,12 +60,12 @@ def call_state(call: ShownCall | BriefCall, notes: Sequence[ShownDiagnostic], si
 
 
 def time_words(call: ShownCall | BriefCall) -> str:
-    """The duration that the transcript states, or else the observed one; empty if there is none."""
+    """Return the duration that the transcript states, or else the observed one; empty if there is none."""
     return duration(call.taken_ms) if call.taken_ms is not None else ""
 
 
 def brief_parts(call: BriefCall, width: int, glyphs: Glyphs) -> Line:
-    """The line of a call at the brief level: tool, state and duration."""
+    """Return the line of a call at the brief level: tool, state, and duration."""
     state, look = call_state(call, (), glyphs)
     time = time_words(call)
     aside = [

@@ -37,7 +37,7 @@ class EmptyFacts(Struct, frozen=True):
 
 
 def empty_facts(document: Document, *, strict: bool, debug: bool, sealed: bool) -> EmptyFacts:
-    """The facts of a document."""
+    """Return the facts of a document."""
     is_json = document.unknown == "json" and not strict
     return EmptyFacts(
         messages=document.message_count,

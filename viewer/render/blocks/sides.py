@@ -55,7 +55,7 @@ class SideMaker:
         return replace(block, lines=lines, text="", source=None)
 
     def _empty(self, line: BlockLine) -> BlockLine:
-        """The same place without text. A line with text keeps the cells of the cursor."""
+        """Return the same place without text. A line with text keeps the cells of the cursor."""
         return replace(line, parts=(self.margin,) if line.parts else (), row=None, folds=False, link=0)
 
     def drawn_row(self, row: int) -> int:

@@ -28,7 +28,7 @@ class Exporter(Struct, frozen=True):
 
 
 def _made_by(name: str) -> Callable[[Projection, str], Iterator[str]]:
-    """The function in the module of the same name, loaded on first use."""
+    """Return the function in the module of the same name, loaded on first use."""
 
     def pieces(projection: Projection, title: str) -> Iterator[str]:
         made: Iterator[str] = getattr(import_module(f"viewer.render.exports.{name}"), name)(projection, title)

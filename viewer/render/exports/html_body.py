@@ -41,7 +41,7 @@ class Kind(Enum):
 
 
 def body_html(body: str, faults: Sequence[tuple[Span, str]], kind: Kind, *, short: bool, trim: bool) -> Iterator[Html]:
-    """Pieces of HTML; `short` folds early."""
+    """Yield the body as pieces of HTML. `short` folds it early."""
     if len(body) > LARGEST:
         yield from _large(body)
         return
@@ -61,13 +61,13 @@ def body_html(body: str, faults: Sequence[tuple[Span, str]], kind: Kind, *, shor
 
 
 def _marks_in(drawn: BodyText, faults: Sequence[tuple[Span, str]]) -> Marks:
-    """The problems at their places in the drawn text."""
+    """Return the problems at their positions in the drawn text."""
     moved = ((drawn.moved(Styled(*span, StyleRole.PLAIN)), severity) for span, severity in faults)
     return Marks(((mark.start, mark.end), severity) for mark, severity in moved)
 
 
 def _exact(drawn: BodyText, marks: Marks, kind: Kind, *, short: bool, trim: bool) -> Iterator[Html]:
-    """The exact text, folded if it is long."""
+    """Yield the exact text, folded if it is long."""
     start, end = _range(drawn.text, trim)
     cut = _fold(drawn.text, start, end, short)
     looks: list[StyleRole | None] = [None] * len(drawn.text)
@@ -87,14 +87,14 @@ def _exact(drawn: BodyText, marks: Marks, kind: Kind, *, short: bool, trim: bool
 
 
 def _range(shown: str, trim: bool) -> tuple[int, int]:
-    """The range without the trailing newline, and with `trim` without the leading one."""
+    """Return the range without the trailing newline, and with `trim` also without the leading one."""
     start = 1 if trim and shown.startswith("\n") else 0
     end = len(shown) - 1 if shown.endswith("\n") else len(shown)
     return start, max(start, end)
 
 
 def _fold(shown: str, start: int, end: int, short: bool) -> int:
-    """The end of the first part of a long body; 0 if all of it is shown."""
+    """Return the end of the first part of a long body; 0 if all of it is shown."""
     most, keep = (SHORT_FOLD_FROM, SHORT_FOLD_TO) if short else (FOLD_FROM, FOLD_TO)
     if _rows(shown, start, end) <= most:
         return 0
@@ -114,7 +114,7 @@ def _rows(shown: str, start: int, end: int) -> int:
 
 
 def _large(body: str) -> Iterator[Html]:
-    """A body too large to be styled, in pieces, folded after its beginning."""
+    """Yield a body that is too large to be styled in pieces, folded after its beginning."""
     pieces = _cut(normalize_newlines(body))
     first = next(pieces)
     yield element("div", text(sanitize(first)), class_="text data", dir="auto")
@@ -127,7 +127,7 @@ def _large(body: str) -> Iterator[Html]:
 
 
 def _cut(given: str) -> Iterator[str]:
-    """The text in pieces that end after whitespace if possible."""
+    """Split the text into pieces that end after whitespace if possible."""
     start, size = 0, _BEGINNING
     while start < len(given):
         limit = start + size

@@ -35,12 +35,12 @@ class Cards:
             self._problems[found.message or 0].append(found)
 
     def at(self, number: int) -> ShownCall | None:
-        """The call whose card is drawn at this message."""
+        """Return the call whose card is drawn at this message."""
         call = next((call for call in self._calls_of(number) if call.call == number), None)
         return call if call is not None and not self._projection.headline(number).visible else None
 
     def holding(self, number: int) -> ShownCall | None:
-        """The call whose card contains this message as the reply."""
+        """Return the call whose card contains this message as the reply."""
         for call in self._calls_of(number):
             if call.reply == number and call.call and self._holds(call, call.call, number):
                 return call
@@ -51,19 +51,19 @@ class Cards:
         return is_shown and begin != number and self.at(begin) == call and self.at(number) is None
 
     def reply(self, call: ShownCall) -> ShownMessage | None:
-        """The reply that is drawn in a card."""
+        """Return the reply that is drawn in a card."""
         held = self.holding(call.reply) if call.reply else None
         return self._projection.message(call.reply) if call.reply and held == call else None
 
     def problems_of(self, number: int) -> list[ShownDiagnostic]:
-        """The problems of a message."""
+        """Return the problems of a message."""
         return self._problems.get(number, [])
 
 
 def card_html(
     placed: PlacedMessage, call: ShownCall, cards: Cards, projection: Projection, place: Places
 ) -> Iterator[Html]:
-    """A call with its reply."""
+    """Yield a call with its reply."""
     message = placed.message
     reply = cards.reply(call)
     notes = cards.problems_of(call.reply) if reply is not None and call.reply else []

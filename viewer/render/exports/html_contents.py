@@ -18,12 +18,12 @@ _SNIPPET = 60
 
 
 def turn_anchor(transcript: int, turn: int) -> str:
-    """The id of a turn in the page."""
+    """Return the id of a turn in the page."""
     return f"t{transcript}-{turn}"
 
 
 def contents_html(projection: Projection, rows: Rows) -> Iterator[Html]:
-    """A list of turns, one piece per turn."""
+    """Yield a list of turns, one piece per turn."""
     safe = projection.audience.is_safe
     several = len(rows.shown_transcripts) > 1
     open_at = (0, 0)
@@ -53,7 +53,7 @@ def _turn(projection: Projection, rows: Rows, row: int, several: bool) -> Html:
 
 
 def _first_said(rows: Rows, row: int, projection: Projection) -> int:
-    """The row of the first user message of the turn, or of its first message."""
+    """Return the row of the first user message of the turn, or else of its first message."""
     at = rows.transcript(row), rows.turn(row)
     for later in range(row, min(row + 20, len(rows))):
         if rows.kind(later) is not RowKind.MESSAGE:

@@ -29,7 +29,7 @@ _LONG, _SHOWN = 15, 12
 
 
 def json_html(body: str, marks: Marks) -> Html | None:
-    """The tree of one object or array; None for other text, and if a problem lies outside of its values."""
+    """Return the tree of one object or array; None for other text, or if a problem lies outside its values."""
     if not is_container(body):
         return None
     try:
@@ -47,7 +47,7 @@ class _Tree:
         self._count = 0
 
     def container(self, source: str, start: int, end: int, places: Sequence[int] | None, level: int) -> Html:
-        """The members of a container."""
+        """Return the members of a container."""
         parts: list[Html] = [opening("div", class_="tree")]
         for value in children(source, start):
             if self._count >= MOST_ROWS:
@@ -113,7 +113,7 @@ class _Tree:
         return self._panel(shown, origins, key, len(body.encode("utf-8", "replace")))
 
     def _panel(self, shown: str, origins: Sequence[int], key: Html, size: int) -> Html:
-        """A string of several lines."""
+        """Return a string of several lines."""
         lines = shown.count("\n") + (not shown.endswith("\n"))
         about = element("span", words(f"text, {counted(lines, 'line')}, {byte_size(size)}"), class_="quiet")
         cut = _after_line(shown, _SHOWN) if lines > _LONG else len(shown)
@@ -139,7 +139,7 @@ def _moved(places: Sequence[int] | None, start: int, length: int) -> Sequence[in
 
 
 def _after_line(shown: str, lines: int) -> int:
-    """The offset after this many lines."""
+    """Return the offset after this many lines."""
     at = 0
     for _ in range(lines):
         at = shown.index("\n", at) + 1

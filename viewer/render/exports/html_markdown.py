@@ -60,7 +60,7 @@ class _Page:
         return element("p", self._inline(places, None), dir="auto")
 
     def blocks(self, tokens: Sequence[Token]) -> Html | None:
-        """The blocks of the parser; None if the place of one is not found."""
+        """Return the blocks of the parser; None if the place of one is not found."""
         parts: list[Html] = []
         at = 0
         while at < len(tokens):
@@ -78,7 +78,7 @@ class _Page:
         return joined(parts)
 
     def _block(self, token: Token, inner: Token | None) -> Html | None:
-        """One block, or its beginning or end."""
+        """Return one block, or its beginning or end."""
         match token.type:
             case "heading_open":
                 return self._heading(inner, int(token.tag[1:]))
@@ -108,7 +108,7 @@ class _Page:
         return joined(lines, "\n")
 
     def _code(self, token: Token) -> Html:
-        """A panel with a title."""
+        """Return a panel with a title."""
         title = Html("")
         if token.info.strip():
             info = line_html(self._lines.of_info(token), self._marks, StyleRole.QUIET)

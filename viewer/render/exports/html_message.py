@@ -24,7 +24,7 @@ _GOOD = {"ok": "ok", "pending": "quiet"}
 
 
 def message_html(placed: PlacedMessage, projection: Projection, place: Places) -> Iterator[Html]:
-    """One article."""
+    """Yield one article."""
     message = placed.message
     head = head_of(message, projection.audience, placed.calls)
     yield opening("article", class_=f"message {head.look.value}", id=anchor(message.number))
@@ -45,7 +45,7 @@ def stray_html(stray: ShownStray) -> Iterator[Html]:
 
 
 def brief_html(call: BriefCall) -> Html:
-    """The line of a call at the brief level."""
+    """Return the line of a call at the brief level."""
     state, look = call_state(call, (), UNICODE)
     return element(
         "p",
@@ -74,12 +74,12 @@ def note_html(found: ShownDiagnostic, place: Places) -> Html:
 
 
 def anchor(number: int) -> str:
-    """The id of a message in the page."""
+    """Return the id of a message in the page."""
     return f"m{number}"
 
 
 def number_html(number: int) -> Html:
-    """The number of a message, as a link to it."""
+    """Return the number of a message, as a link to it."""
     return link(anchor(number), words(f"#{number}"), class_="number")
 
 
@@ -105,7 +105,7 @@ def details_html(head: MessageHead) -> Html:
 def message_body(
     message: ShownMessage, problems: Sequence[ShownDiagnostic], projection: Projection, trim: bool
 ) -> Iterator[Html]:
-    """The body of a message."""
+    """Yield the body of a message."""
     faults = projection.fault_places(message.number, problems)
     yield from body_html(
         message.body, faults, _kind(message, projection.audience.is_safe), short=not message.visible, trim=trim

@@ -129,7 +129,7 @@ class _Page:
         return joined(counted_words, " ") if counted_words else words("no problems")
 
     def links_to_tables(self) -> Html:
-        """The end of the table of contents."""
+        """Return the end of the table of contents."""
         links = [element("li", link("problems", words(f"Problems ({len(self._problems):,})")))]
         if self._calls:
             links.append(element("li", link("calls", words(f"Calls ({len(self._calls):,})"))))
@@ -182,7 +182,7 @@ class _Page:
             yield note_html(step, self._place)
 
     def _message(self, placed: PlacedMessage) -> Iterator[Html]:
-        """A message that the end user saw, or a line."""
+        """Return a message that the end user saw, or a line."""
         number = placed.message.number
         if placed.message.visible:
             return message_html(placed, self._projection, self._place)

@@ -50,7 +50,7 @@ class Marks:
 
 
 def line_html(line: InlineText, marks: Marks, base: StyleRole | None = None) -> Html:
-    """The characters of a line; those in the style `base` have no element."""
+    """Return the characters of a line; those in the style `base` have no element."""
     pieces = [*marks.over(line.origins)]
     parts: list[Html] = []
     start = 0
@@ -62,7 +62,7 @@ def line_html(line: InlineText, marks: Marks, base: StyleRole | None = None) -> 
 
 
 def leaf_html(shown: SafeText, origins: Sequence[int], look: StyleRole, marks: Marks) -> Html:
-    """A value in one style."""
+    """Return a value in one style."""
     return element("span", _marked(shown, [*marks.over(origins[: len(shown)])], 0, len(shown)), class_=look.value)
 
 

@@ -13,12 +13,12 @@ from viewer.rules import RULES
 
 
 def problem_anchor(position: int) -> str:
-    """The id of a row in the table of problems."""
+    """Return the id of a row in the table of problems."""
     return f"p{position}"
 
 
 def problems_html(found: Sequence[ShownDiagnostic], safe: bool) -> Iterator[Html]:
-    """One row per problem: position, rule, text, and advice."""
+    """Yield one row per problem: position, rule, text, and advice."""
     yield opening("section", class_="table", id="problems")
     yield element("h2", words("Problems"))
     if not found:
@@ -58,7 +58,7 @@ def _message(found: ShownDiagnostic) -> Html:
 
 
 def calls_html(calls: Sequence[ShownCall], open_calls: int) -> Iterator[Html]:
-    """One row per call, with links to both ends."""
+    """Yield one row per call, with links to both ends."""
     yield opening("section", class_="table", id="calls")
     yield element("h2", words("Calls"))
     yield element("p", words(f"{counted(len(calls), 'call')}, {open_calls:,} open"), class_="quiet")

@@ -31,19 +31,21 @@ def name(given: str) -> Html:
 
 
 def element(tag: str, *inside: Html, **attributes: str) -> Html:
-    """An element; `class_` is the attribute `class`, and `http_equiv` is `http-equiv`. The program sets all values."""
+    """Return an element; `class_` is the attribute `class`, and `http_equiv` is `http-equiv`. The program sets all
+    values.
+    """
     return Html(f"{opening(tag, **attributes)}{''.join(inside)}</{tag}>")
 
 
 @lru_cache(maxsize=1024)
 def opening(tag: str, **attributes: str) -> Html:
-    """The opening tag, or an element without an end."""
+    """Return the opening tag, or an element without an end."""
     said = "".join(f' {key.strip("_").replace("_", "-")}="{escape(value)}"' for key, value in attributes.items())
     return Html(f"<{tag}{said}>")
 
 
 def closing(tag: str) -> Html:
-    """The closing tag."""
+    """Return the closing tag."""
     return Html(f"</{tag}>")
 
 
@@ -53,6 +55,6 @@ def joined(parts: Iterable[Html], between: str = "") -> Html:
 
 
 def link(target: str, *inside: Html, class_: str = "") -> Html:
-    """A link within the page; there are no others."""
+    """Return a link within the page; there are no others."""
     attributes = {"class_": class_} if class_ else {}
     return element("a", *inside, href=f"#{target}", **attributes)

@@ -10,7 +10,7 @@ from viewer.render.json_lines import encode, projection_lines
 
 
 def json_lines(projection: Projection, title: str) -> Iterator[str]:
-    """The export, line by line."""
+    """Yield the export, line by line."""
     audience, rows = projection.audience, projection.rows()
     first = {
         "kind": "export",

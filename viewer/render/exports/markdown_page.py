@@ -33,7 +33,7 @@ _LONGEST = 400
 
 
 def markdown_page(projection: Projection, title: str) -> Iterator[str]:
-    """The page in pieces, about one per message."""
+    """Yield the page in pieces, about one per message."""
     audience = projection.audience
     revealed = revealed_names(audience)
     reveals = f" (reveals {', '.join(revealed)})" if revealed else ""
@@ -50,7 +50,7 @@ def escaped(words: str) -> str:
 
 
 def code(given: str) -> str:
-    """An external name as a code span without markup."""
+    """Return an external name as a code span without markup."""
     shown = sanitize_line(given)
     ticks = "`" * (_longest_run(shown) + 1)
     pad = " " if shown[:1] in ("`", " ") or shown[-1:] in ("`", " ") else ""
@@ -162,7 +162,7 @@ def _body(given: str, *, trim: bool) -> SafeText:
 
 
 def _note(found: ShownDiagnostic) -> str:
-    """A problem as a list item."""
+    """Return a problem as a list item."""
     place = f" at {found.line}:{found.column}" if found.line is not None else ""
     number = f"message {found.message}: " if found.message else ""
     count = f" ×{found.count:,}" if found.count and found.count > 1 else ""

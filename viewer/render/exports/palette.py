@@ -58,5 +58,5 @@ INKS = _inks()
 
 
 def custom_properties(night: bool) -> str:
-    """The inks as CSS custom properties."""
+    """Return the inks as CSS custom properties."""
     return "".join(f"--{name}:{ink.dark if night else ink.light};" for name, ink in INKS.items())

@@ -41,7 +41,7 @@ def svg_picture(projection: Projection, title: str) -> Iterator[str]:
 
 
 def _head(projection: Projection, title: str) -> list[Line]:
-    """The level, the name, and the counts."""
+    """Return the level, the name, and the counts."""
     audience = projection.audience
     revealed = revealed_names(audience)
     said = f" reveals {', '.join(revealed)} " if revealed else " "

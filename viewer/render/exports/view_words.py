@@ -12,7 +12,7 @@ _OTHERS = {Reveal.STRAY: "text outside messages", Reveal.UNCLEAR: "unclear messa
 
 
 def badge(audience: Audience) -> str:
-    """The word at the beginning of every export."""
+    """Return the word at the beginning of every export."""
     return audience.level.value.upper()
 
 
@@ -44,5 +44,5 @@ def counts_words(rows: Rows) -> str:
 
 
 def transcript_words(transcript: ShownTranscript) -> list[str]:
-    """The title of the format, and the model if disclosed."""
+    """Return the title of the format, and the model if disclosed."""
     return [FORMATS.title(transcript.format), *([transcript.model] if transcript.model else [])]

@@ -68,7 +68,7 @@ def drawing_of(comparison: Comparison, style: Style, width: int, *, wraps: bool 
 
 
 def unified_lines(comparison: Comparison, rows: Iterable[Row | int], drawing: Drawing) -> Iterator[Line]:
-    """The rows in one column; a number is that of equal messages left out."""
+    """Yield the rows in one column; a number is that of equal messages left out."""
     for found in rows:
         if isinstance(found, int):
             yield elision_line(found, drawing)
@@ -111,14 +111,14 @@ def _ends(rows: Sequence[Row], first: int, last: int) -> Iterator[Row | int]:
 
 
 def elision_line(count: int, drawing: Drawing) -> Line:
-    """A line for equal messages that are left out."""
+    """Return a line for equal messages that are left out."""
     hidden = drawing.style.signs.hidden
     text = drawing.style.words(f"{' ' * drawing.indent}{hidden} {counted(count, 'equal message')} {hidden}")
     return (Part(text, StyleRole.QUIET),)
 
 
 def row_lines(comparison: Comparison, row: Row, drawing: Drawing) -> Iterator[Line]:
-    """A row in one column: marks show what was removed and added."""
+    """Yield a row in one column: marks show what was removed and added."""
     kind = comparison.kind(row)
     item = comparison.item(row)
     change = comparison.change(row, by_lines=drawing.by_lines) if kind is RowKind.CHANGED else None
@@ -128,7 +128,7 @@ def row_lines(comparison: Comparison, row: Row, drawing: Drawing) -> Iterator[Li
 
 
 def pair_lines(comparison: Comparison, row: Row, drawing: Drawing) -> Iterator[Line]:
-    """A row in two columns: A on the left, B on the right."""
+    """Yield a row in two columns: A on the left, B on the right."""
     width = (drawing.width - 3) // 2
     bar = Part(trusted(" | " if drawing.style.ascii else " │ "), StyleRole.RULE)
     for left, right in pair_cells(comparison, row, drawing, width):
@@ -137,7 +137,7 @@ def pair_lines(comparison: Comparison, row: Row, drawing: Drawing) -> Iterator[L
 
 
 def pair_cells(comparison: Comparison, row: Row, drawing: Drawing, width: int) -> Iterator[tuple[Line, Line]]:
-    """The lines of a row in two columns of this width."""
+    """Yield the lines of a row in two columns of this width."""
     kind = comparison.kind(row)
     items = comparison.items(row)
     change = comparison.change(row, items, by_lines=drawing.by_lines) if kind is RowKind.CHANGED else None
@@ -187,7 +187,7 @@ def name_of(item: ShownMessage | ShownStray, style: Style) -> SafeText:
 def _details(
     item: ShownMessage | ShownStray, kind: RowKind, change: Change | None, drawing: Drawing, signs: str
 ) -> list[list[Part]]:
-    """The logical lines after the name; the first may share its line."""
+    """Return the logical lines after the name; the first may share its line."""
     if change is None:
         lines = _body_lines(item.body, drawing)
         if kind is RowKind.SAME or len(lines) <= 1:
@@ -255,7 +255,7 @@ def _text_lines(item: ShownMessage | ShownStray, change: TextChange, drawing: Dr
 
 
 def _near(lines: list[list[Part]], changed: set[int], drawing: Drawing) -> Iterator[list[Part]]:
-    """The changed lines and those next to them."""
+    """Yield the changed lines and those next to them."""
     kept = {place + step for place in changed for step in range(-_NEAR, _NEAR + 1)} or {0}
     is_left_out = False
     for place, line in enumerate(lines):
@@ -292,13 +292,13 @@ def _laid_out(
 
 
 def _stripped(parts: Sequence[Part]) -> Line:
-    """The parts without spaces at the end."""
+    """Return the parts without spaces at the end."""
     *before, last = [part for part in parts if part.text]
     return *before, Part(SafeText(last.text.rstrip(" ")), last.look)
 
 
 def cells_of(parts: Sequence[Part]) -> int:
-    """The width of parts in cells."""
+    """Return the width of parts in cells."""
     return sum(cells(part.text) for part in parts)
 
 
@@ -316,7 +316,7 @@ def _cut(parts: Sequence[Part], width: int, drawing: Drawing) -> list[Part]:
 
 
 def flow(parts: Sequence[Part], width: int) -> Iterator[Line]:
-    """The parts on lines of this width, broken at spaces."""
+    """Yield the parts on lines of this width, broken at spaces."""
     line: list[Part] = []
     used = 0
     for part in parts:
@@ -337,7 +337,7 @@ def flow(parts: Sequence[Part], width: int) -> Iterator[Line]:
 
 
 def summary_words(totals: Totals) -> str:
-    """The totals in one line."""
+    """Return the totals in one line."""
     counts = {"same": totals.same, "changed": totals.changed, "only in A": totals.only_a, "only in B": totals.only_b}
     words = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count or name == "same")
     if totals.first is None or totals.first == (None, None):
@@ -358,14 +358,14 @@ STAT_HEADS = ("channel", "same", "changed", "only A", "only B")
 
 
 def stat_rows(comparison: Comparison) -> list[tuple[SafeText, int, int, int, int]]:
-    """The totals of each channel, and of all."""
+    """Return the totals of each channel, and of all."""
     found = [(trusted(name), totals) for name, totals in sorted(comparison.by_channel().items())]
     found.append((trusted("all"), comparison.totals()))
     return [(name, each.same, each.changed, each.only_a, each.only_b) for name, each in found]
 
 
 def json_lines(comparison: Comparison, rows: Sequence[Row], file: str | None = None) -> Iterator[Printable]:
-    """One object per change, then the summary."""
+    """Yield one object per change, then the summary."""
     for a, b, fields in comparison.transcript_changes:
         yield encode({"kind": "transcript", "a": a, "b": b, "fields": _field_values(fields)}, file)
     for row in rows:

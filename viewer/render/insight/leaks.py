@@ -44,7 +44,7 @@ def places_of(everything: Projection, shown: Projection, leak: Leak) -> LeakPlac
 
 
 def leak_lines(found: LeakPlaces, file: str, width: int, style: Style) -> Iterator[Line]:
-    """An answer with its score, and its passages."""
+    """Yield an answer with its score, and its passages."""
     leak = found.leak
     look = _LOOKS.get(leak.code or "", StyleRole.QUIET)
     share = share_words(leak)
@@ -75,7 +75,7 @@ def source_words(span: LeakSpan) -> str:
 
 
 def summary_line(answers: Sequence[Answers], style: Style) -> Line:
-    """The totals of all inputs."""
+    """Return the totals of all inputs."""
     searched = sum(each.searched for each in answers)
     codes = [leak.code for each in answers for leak in each.leaks]
     counts = ", ".join(f"{codes.count(code)} {code}" for code in ("W-LEAK", "I-LEAK"))
@@ -84,7 +84,7 @@ def summary_line(answers: Sequence[Answers], style: Style) -> Line:
 
 
 def leak_object(found: LeakPlaces, file: str | None) -> Printable:
-    """An answer as a line of JSON."""
+    """Return an answer as a line of JSON."""
     leak = found.leak
     return encode(
         {
@@ -102,7 +102,7 @@ def leak_object(found: LeakPlaces, file: str | None) -> Printable:
 
 
 def summary_object(answers: Sequence[Answers]) -> Printable:
-    """The totals as a line of JSON."""
+    """Return the totals as a line of JSON."""
     codes = [leak.code for each in answers for leak in each.leaks]
     return encode(
         {
@@ -129,7 +129,7 @@ def _spans(found: LeakPlaces) -> Iterator[dict[str, object]]:
 
 
 def source_place(everything: Projection, span: LeakSpan) -> Span | None:
-    """The bytes of the input that a passage comes from; None if its source is JSON with escapes, or in pieces."""
+    """Return the input bytes that a passage comes from; None if its source has JSON escapes or is in pieces."""
     if span.source is None or span.source_span is None:
         return None
     message = everything.message(span.source.message)

@@ -42,7 +42,7 @@ class SafeInput(Input, can_focus=False):
         self.cursor_position = len(text)
 
     def set_focusable(self, can_focus: bool) -> None:
-        """Allow or refuse the focus."""
+        """Set whether the input can receive the focus."""
         self.can_focus = can_focus
 
     @property
@@ -120,7 +120,7 @@ class Prompt(Horizontal):
         self._place = 0
 
     def compose(self) -> ComposeResult:
-        """The sign, the input, and a hint."""
+        """Yield the sign, the input, and a hint."""
         yield Static(Content(""), id="prompt-sign", markup=False)
         yield SafeInput(compact=True, select_on_focus=False)
         yield Static(Content(""), id="prompt-note", markup=False)
@@ -131,7 +131,7 @@ class Prompt(Horizontal):
         return self.has_class("-asking")
 
     def ask(self, kind: PromptKind, text: str = "", offers: Sequence[str] | None = None) -> None:
-        """Ask, with this initial text. The up key recalls the offered texts, or else earlier ones."""
+        """Show the prompt with this initial text. The up key recalls the offered texts, or else earlier ones."""
         self._become("-asking", kind)
         if offers is not None:
             self._remembered[kind] = list(reversed(offers))

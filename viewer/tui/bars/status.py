@@ -79,7 +79,7 @@ class StatusLine(Bar):
         return [Spot(part, action if part.text.strip() else "") for part in line]
 
     def _with_search(self) -> StatusFacts:
-        """Add the search or filter to the facts. Its count takes the place of the position."""
+        """Add the search or filter to the facts. Its count replaces the position."""
         text, note = self._search, self._search_note
         if not text:
             return self.facts

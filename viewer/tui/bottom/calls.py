@@ -44,7 +44,7 @@ class Calls(Vertical):
         self._follows = True
 
     def compose(self) -> ComposeResult:
-        """The titles above the list."""
+        """Yield the titles and the list below them."""
         yield self.head
         yield self.list
 

@@ -38,7 +38,7 @@ class BottomPane(Frame):
         self._has_calls = False
 
     def compose(self) -> ComposeResult:
-        """The contents of the tabs."""
+        """Yield the contents of the tabs."""
         yield self.problems
         yield self.calls
         yield self.timeline

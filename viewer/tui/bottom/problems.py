@@ -42,7 +42,7 @@ class Problems(Vertical):
         """The diagnostic under the cursor, kept because new ones may be inserted before it."""
 
     def compose(self) -> ComposeResult:
-        """The list."""
+        """Yield the list."""
         yield self.list
 
     def show(

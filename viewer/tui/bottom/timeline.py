@@ -49,7 +49,7 @@ class Timeline(Vertical):
         self._follows = True
 
     def compose(self) -> ComposeResult:
-        """The axis above the list."""
+        """Yield the axis and the list below it."""
         yield self.head
         yield self.list
 
@@ -91,7 +91,7 @@ class Timeline(Vertical):
         return self._lines.summary(self._width) if self._lines is not None else trusted("")
 
     def on_resize(self, event: events.Resize) -> None:
-        """A narrow pane shows one turn."""
+        """Show only one turn if the pane is narrow."""
         if self._source is not None:
             self._make()
 

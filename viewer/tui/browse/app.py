@@ -72,12 +72,12 @@ class BrowseApp(App[int], inherit_bindings=False):
         self.themes = ThemeSwitcher(self, theme, self._settings.theme_folders, notify=self.say, redraw=self._redraw)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """The filters of Textual without those for NO_COLOR, which a theme replaces, and the output guard."""
+        """Use the output guard, and drop Textual's filters for NO_COLOR, which a theme replaces."""
         filters = (each for each in super().get_line_filters() if not isinstance(each, Monochrome | NoColor))
         return [*filters, self._output_guard]
 
     def compose(self) -> ComposeResult:
-        """The lines and the table."""
+        """Yield the lines and the table."""
         yield Static(id="head", markup=False)
         yield DataTable(id="rows", cursor_type="cell")
         yield Static(id="status", markup=False)
@@ -234,7 +234,7 @@ class BrowseApp(App[int], inherit_bindings=False):
         prompt.focus()
 
     async def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Apply the filter. One with a fault stays in the prompt."""
+        """Apply the filter. If it is invalid, keep it in the prompt."""
         try:
             self.browser.filter_by(parse(event.value) if event.value.strip() else None)
         except ViewerError as error:

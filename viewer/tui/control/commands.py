@@ -219,7 +219,9 @@ class CommandController:
         self.program.show_palette(self.entries(), self._recent, self._run_entry)
 
     def entries(self) -> list[Entry]:
-        """The actions, then the commands: one entry for each value of a few, or one that asks for the argument."""
+        """Return the actions, then the commands: an entry for each value if there are few, else one that asks for the
+        argument.
+        """
         found = action_entries(self._actions)
         for each in self._commands:
             values = each.values(self) if each.values is not None else ()
@@ -255,7 +257,7 @@ class CommandController:
     # The commands.
 
     def themes(self) -> Sequence[str]:
-        """The names of all themes."""
+        """Return the names of all themes."""
         return theme_names(self._settings.theme_folders)
 
     def set_level(self, level: str) -> None:

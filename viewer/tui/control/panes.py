@@ -142,7 +142,7 @@ class PaneController:
             self._held_line = self._host.viewport.line_of_cursor
 
     def fit_to_size(self) -> None:
-        """After a resize, make the blocks for the new size. The row of the cursor stays on the screen."""
+        """Rebuild the blocks for the new size after a resize, and keep the row of the cursor on the screen."""
         above, self._held_line = self._held_line, None
         self.fit()
         if above is not None:

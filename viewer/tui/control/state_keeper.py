@@ -43,7 +43,7 @@ class StateKeeper:
                 self._panes.resize(panel, size)
 
     def leave(self) -> None:
-        """Note what the next start needs: message numbers and sizes."""
+        """Store what the next start needs: message numbers and sizes."""
         document = self._session.document
         count = document.message_count
         marks = sorted(mark for mark in self._session.marks if mark <= count or not document.is_read)

@@ -92,7 +92,7 @@ _SIGNS = (
 
 
 def help_lines(actions: Sequence[Action], width: int, printing: Style) -> list[Line]:
-    """The keys in one or two columns, and the signs."""
+    """Return the keys in one or two columns, and the signs."""
     blocks = {heading: _section(heading, groups, actions, printing) for heading, groups in SECTIONS.items()}
     order = list(blocks.values())
     if width < TWO_COLUMNS:
@@ -105,7 +105,7 @@ def help_lines(actions: Sequence[Action], width: int, printing: Style) -> list[L
 
 
 def legend(width: int, printing: Style) -> list[Line]:
-    """The signs of messages, calls, problems, and marks."""
+    """Return the signs of messages, calls, problems, and marks."""
     signs = printing.signs
     own = [(kind.glyph(printing), word) for kind, word in _SIGNS]
     own += [(signs.running, "running"), (signs.error, "error"), (signs.warning, "warning")]
@@ -122,7 +122,7 @@ def legend(width: int, printing: Style) -> list[Line]:
 
 
 def found_lines(actions: Sequence[Action], wanted: str, width: int, printing: Style) -> list[Line]:
-    """All keys and the sentence of each action that has these words in its keys, its name or its sentence."""
+    """Return the keys and sentence of each action that has all these words in its keys, its name, or its sentence."""
     words = wanted.lower().split()
     lines: list[Line] = []
     for action in actions:
@@ -134,14 +134,14 @@ def found_lines(actions: Sequence[Action], wanted: str, width: int, printing: St
 
 
 def all_keys(action: Action, printing: Style) -> str:
-    """Every key of an action; its command, if it has none."""
+    """Return every key of an action, or its command if it has none."""
     keys = [shown_key(key, ascii=printing.ascii) for key in action.keys]
     keys += [f"y {shown_key(key, ascii=printing.ascii)}" for key in action.after_yank]
     return " ".join(keys) or f":{action.id.replace('_', '-')}"
 
 
 def _section(heading: str, groups: Sequence[Group], actions: Sequence[Action], printing: Style) -> list[Line]:
-    """The heading, a row for each action or group of actions, and an empty line."""
+    """Return the heading, a row for each action or group of actions, and an empty line."""
     lines: list[Line] = [(Part(trusted(f"  {heading}"), StyleRole.HEADING),)]
     has = {action.id for action in actions}
     shared = {id: row for row in ROWS if has.issuperset(row.ids) for id in row.ids}
@@ -158,7 +158,7 @@ def _section(heading: str, groups: Sequence[Group], actions: Sequence[Action], p
 
 
 def _short_keys(members: Sequence[Action], printing: Style) -> str:
-    """The first key of each action, and the others as long as they fit."""
+    """Return the first key of each action, and as many others as fit."""
     after = [action.after_yank[0] for action in members if not action.keys and action.after_yank]
     keys = [all_keys(action, printing) for action in members if not action.keys and not action.after_yank]
     if after:

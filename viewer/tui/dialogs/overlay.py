@@ -46,7 +46,7 @@ class Overlay(ModalScreen[Result], DismissOnce[Result]):
         self.set_class(self.printing.ascii, "-ascii")
 
     def compose(self) -> ComposeResult:
-        """The box."""
+        """Yield the box."""
         with Vertical():
             if self.has_head:
                 yield HeadLine(self.painter)

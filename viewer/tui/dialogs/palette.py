@@ -65,7 +65,7 @@ class PaletteScreen(Overlay[Entry | None]):
             self.list.show(1, lambda row, _: (Part(trusted("  No command has these words."), StyleRole.QUIET),))
 
     def _show_heading(self) -> None:
-        """The heading above the first entry is on the screen, too."""
+        """Scroll to the heading above the first entry, too."""
         if self.list.cursor <= 1:
             self.list.scroll_home(animate=False, force=True)
 
@@ -114,7 +114,7 @@ class PaletteScreen(Overlay[Entry | None]):
         self._choose(event.row)
 
     def on_click(self, event: events.Click) -> None:
-        """A click outside the box closes it."""
+        """Close the box on a click outside it."""
         if event.widget is self:
             event.stop()
             self.dismiss(None)

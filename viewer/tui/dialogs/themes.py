@@ -53,7 +53,7 @@ class ThemeScreen(ModalScreen[str | None], DismissOnce[str | None]):
         self.set_class((printing or Style()).ascii, "-ascii")
 
     def compose(self) -> ComposeResult:
-        """A frame with a list."""
+        """Yield a frame with a list."""
         with Vertical() as frame:
             yield LineList(self._painter, id="theme-names")
         frame.border_title = trusted("Theme")

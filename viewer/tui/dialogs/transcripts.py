@@ -100,7 +100,7 @@ class TranscriptsScreen(DismissOnce[TranscriptChoice | None]):
         return self._problems.rows
 
     def compose(self) -> ComposeResult:
-        """A title, the column titles, the transcripts, the status row, and the keys."""
+        """Yield a title, the column titles, the transcripts, the status row, and the keys."""
         yield HeadLine(self._painter, id="transcripts-title")
         yield HeadLine(self._painter, id="transcripts-heads")
         yield LineList(self._painter, focusable=True, id="transcripts-list")
@@ -151,7 +151,7 @@ class TranscriptsScreen(DismissOnce[TranscriptChoice | None]):
         self._prompt.ask(PromptKind.SEARCH)
 
     def ask_filter(self) -> None:
-        """Ask for words of titles."""
+        """Ask for words in titles."""
         self._prompt.ask(PromptKind.ROWS, self._shown.filter)
 
     def on_prompt_submitted(self, event: Prompt.Submitted) -> None:

@@ -26,7 +26,7 @@ _LEFT = 18
 
 
 def welcome_lines(actions: Sequence[Action], width: int, style: Style) -> list[Line]:
-    """The card, line by line."""
+    """Return the lines of the card."""
     shows = by_id("debug", actions).shown_key
     continues = "Any key continues"
     return [

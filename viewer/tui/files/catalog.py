@@ -103,7 +103,7 @@ class Catalog:
         return [row for row in self.rows if isinstance(row, Entry)]
 
     def facts(self, entry: Entry) -> FileFacts | None:
-        """The facts of a file; None while nothing of it is known."""
+        """Return the facts of a file, or None while nothing is known about it."""
         return self._facts.get(entry) or self._earlier.get(entry.path)
 
     def hit(self, entry: Entry) -> Hit | None:
@@ -245,7 +245,7 @@ class Catalog:
         return None
 
     def untitled(self, visible: Sequence[Entry]) -> list[Entry]:
-        """The visible files of which nothing is known."""
+        """Return the visible files about which nothing is known."""
         return [entry for entry in visible if entry not in self._facts and _can_be_read(entry)]
 
     def _is_to_read(self, entry: Entry) -> bool:
@@ -253,7 +253,7 @@ class Catalog:
         return _can_be_read(entry) and (facts is None or not facts.is_counted)
 
     def next_unsearched(self) -> Entry | None:
-        """The next file to search."""
+        """Return the next file to search."""
         while self.search and not self.fault and self._to_search:
             if self._is_to_search(self._to_search[-1]):
                 return self._to_search[-1]

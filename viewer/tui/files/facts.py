@@ -91,7 +91,7 @@ NO_TRANSCRIPT = FileFacts(is_counted=True, is_transcript=False)
 
 
 def head_of(entry: Entry) -> FileFacts:
-    """The title, from the head of a file. A compressed file has no head that can be read alone."""
+    """Return the title from the head of a file. A compressed file has no head that can be read by itself."""
     if why_read_once(entry.path) == COMPRESSED:
         return FileFacts()
     head = read_head(Session(entry.agent, entry.path, entry.size, entry.modified, None, entry.format))
@@ -129,7 +129,7 @@ def _first(searcher: Searcher) -> list[tuple[int, int, int]]:
 
 
 def _excerpt(projection: Projection, rows: Rows, row: int, start: int, end: int) -> Said:
-    """The text around a match on one line."""
+    """Return the text around a match as one line."""
     text, skipped = "", 0
     for block in projection.body_blocks(rows, row):
         if not text and skipped + len(block) <= start - AROUND:
@@ -179,7 +179,7 @@ def _counted(document: Document, reading: Reading) -> FileFacts:
 
 
 def _title(projection: Projection, rows: Rows) -> str:
-    """The first message of the user."""
+    """Return the first message of the user."""
     for row in range(len(rows)):
         if rows.kind(row) is RowKind.MESSAGE and projection.headline(rows.value(row)).role == "user":
             title = one_line(projection.beginning(rows.value(row), LONGEST_SAID))

@@ -61,7 +61,7 @@ class RowFacts(Struct, frozen=True):
 
 
 def title_line(catalog: Catalog, live: int, width: int, style: Style) -> Line:
-    """The folder, the number of files, the order, and the level."""
+    """Return the folder, the number of files, the order, and the level."""
     is_safe = catalog.reading.audience.is_safe
     total, shown = len(catalog.listing.entries), len(catalog.entries)
     number = counted(total, "transcript") if shown == total else f"{shown:,} of {counted(total, 'transcript')}"
@@ -83,7 +83,7 @@ def title_line(catalog: Catalog, live: int, width: int, style: Style) -> Line:
 
 
 def _tail(name: SafeText, room: int, style: Style) -> SafeText:
-    """The end of a path."""
+    """Return the end of a path."""
     while name and cells(name) > max(room, 1):
         name = SafeText(style.signs.ellipsis + name[len(style.signs.ellipsis) + 1 :].lstrip(style.signs.ellipsis))
         if len(name) <= len(style.signs.ellipsis):
@@ -92,14 +92,14 @@ def _tail(name: SafeText, room: int, style: Style) -> SafeText:
 
 
 def heading(catalog: Catalog, width: int, style: Style) -> Line:
-    """The titles of the columns."""
+    """Return the titles of the columns."""
     shown = columns_of(catalog, width)
     words = {column.head: Part(trusted(column.head), StyleRole.STRONG) for column in shown}
     return _row(trusted(" " * _LEFT), Part(trusted("title"), StyleRole.STRONG), words, shown, width, style)
 
 
 def columns_of(catalog: Catalog, width: int) -> list[Column]:
-    """The columns that fit."""
+    """Return the columns that fit."""
     audience, has_agents = catalog.reading.audience, catalog.listing.has_groups
     absent = {"hidden" if audience.strict or not audience.is_safe else "", "calls" if audience.is_safe else ""}
     if not has_agents:
@@ -141,14 +141,14 @@ def entry_line(entry: Entry, row: RowFacts, columns: Sequence[Column], now: floa
 
 
 def group_line(words: str, width: int, style: Style) -> Line:
-    """The rule before a group."""
+    """Return the rule before a group."""
     stroke = style.signs.rule
     text = f" {stroke * 2} {words} "
     return (Part(trusted(text + stroke * max(0, width - len(text) - 1)), StyleRole.RULE),)
 
 
 def empty_line(catalog: Catalog, style: Style) -> Line:
-    """The sentence of an empty list."""
+    """Return the sentence of an empty list."""
     if not catalog.listing.is_listed:
         words = f" Looking{style.signs.ellipsis}"
     elif catalog.search:
@@ -185,7 +185,7 @@ def _said(said: Said, width: int, style: Style) -> Line:
 
 
 def _state(entry: Entry, row: RowFacts, now: float, style: Style) -> tuple[Part, str]:
-    """The sign of a row, and the word before its title."""
+    """Return the sign of a row and the word before its title."""
     signs, facts, state = style.signs, row.facts, row.state
     if state is not None and state.busy:
         return Part(trusted(signs.ellipsis[:1]), StyleRole.PENDING), state.busy

@@ -95,7 +95,7 @@ class FileListing:
         return (found_file(path, Path(path).name) for path in self._paths)
 
     def _list_one(self) -> bool:
-        """Add one file. The first listing appears gradually, later ones all at once."""
+        """Add one file. The first listing appears gradually; later ones appear all at once."""
         if self._looking is None:
             return False
         try:

@@ -80,7 +80,7 @@ class LiveSources:
         return source.live if source is not None else None
 
     def state(self, path: str) -> FollowTitle | None:
-        """The state of an input; None for one that is not followed."""
+        """Return the state of an input; None for one that is not followed."""
         if path in self._screens:
             return self._screens[path].follow.state
         source = self._without_screen.get(path)

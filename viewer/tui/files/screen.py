@@ -131,7 +131,7 @@ class FilesScreen(DismissOnce[Choice | None]):
         self._prefixes = {key: id for id in _PROMPTS for key in by_id(id, self.actions).keys}
 
     def compose(self) -> ComposeResult:
-        """A title, the column titles, the files, a preview, the status row, and the keys."""
+        """Yield a title, the column titles, the files, a preview, the status row, and the keys."""
         yield self._title
         yield self._heads
         yield self._list
@@ -169,7 +169,7 @@ class FilesScreen(DismissOnce[Choice | None]):
     # What the reader sees and reports.
 
     def _see(self) -> tuple[Entry, ...]:
-        """The visible files, the one under the cursor first."""
+        """Return the visible files, the one under the cursor first."""
         top = self._list.scroll_offset.y
         rows = self.catalog.rows[top : top + max(self._list.size.height, 1)]
         here = [row for row in self.catalog.rows[self._list.cursor : self._list.cursor + 1] if isinstance(row, Entry)]
@@ -396,7 +396,7 @@ class FilesScreen(DismissOnce[Choice | None]):
         self._prompt.ask(PromptKind.SEARCH)
 
     def ask_filter(self) -> None:
-        """Ask for words of titles or names."""
+        """Ask for words in titles or names."""
         self._prompt.ask(PromptKind.ROWS, self.catalog.filter)
 
     def on_prompt_submitted(self, event: Prompt.Submitted) -> None:

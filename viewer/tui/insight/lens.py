@@ -70,7 +70,7 @@ class LensScreen(DismissOnce[int | None]):
         """The reason why the file could not be read."""
 
     def compose(self) -> ComposeResult:
-        """A title, the formats, the rows, the verdicts, a sentence about the row, and the keys."""
+        """Yield a title, the formats, the rows, the verdicts, a sentence about the row, and the keys."""
         yield HeadLine(self._painter, id="lens-title")
         yield HeadLine(self._painter, id="lens-heads")
         yield LineList(self._painter, id="lens-rows")
@@ -125,7 +125,7 @@ class LensScreen(DismissOnce[int | None]):
             self._say("No more disagreements." if self._apart else "The readers agree on what is shown.")
 
     def action_other(self, step: int) -> None:
-        """On a narrow screen, choose the second format."""
+        """Choose the second format on a narrow screen."""
         others = [place for place in range(len(READERS)) if place != self._chosen]
         self._other = others[(others.index(self._other) + step) % len(others)]
         self._refresh()

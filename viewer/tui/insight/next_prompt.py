@@ -87,7 +87,7 @@ class NextPromptScreen(DismissOnce[int | None]):
         self._comparison = self._compare(Simulator(History(projection, self._transcript)))
 
     def compose(self) -> ComposeResult:
-        """A title; the policies and one or two panes of messages; the cache; the keys."""
+        """Yield a title, the policies, one or two panes of messages, the cache, and the keys."""
         yield HeadLine(self._painter, id="next-title")
         with Horizontal(id="next-middle"):
             with Vertical(id="next-left"):

@@ -97,7 +97,7 @@ class ReplayScreen(WorkScreen):
         """How much of the pause before the next event is over."""
 
     def compose(self) -> ComposeResult:
-        """A title, the conversation, the bar, and the keys."""
+        """Yield a title, the conversation, the bar, and the keys."""
         yield from (self.heading, self.listing, self.bar_line, self.bottom)
 
     def on_mount(self) -> None:
@@ -259,7 +259,7 @@ class ReplayScreen(WorkScreen):
         return [between((name,), (moment, badge), width, self.printing.signs)]
 
     def _moment_words(self) -> str:
-        """Where the replay is: `▶ 10× 12.3 s of 41.0 s`; `❚❚` while it is paused."""
+        """Describe the position of the replay: `▶ 10× 12.3 s of 41.0 s`; `❚❚` while it is paused."""
         timeline = self._timeline
         if timeline is None:
             return ""
@@ -301,7 +301,7 @@ class ReplayScreen(WorkScreen):
         )
 
     def _letter(self, number: int) -> str:
-        """The first letter of the role of a message that begins in a cell."""
+        """Return the first letter of the role of a message that begins in a cell."""
         if not number or self._player is None:
             return " "
         return _LETTERS.get(self._player.final.index.role(number), "?")

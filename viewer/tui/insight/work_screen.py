@@ -81,7 +81,7 @@ class WorkScreen(DismissOnce[int | None]):
         """The status in the last line: a count, or why there is nothing."""
 
     def compose(self) -> ComposeResult:
-        """A title, the lines, and the keys."""
+        """Yield a title, the lines, and the keys."""
         yield from (self.heading, self.listing, self.bottom)
 
     def on_mount(self) -> None:

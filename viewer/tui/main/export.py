@@ -45,7 +45,7 @@ class ExportController:
         self._host.prompt.ask(PromptKind.EXPORT, first, [name for name in names if name != first])
 
     def repeat_question(self) -> None:
-        """After the view changed, suggest the names for it in an open question."""
+        """Suggest names for the new view in an open question after the view changed."""
         if self._host.prompt.is_asking and self._host.prompt.kind is PromptKind.EXPORT:
             self.ask()
 

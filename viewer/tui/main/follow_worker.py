@@ -330,7 +330,7 @@ class FollowWorker:
         self._host.redraw(Changed.NOTES | Changed.TITLE)
 
     def _rest(self, live: LiveDocument) -> float:
-        """Seconds until the next poll of the file or the next redraw."""
+        """Return the seconds until the next poll of the file or the next redraw."""
         rest = QUICK_SECONDS if live.quiet_for < QUIET_AFTER else SLOW_SECONDS
         status = self._machine.status
         if status.frozen or status.reading is Reading.CATCHING_UP:

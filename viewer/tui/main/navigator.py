@@ -52,7 +52,7 @@ class Navigator:
         self._return_to(self._jumps.forward(place) if place is not None else None, "No later place.")
 
     def forget_places(self, level: str = "") -> None:
-        """Forget the places of one level, or all."""
+        """Forget the places of one level, or of all."""
         if level:
             self._jumps.forget(level)
         else:
@@ -151,8 +151,9 @@ class Navigator:
     # The count.
 
     def type_digit(self, typed: str) -> bool:
-        """Add a digit to the count and show the keys that use it. A full count ignores it. False for a leading 0, and
-        for other keys."""
+        """Add a digit to the count, unless it is full, and show the keys that use it. Return False for a leading 0 and
+        for other keys.
+        """
         if not is_digit(typed) or (typed == "0" and not self.count):
             return False
         if len(self.count) < LONGEST_COUNT:

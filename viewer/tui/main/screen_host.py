@@ -120,7 +120,7 @@ class ScreenHost:
         return worker
 
     async def yield_to_input(self) -> None:
-        """If another key may follow soon, wait for as many rounds as it needs to reach its handler."""
+        """Wait for as many rounds as a pending key needs to reach its handler."""
         last_key_at = getattr(self.screen.app, "last_key_at", 0.0)
         is_typing = time.monotonic() - last_key_at < TYPING_SECONDS
         for _ in range(ROUNDS_PER_KEY if is_typing else 1):

@@ -102,7 +102,7 @@ class StickToEnd:
 
 
 def last_message(rows: Rows) -> int:
-    """The number of the last shown message; 0 if there is none."""
+    """Return the number of the last shown message, or 0 if there is none."""
     for row in range(len(rows) - 1, -1, -1):
         if rows.kind(row) is RowKind.MESSAGE:
             return rows.value(row)

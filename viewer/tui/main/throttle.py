@@ -55,6 +55,6 @@ class FrameLimiter:
         self._frame_at = start + max(FRAME_SECONDS, _FRAME_SHARE * taken)
 
     def rest(self, *, text: bool, everything: bool) -> float:
-        """Seconds until a waiting redraw is due; one second if none waits."""
+        """Return the seconds until a waiting redraw is due, or 1 if none is waiting."""
         due = [at for at, waits in ((self._frame_at, text), (self._all_at, everything)) if waits]
         return max(0.0, min(due) - self._clock()) if due else 1.0

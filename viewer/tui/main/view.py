@@ -176,8 +176,9 @@ class ViewController:
         self._host.redraw(Changed.FOCUS)
 
     def apply(self, display: DisplayState) -> None:
-        """Apply a display state. A new audience repeats the search. A filter is repeated, too, but ends if the level is
-        lower or the audience may not use it."""
+        """Apply a display state. A new audience repeats the search. A filter is also repeated, but ends if the level is
+        lower or the audience may not use it.
+        """
         with self._stick.kept():
             if self._filter.is_wanted and not display.reveals_less(self._session.display):
                 self._filter.repeat_after(partial(self._apply, display))
@@ -197,7 +198,7 @@ class ViewController:
             self._search.search_audience(query, matches if is_first else None)
 
     def _apply(self, display: DisplayState) -> None:
-        """Apply it, and keep the focused message on its screen line."""
+        """Apply the display state, and keep the focused message on its screen line."""
         viewport = self._host.viewport
         above, cursor = viewport.line_of_cursor, self._navigator.cursor
         if display.reveals_less(self._session.display):

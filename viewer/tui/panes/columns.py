@@ -27,7 +27,7 @@ def spread(left: Line, right: Line, width: int) -> Line:
 
 
 def padded(part: Part, width: int, style: Style, *, right: bool = False) -> Part:
-    """A cell of a table, cut or filled to its width."""
+    """Cut or pad a table cell to its width."""
     text = fitted(part.text, width, style)
     if right:
         text = SafeText(text.rstrip(" ").rjust(len(text)))

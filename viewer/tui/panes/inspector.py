@@ -53,7 +53,7 @@ class Inspector(Frame):
         self.caption(trusted("Inspector"))
 
     def compose(self) -> ComposeResult:
-        """The tabs above the lines."""
+        """Yield the tabs and the lines below them."""
         yield self.head
         yield self.list
 

@@ -149,7 +149,7 @@ class LineList(ScrollView, PlainLines, can_focus=False, inherit_bindings=False):
         self.post_message(self.Sorted())
 
     def text(self, row: int) -> str:
-        """The text of a row, for a search in the list."""
+        """Return the text of a row, for a search in the list."""
         return "".join(part.text for part in self._line(row, self.size.width or 1)) if 0 <= row < self._count else ""
 
     def follow_cursor(self) -> None:
@@ -164,7 +164,7 @@ class LineList(ScrollView, PlainLines, can_focus=False, inherit_bindings=False):
         return super().render_lines(crop)
 
     def segments(self, y: int) -> list[Segment]:
-        """One screen line."""
+        """Return one screen line."""
         row, detail = self._at(self._top + y)
         width = self.line_width
         if detail >= 0:

@@ -38,7 +38,7 @@ class Outline(Frame):
         self.caption(trusted("Outline"))
 
     def compose(self) -> ComposeResult:
-        """The list."""
+        """Yield the list."""
         yield self.list
 
     def show(

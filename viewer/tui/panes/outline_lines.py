@@ -130,7 +130,7 @@ class OutlineLines:
         return next((time for time in times if time is not None), None)
 
     def _call_line(self, number: int, width: int, is_cursor: bool) -> Line:
-        """A call at the brief level: tool, state and duration."""
+        """Return the line of a call at the brief level: tool, state, and duration."""
         call = self._rows.call_lines.of(self._rows.value(self._rows.row_of(number)))
         glyph = Part(trusted(f"{KindSign.CALL.glyph(self._style)} "), StyleRole.TOOL)
         aside = (
@@ -140,7 +140,7 @@ class OutlineLines:
         return self._spread((*self._lead(is_cursor), glyph), tool_words(call.tool), StyleRole.PLAIN, aside, width)
 
     def _agent_line(self, number: int, width: int, is_cursor: bool) -> Line:
-        """Another agent: its name and the number of its messages."""
+        """Return the line of another agent: its name and its number of messages."""
         row = self._rows.row_of(number)
         name = self._agents.of(number).name or f"sub-agent {self._projection.thread_of(number)}"
         glyph = Part(trusted(f"{self._style.signs.open_gutter} "), StyleRole.QUIET)

@@ -161,7 +161,7 @@ class OutlineTable:
         return self._turns[group]
 
     def title(self, group: int) -> int:
-        """The user message that begins a turn; 0 if another one does."""
+        """Return the user message that begins a turn; 0 if another one does."""
         return self._titles[group]
 
     def begins_transcript(self, group: int) -> int | None:

@@ -60,7 +60,7 @@ def is_failed(call: ShownCall, faulty: Container[int]) -> bool:
 
 
 def state_glyph(state: str, style: Style) -> Part:
-    """A state as a glyph."""
+    """Return the glyph of a state."""
     return Part(trusted(_STATES.get(state, _OTHER_STATE)[style.ascii]), state_words(state)[1])
 
 

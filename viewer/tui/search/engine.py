@@ -162,7 +162,7 @@ class Searcher:
         return place if place < len(self.matches) and self.matches[place] == match else None
 
     def messages(self) -> MessageSet:
-        """The messages with matches."""
+        """Return the messages with matches."""
         return self._rows.messages_in(self.matches.rows())
 
     def close(self) -> None:

@@ -46,7 +46,7 @@ class _Column:
         return len(self.rows)
 
     def before(self, row: int, start: int = 0) -> int:
-        """The number of matches that begin before this place."""
+        """Return the number of matches that begin before this place."""
         low, high = bisect_left(self.rows, row), bisect_right(self.rows, row)
         return bisect_left(self.starts, start, low, high)
 
@@ -103,7 +103,7 @@ class Matches(Sequence[Match]):
     @overload
     def __getitem__(self, index: slice) -> list[Match]: ...
     def __getitem__(self, index: int | slice) -> Match | list[Match]:
-        """One match, or several."""
+        """Return one match, or several."""
         if isinstance(index, slice):
             return [self[at] for at in range(*index.indices(len(self)))]
         at = range(len(self))[index]
@@ -113,7 +113,7 @@ class Matches(Sequence[Match]):
         return Match(self._rows.last_number(row), column.starts[at], column.ends[at], row)
 
     def before(self, row: int, start: int = 0) -> int:
-        """The number of matches that begin before this place."""
+        """Return the number of matches that begin before this place."""
         return self._head.before(row, start) + self._tail.before(row, start)
 
     def in_row(self, row: int) -> list[Match]:

@@ -16,7 +16,7 @@ def config_folder() -> Path:
 
 
 def state_file() -> Path:
-    """The path of what survives a restart: under XDG_STATE_HOME, or where this system keeps such files."""
+    """Return the path of the state file: under XDG_STATE_HOME, or where this system keeps such files."""
     import platformdirs
 
     return Path(platformdirs.user_state_dir(PROGRAM, appauthor=False)) / "state.json"

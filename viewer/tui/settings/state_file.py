@@ -89,22 +89,22 @@ class StateFile:
         return {**self._saved.panes, **self._panes}
 
     def of(self, name: str) -> FileState:
-        """What is remembered of a file."""
+        """Return what is remembered of a file."""
         own = self._closed.get(name)
         if own is not None:
             return own
         return self._saved.files.get(_hashed(name, self._saved.key), FileState()) if self._saved.files else FileState()
 
     def welcomed(self) -> None:
-        """The welcome card was shown."""
+        """Record that the welcome card was shown."""
         self._has_welcomed = True
 
     def resized(self, pane: PaneName, size: int) -> None:
-        """The operator gave a pane this size."""
+        """Record the size that the operator gave a pane."""
         self._panes[pane] = size
 
     def closed(self, name: str, left: FileState) -> None:
-        """A file was closed in this state."""
+        """Record the state in which a file was closed."""
         self._closed.pop(name, None)
         self._closed[name] = replace(left, marks=left.marks[:MOST_MARKS])
 
@@ -124,7 +124,7 @@ class StateFile:
         self._saved, self._closed = saved, {}
 
     def _merged(self, path: Path) -> _Saved | None:
-        """The file as another program may have left it in the meantime, with the changes; None without a change."""
+        """Merge the changes into the file, which another program may have changed. Return None if nothing changes."""
         try:
             before = _decode(_content(path))
         except FileNotFoundError:
@@ -144,7 +144,9 @@ class StateFile:
 
 
 def _content(path: Path) -> bytes:
-    """The bytes of the file; too many of them count as none. Another kind of file is an error: a pipe would block."""
+    """Read the file. If it is too large, treat it as empty. Anything but a regular file is an error, because reading a
+    pipe would block.
+    """
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -161,7 +163,7 @@ def _decode(content: bytes) -> _Saved | None:
 
 
 def _hashed(name: str, key: str) -> str:
-    """The name of a file in the state: other files with this path have the same one, and it does not show the path."""
+    """Return the name of a file in the state: the same for every file with this path, without disclosing the path."""
     from hashlib import blake2b  # 1 ms, and not every start needs it
 
     real = os.path.realpath(name)  # a name may end with the item of a container

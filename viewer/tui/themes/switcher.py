@@ -52,7 +52,7 @@ class ThemeSwitcher:
         return list(theme_names(self._folders))
 
     def preview(self, name: str) -> bool:
-        """Apply a theme temporarily; False if that is impossible and the colors stay."""
+        """Apply a theme temporarily. Return False if that is impossible and the colors stay the same."""
         try:
             theme = find_theme(name, self._folders)
         except ThemeError as error:

@@ -10,7 +10,7 @@ NO_NODE = -1
 
 
 def next_node(block: Block, node: int, step: int) -> int | None:
-    """The value below a value (1) or above it (-1), and NO_NODE above the first one; None if none follows."""
+    """Return the value below a value (1) or above it (-1): NO_NODE above the first one, and None if none follows."""
     if not block.bases:  # a long body has no values, and its lines are made on access
         return None
     nodes = [line.node for line in block.lines if line.node >= 0]
@@ -21,7 +21,7 @@ def next_node(block: Block, node: int, step: int) -> int | None:
 
 
 def line_of_node(block: Block, node: int) -> int | None:
-    """The line of a value; None if a value around it is folded."""
+    """Return the line of a value, or None if a value around it is folded."""
     if not block.bases or node < 0:
         return None
     return next((at for at, line in enumerate(block.lines) if line.node == node), None)

@@ -303,7 +303,7 @@ class Transcript(PlainLines, can_focus=True):
         return NOWHERE
 
     def neighboring_node(self, step: int) -> Cursor:
-        """The value of the open card after the cursor (1) or before it (-1); nowhere if there is none."""
+        """Return the value of the open card after the cursor (1) or before it (-1), or nowhere if there is none."""
         row = self.cursor_row
         node = next_node(self.block(row), self.cursor.node, step) if row is not None and self.shows_cursor else None
         return NOWHERE if node is None else Cursor(self.cursor.number, node=node)
@@ -374,11 +374,11 @@ class Transcript(PlainLines, can_focus=True):
         return segments + self.painter.segments((thumb,), 1, self._base)
 
     def _left_of(self, y: int) -> int:
-        """The columns of a screen line that are scrolled out: those of bodies only."""
+        """Return the columns of a screen line that are scrolled out: only those of bodies."""
         return self._left if self._left and self.lines.is_body(y) else 0
 
     def _segments(self, content: Line, width: int, left: int) -> list[Segment]:
-        """The segments of a line without the columns that are scrolled out; the margin stays."""
+        """Return the segments of a line without the columns that are scrolled out. The margin stays."""
         maker = self.blocks.maker
         if not left or maker is None:
             return self.painter.segments(content, width, self._base)
@@ -386,7 +386,7 @@ class Transcript(PlainLines, can_focus=True):
         return [*strip.crop(0, margin), *strip.crop(margin + left, width + left)]
 
     def render_line(self, y: int) -> Strip:
-        """Draw a line with the offsets for a selection: Textual asks for the line under the mouse."""
+        """Draw a line with the offsets for a selection, because Textual asks for the line under the mouse."""
         strip = super().render_line(y)
         if y >= len(self.lines.visible):
             return strip

@@ -27,28 +27,28 @@ class SearchIndex:
             shard.setdefault(term, []).append([row, *numbers])
 
     def shards(self) -> Iterator[tuple[str, dict[str, list[list[int]]]]]:
-        """The shards by name, each with its terms in order. Most sites have no empty one."""
+        """Yield the shards by name, each with its terms in order. Most sites have no empty one."""
         for number, shard in enumerate(self._shards):
             yield shard_name(number), dict(sorted(shard.items()))
 
 
 def shard_name(number: int) -> str:
-    """The name of a shard: `search/00` to `search/ff`."""
+    """Return the name of a shard: `search/00` to `search/ff`."""
     return f"search/{number:02x}"
 
 
 def row_values(row: SiteRow) -> list[object]:
-    """A row for the script, in the order of the columns."""
+    """Return a row for the script, in the order of the columns."""
     return [row.name, row.page, row.format, row.model, row.messages, row.hidden, row.problems, row.date]
 
 
 def rows_json(rows: Sequence[SiteRow]) -> str:
-    """All rows for the script."""
+    """Return all rows for the script."""
     return encoded([row_values(row) for row in rows])
 
 
 def script_file(name: str, value: str) -> str:
-    """A file that assigns one JSON constant. A page that was opened from a disk may load nothing else."""
+    """Return a file that assigns one JSON constant. A page that was opened from a disk may load nothing else."""
     return f"site[{json.dumps(name)}]={value};\n"
 
 

@@ -45,7 +45,7 @@ def totals_of(rows: Sequence[SiteRow]) -> Totals:
 
 
 def index_pages(rows: Sequence[SiteRow], audience: Audience) -> Iterator[tuple[str, str]]:
-    """The index pages by file name: each has 1,000 rows, or fewer if they are long."""
+    """Yield the index pages by file name: each has 1,000 rows, or fewer if they are long."""
     parts = list(_parts([row_html(row) for row in rows]))
     names = [index_name(number) for number in range(len(parts))]
     frame = Frame(audience, totals_of(rows))
@@ -54,7 +54,7 @@ def index_pages(rows: Sequence[SiteRow], audience: Audience) -> Iterator[tuple[s
 
 
 def index_name(number: int) -> str:
-    """The file name of an index page."""
+    """Return the file name of an index page."""
     return f"index-{number + 1}.html" if number else "index.html"
 
 
@@ -74,7 +74,7 @@ def _parts(rows: list[Html]) -> Iterator[list[Html]]:
 
 
 def row_html(row: SiteRow) -> Html:
-    """One row of the table. The script makes the same cells from `rows.js`."""
+    """Return one row of the table. The script makes the same cells from `rows.js`."""
     hidden = element("span", words(f" +{row.hidden:,} hidden"), class_="quiet") if row.hidden else NOTHING
     problems = ", ".join(f"{code} ×{count:,}" if count > 1 else code for code, count in row.problems)
     return element(
@@ -90,7 +90,7 @@ def row_html(row: SiteRow) -> Html:
 
 
 def _safe(shown: str) -> Html:
-    """A text of a row, which is sanitized."""
+    """Return a text of a row, which is sanitized."""
     return text(SafeText(shown))
 
 
@@ -115,7 +115,7 @@ class Frame:
         self._script = script()
 
     def page(self, rows: Sequence[Html], links: Html, after: Iterable[Html] = (), data: str = "") -> Iterator[str]:
-        """The page in pieces. `after` follows the table, and `data` is for a page that loads no other file."""
+        """Yield the page in pieces. `after` follows the table, and `data` is for a page that loads no other file."""
         yield "<!doctype html>\n"
         yield opening("html", lang="en", class_=badge(self._audience).lower())
         yield self._head(data)

@@ -52,14 +52,14 @@ class Searchable(Struct, frozen=True):
 
 
 def page_name(name: str) -> str:
-    """The file name of a page: the plain characters of the stem, and a hash of the name relative to the folder."""
+    """Return the file name of a page: the plain characters of the stem, and a hash of the relative name."""
     stem = name.rpartition("/")[2]
     plain = _PLAIN.sub("-", stem)[:_LONGEST_STEM].strip(".-") or "transcript"
     return f"{plain}-{blake2b(name.encode('utf-8', 'surrogateescape'), digest_size=4).hexdigest()}"
 
 
 def row_of(projection: Projection, name: str, page: str, modified: str) -> SiteRow:
-    """The row of a transcript. Without a time in it, its date is that of the file."""
+    """Return the row of a transcript. Without a time in it, its date is that of the file."""
     rows, audience = projection.rows(), projection.audience
     transcripts = projection.transcripts()
     problems = Counter(found.code for found in disclosed_problems(projection))

@@ -20,14 +20,14 @@ TOP = "#top"
 
 
 def anchor_of(number: int) -> str:
-    """The id of a page in the file."""
+    """Return the id of a page in the file."""
     return f"r{number}"
 
 
 def single_page(
     rows: Sequence[SiteRow], pages: Iterator[str], data: dict[str, object], audience: Audience
 ) -> Iterator[str]:
-    """The file in pieces. `pages` are the exported pages of the rows, in order."""
+    """Return the file in pieces. `pages` are the exported pages of the rows, in order."""
     listed = [replace(row, page=f"#{anchor_of(number)}") for number, row in enumerate(rows)]
     held = encoded({"rows": [row_values(row) for row in listed], **data})
     bodies = (_page(anchor_of(number), page) for number, page in enumerate(pages))
@@ -36,7 +36,7 @@ def single_page(
 
 
 def _page(anchor: str, page: str) -> Html:
-    """The body of a page. Only tags of the program are changed, never text."""
+    """Return the body of a page. Only tags of the program are changed, never text."""
     start, end = page.index("<body>") + len("<body>"), page.rindex("</body>")
     body = _TAG.sub(lambda tag: _NAMED.sub(lambda name: f" {name[1]}{anchor}-", tag[0]), page[start:end])
     body = body.replace(f'href="#{anchor}-{TOP[1:]}"', f'href="{TOP}"', 1)

@@ -21,7 +21,7 @@ _IS_UNSPACED = lazy_regex(rf"[{UNSPACED}]")
 
 
 def normal_text(text: str) -> str:
-    """The text in NFC, in which the script finds a match again."""
+    """Return the text in NFC, in which the script finds a match again."""
     return text if text.isascii() or is_normalized("NFC", text) else normalize("NFC", text)
 
 
@@ -31,7 +31,7 @@ def fold(word: str) -> str:
 
 
 def terms_of(text: str) -> set[str]:
-    """The terms of a normal text: words, and the characters and pairs of a script without spaces."""
+    """Return the terms of a normal text: words, and the characters and pairs of a script without spaces."""
     found: set[str] = set()
     for run in set(_RUNS.findall(text)):
         found.update(_terms(run))
@@ -48,7 +48,7 @@ def _terms(run: str) -> Iterator[str]:
 
 
 def shard_of(term: str) -> int:
-    """The number of the shard of a term: the first byte of its hash."""
+    """Return the number of the shard of a term: the first byte of its hash."""
     value = _OFFSET
     for byte in term.encode():
         value = (value ^ byte) * _PRIME & 0xFFFFFFFF

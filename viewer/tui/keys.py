@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from viewer.render.sanitize import sanitize_line
-from viewer.tui.terminal.key_names import is_digit, is_key, key_name, shown_key, similar_key
+from viewer.tui.terminal.key_names import is_key, key_name, shown_key, similar_key
 
 if TYPE_CHECKING:
     from textual.binding import Binding
@@ -626,6 +626,11 @@ class KeyProblem(Struct, frozen=True, gc=False):
 
     id: str
     sentence: str
+
+
+def is_digit(name: str) -> bool:
+    """True if the key is a digit of a count. Keys such as `²` have no value."""
+    return name.isascii() and name.isdigit()
 
 
 def check_keymap(keymap: Mapping[str, str]) -> list[KeyProblem]:

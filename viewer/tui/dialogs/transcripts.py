@@ -28,11 +28,10 @@ from viewer.tui.dialogs.dismiss_once import DismissOnce
 from viewer.tui.dialogs.transcript_rows import TranscriptRows
 from viewer.tui.files.keys import transcript_actions
 from viewer.tui.host import Notice, PromptKind
-from viewer.tui.keys import Action, bindings, by_id
+from viewer.tui.keys import Action, bindings, by_id, is_digit
 from viewer.tui.panes.columns import fitted, padded, spread
 from viewer.tui.panes.head_line import HeadLine
 from viewer.tui.panes.line_list import LineList
-from viewer.tui.terminal.key_names import is_digit
 from viewer.tui.terminal.paint import Painter
 
 MANY = 8

@@ -39,14 +39,13 @@ from viewer.tui.files.lines import (
 from viewer.tui.files.listing import Entry
 from viewer.tui.files.reader import FilesReader
 from viewer.tui.host import Notice, PromptKind
-from viewer.tui.keys import ACTIONS, Action, Scope, bindings, by_id
+from viewer.tui.keys import ACTIONS, Action, Scope, bindings, by_id, is_digit
 from viewer.tui.main.follow import FollowTitle
 from viewer.tui.main.messages import ThemeWanted
 from viewer.tui.main.program import TWICE_SECONDS
 from viewer.tui.panes.head_line import HeadLine
 from viewer.tui.panes.line_list import LineList
 from viewer.tui.terminal.clipboard import copy
-from viewer.tui.terminal.key_names import is_digit
 from viewer.tui.terminal.paint import Painter
 
 SECONDS_BETWEEN_DRAWS = 0.1

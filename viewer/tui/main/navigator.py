@@ -7,10 +7,10 @@ from viewer.tui.cursor import NOWHERE, Cursor, cursor_at
 from viewer.tui.go_to import Place, Target, parse, resolve, row_of_transcript
 from viewer.tui.host import Host, ScreenPlace
 from viewer.tui.jump_list import JumpList, JumpPlace
+from viewer.tui.keys import is_digit
 from viewer.tui.main.stick_to_end import StickToEnd, last_message
 from viewer.tui.marks import next_mark, previous_mark
 from viewer.tui.session import Changed, Session
-from viewer.tui.terminal.key_names import is_digit
 
 MOST_REPEATED = 1_000_000
 """The maximum count before a key; a larger one is reduced to it."""

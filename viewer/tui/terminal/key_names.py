@@ -64,11 +64,6 @@ def is_key(name: str) -> bool:
     return all(word in _MODIFIERS for word in modifiers) and (key in _NAMED or character(key) is not None)
 
 
-def is_digit(name: str) -> bool:
-    """True if the key is a digit of a count. Keys such as `²` have no value."""
-    return name.isascii() and name.isdigit()
-
-
 def similar_key(name: str) -> str | None:
     """Return the most similar key name."""
     *modifiers, key = name.split("+")

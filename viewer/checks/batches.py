@@ -48,7 +48,7 @@ def check_run(checker: CheckQueue, work: Messages, size: int) -> int:
 
 
 def _verbatim(checker: CheckQueue, first: int, batch: Batch) -> NDArray[np.bool_]:
-    """A mask of the messages whose text is the bytes of the body."""
+    """Return a mask of the messages whose text equals the bytes of the body."""
     index = checker.index
     is_verbatim = np.frombuffer(index.verbatim(first, first + len(batch) - 1), bool)
     others = np.flatnonzero(~is_verbatim)
@@ -118,7 +118,7 @@ def _plain_rows(
     base: int,
     turns: list[int],
 ) -> PlainRows:
-    """The messages in these rows. One that needs more than a look at its bytes has no kind."""
+    """Return the messages in these rows. A message that cannot be checked by its bytes has no kind."""
     last = first + len(turns) - 1
     starts, ends = batch.body_starts[rows], batch.body_ends[rows]
     keys = np.frombuffer(checker.index.kinds[first : last + 1], np.uint32)[rows].tolist()

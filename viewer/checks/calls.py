@@ -374,7 +374,7 @@ _STATES = {
 
 
 def arguments_of(case: CheckContext) -> JsonNode | None:
-    """Return the arguments of a call; None if its body is not valid JSON."""
+    """Return the arguments of a call, or None if its body is not valid JSON."""
     if case.json_fault is not None or case.node is None:
         return None
     is_wrapped = case.transcript.format.name == "openchatml-0.1"
@@ -394,7 +394,7 @@ def _is_json(case: CheckContext) -> bool:
 
 
 def _loaded(data: bytes) -> object:
-    """Return the value of valid JSON; None for anything else, including JSON beyond the limits."""
+    """Return the value of valid JSON, or None for anything else, including JSON beyond the limits."""
     try:
         return json.loads(data)
     except (ValueError, RecursionError):

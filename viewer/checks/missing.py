@@ -46,7 +46,7 @@ class MissingArguments:
         """The places that were last read, and their declarations, which neighboring calls share."""
 
     def names(self, diagnostic: Diagnostic) -> str | None:
-        """The missing arguments that a diagnostic reports; `name` for a call that names no tool."""
+        """Return the missing arguments that a diagnostic reports, or `name` for a call that names no tool."""
         if diagnostic.message is None:
             return None
         message = self._index[diagnostic.message]

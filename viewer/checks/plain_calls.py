@@ -60,11 +60,11 @@ class PlainRows(Struct, frozen=True):
     """True if any body in the data may have a deadline."""
 
     def text(self, place: int) -> bytes:
-        """The body of a message."""
+        """Return the body of a message."""
         return self.data[self.starts[place] : self.ends[place]]
 
     def id_place(self, number: int) -> Span:
-        """The empty span where one of these messages lacks its call id."""
+        """Return the empty span where one of these messages lacks its call id."""
         place = bisect_left(self.numbers, number)
         start = self.headers[place]
         words = self.data[start : min(self.starts[place], start + LONGEST_HEADER)]
@@ -73,7 +73,7 @@ class PlainRows(Struct, frozen=True):
 
 
 def plain_kind(message: Message, transcript: TranscriptFacts) -> PlainKind | None:
-    """Return the kind of a message whose body is one run of bytes; None for a kind that needs all checks."""
+    """Return the kind of a message whose body is one run of bytes, or None for a kind that needs all checks."""
     header, format = message.header, transcript.format
     is_call = header.role == "assistant" and is_tool(header.recipient)
     is_json = (header.content_type or "").lower() == "json"

@@ -170,19 +170,20 @@ class _Joined:
         self._starts: list[int] | None = None
 
     def place_at(self, at: int) -> int:
-        """The place of the body that contains this byte."""
+        """Return the place of the body that contains this byte."""
         if self._starts is None:
             ends = accumulate(len(source) + 1 for source in self.sources)
             self._starts = [0, *ends]
         return bisect_right(self._starts, at) - 1
 
     def start_after(self, place: int) -> int:
-        """Where the body after this one starts."""
+        """Return where the body after this one starts."""
         assert self._starts is not None
         return self._starts[place + 1]
 
     def places_with(self, find: Callable[[bytes, int], int]) -> set[int]:
-        """The places of the bodies in which `find`, from an index on, finds something. It returns -1 for nothing."""
+        """Return the places of the bodies in which `find` has a match. It searches from an index, and returns -1 for
+        no match."""
         places: set[int] = set()
         at = find(self.data, 0)
         while at >= 0:
@@ -192,7 +193,7 @@ class _Joined:
         return places
 
     def places_where(self, test: Test) -> set[int]:
-        """The places of the bodies for which a test is true."""
+        """Return the places of the bodies that pass a test."""
         return {place for place, source in enumerate(self.sources) if test(source, 0, len(source))}
 
 
@@ -232,7 +233,7 @@ def _settled(trigger: Trigger, true: set[Predicate]) -> Trigger:
 
 
 def _in_source(trigger: Trigger) -> Trigger:
-    """A trigger that is true for a JSON string without `\\u` and `\\/` if this one is true for its text."""
+    """Return a trigger that is true for a JSON string without `\\u` and `\\/` if this one is true for its text."""
     match trigger:
         case Contains():
             parts = [max(_ESCAPED.split(literal), key=len) for literal in trigger.literals]

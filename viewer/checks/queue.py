@@ -74,7 +74,7 @@ class _AheadReader:
         """The end of the known messages. Nothing behind it is read ahead."""
 
     def read(self, start: int, end: int) -> bytes:
-        """The bytes between two offsets."""
+        """Return the bytes between two offsets."""
         first, last = start - self._start, end - self._start
         if first < 0 or last > len(self._data):
             if end - start > READ_AHEAD // 2:
@@ -154,7 +154,7 @@ class _BlockReader:
         return not edges or (edges[0] & 0xC0 != 0x80 and edges[-1] & 0xC0 != 0x80)
 
     def read(self, start: int, end: int) -> bytes:
-        """The bytes between two offsets."""
+        """Return the bytes between two offsets."""
         first, last = start - self._start, end - self._start
         return self._data[first:last] if first >= 0 and last <= len(self._data) else self._read(start, end)
 
@@ -542,8 +542,8 @@ class CheckQueue:
 
 
 def _regular_body(message: Message, block: bytes, base: int) -> Body | None:
-    """The body of a message in a block that begins at `base`; None unless only its body decides which checks it
-    needs: the bytes around the body are plain, and nothing in it is escaped."""
+    """Return the body of a message in a block that begins at `base`; None unless only its body decides which checks
+    it needs: the bytes around the body are plain, and nothing in it is escaped."""
     plain = plain_body(message)
     if plain is None:
         return None

@@ -1,1 +1,2 @@
-"""Corpora: scan many transcripts to Parquet tables, and query them. The viewer and `check` do without this folder."""
+"""Corpora: scan many transcripts into Parquet tables, and query them. The viewer and `check` do not need this
+folder."""

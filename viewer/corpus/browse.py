@@ -1,4 +1,4 @@
-"""Browse the tables of a scan: problems by code, the files with each, and answers of ready queries, page by page."""
+"""Browse the tables of a scan page by page: problems by code, the files with each problem, and ready queries."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import duckdb
 
 PAGE = 1000
-"""Rows of a page. No more are read at a time, however large the corpus is."""
+"""The number of rows on a page, and the most that are read at a time, however large the corpus is."""
 ALL_FILES = "all files"
 CHANGED, MISSING = "changed since the scan", "no longer there"
 
@@ -40,7 +40,7 @@ class Place(Struct, frozen=True):
     path: str
     message: int | None
     is_changed: bool = False
-    """True if the file is not the one that was scanned."""
+    """True if the file has changed since the scan."""
 
 
 class Page(Struct, frozen=True):
@@ -55,13 +55,13 @@ class Page(Struct, frozen=True):
 
 
 class Listing(Struct):
-    """A list, and what of it is on the screen."""
+    """A list, and the part of it that is on the screen."""
 
     kind: Kind
     name: str = ""
-    """The code of the files, or the name of the query; empty for all."""
+    """The diagnostic code of the files, or the name of the query; empty for all files."""
     sort: str = ""
-    """The column to sort by; empty for the usual order."""
+    """The column to sort by; empty for the default order."""
     is_descending: bool = False
     first: int = 0
     cursor: tuple[int, int] = (0, 0)
@@ -79,7 +79,7 @@ _ALL = (
 )
 _FACTS = "f.errors, f.warnings, f.messages, f.format, f.state"
 _HIDDEN = ("message", "size", "mtime_ms")
-"""The last columns of a list of files, which are not shown."""
+"""The last columns of a list of files, which stay hidden."""
 _LAST = "f.size, f.mtime_ms"
 _FILES_OF_CODE = (
     f"select f.path, sum(d.count)::bigint as problems, {_FACTS}, min(d.message) as message, {_LAST} "
@@ -92,11 +92,11 @@ _ALL_FILES = (
 )
 _FIRST_MATCH = "(select min(x.message) from ({}) x where x.file_key = f.file_key)"
 _ORDERS = {Kind.PROBLEMS: "code <> $all, problems desc, code", Kind.FILES: "problems desc, path"}
-"""The usual orders."""
+"""The default orders."""
 
 
 class Browser:
-    """Answers what the screen asks, from the database of a scan. `root` resolves relative paths."""
+    """Provides the lists on the screen from the database of a scan. `root` resolves relative paths."""
 
     def __init__(
         self, database: duckdb.DuckDBPyConnection, contents: Contents, where: Filter | None = None, root: str = ""
@@ -106,7 +106,7 @@ class Browser:
         self._root = root
         self._condition: Condition | None = None
         self.where = ""
-        """The filter as it was typed."""
+        """The filter as typed."""
         self._notice = ""
         self.stack = [Listing(Kind.PROBLEMS)]
         """The open lists. The last one is on the screen."""
@@ -119,7 +119,7 @@ class Browser:
         return self.stack[-1]
 
     def filter_by(self, where: Filter | None) -> None:
-        """Show only messages that match, and files and problems of those. Raises ViewerError if the tables do not hold
+        """Show only matching messages, and their files and problems. Raises ViewerError if the tables do not hold
         what the filter needs."""
         is_empty = where is None or not (where.terms or where.pattern)
         self._condition = None if where is None or is_empty else compile_filter(where, self._contents)
@@ -128,13 +128,13 @@ class Browser:
             listing.first, listing.cursor = 0, (0, 0)
 
     def sort_by(self, column: str, index: int) -> None:
-        """Sort the list by a column; again, in the other direction."""
+        """Sort the list by a column, or reverse the order if it is already sorted by it."""
         listing = self.listing
         listing.is_descending = not listing.is_descending if column == listing.sort else False
         listing.sort, listing.first, listing.cursor = column, 0, (0, index)
 
     def turn(self, by: int, count: int) -> bool:
-        """Go to another page of the list, which has this many rows. False if there is none."""
+        """Go to another page of a list with this many rows. Returns False if there is no such page."""
         first = self.listing.first + by
         if not 0 <= first < count:
             return False
@@ -142,20 +142,20 @@ class Browser:
         return True
 
     def remember(self, row: int, column: int) -> None:
-        """Remember the cursor of the list."""
+        """Remember the position of the cursor in the list."""
         self.listing.cursor = row, column
 
     def note(self, sentence: str) -> None:
-        """Keep a sentence for the next list."""
+        """Keep a notice to show with the next list."""
         self._notice = sentence
 
     def take_notice(self) -> str:
-        """The sentence for this list, once."""
+        """Return the notice for this list, and clear it."""
         notice, self._notice = self._notice, ""
         return notice
 
     def page(self) -> Page:
-        """The rows of the list on the screen."""
+        """Read the rows of the current page."""
         listing = self.listing
         if listing.kind is Kind.QUERIES:
             rows = tuple((f"@{each.name}", each.title) for each in ready_queries().values())
@@ -198,14 +198,14 @@ class Browser:
         return _ALL_FILES.format(where=of_file, message=message), parameters
 
     def shown(self, page: Page) -> Page:
-        """The page as it is on the screen: of files, whether each is still the one that was scanned."""
+        """Return the page for the screen. For files, it states which have changed since the scan."""
         if page.columns[-len(_HIDDEN) :] != _HIDDEN:
             return page
         rows = tuple((*row[: -len(_HIDDEN)], self._note(row)) for row in page.rows)
         return Page((*page.columns[: -len(_HIDDEN)], "note"), rows, page.count, page.first)
 
     def place_of(self, page: Page, index: int) -> Place | Listing:
-        """Where a row leads: to a file, or to another list. Raises ViewerError if it leads nowhere."""
+        """Return what a row opens: a file or another list. Raises ViewerError if it opens nothing."""
         row = page.rows[index]
         kind = self.listing.kind
         if kind is Kind.PROBLEMS:

@@ -14,18 +14,18 @@ from viewer.corpus.tables import OF_FILES, TABLES
 from viewer.corpus.views import connect, schema_of
 
 PART_ROWS = {"files": 2_000_000, "messages": 20_000_000, "calls": 10_000_000, "diagnostics": 10_000_000}
-"""Rows of a merged part, about 256 MB."""
+"""The number of rows in a merged part, about 256 MB."""
 
 
 class Merged(Struct, frozen=True):
-    """How many parts there were, and how many there are."""
+    """The number of parts before and after."""
 
     before: int
     after: int
 
 
 def compact_directory(directory: Directory) -> Merged:
-    """Write the current rows into few large parts, commit them, and then remove the old ones.
+    """Write the current rows into a few large parts, commit them, and then remove the old ones.
 
     All merged rows name one new part, so that a reader sees either the old rows of a file or the new ones: until the
     merged part of `files` is there, its rows are orphans, and afterwards they are the newest of each path."""
@@ -49,12 +49,12 @@ def compact_directory(directory: Directory) -> Merged:
     for table in ("files", *OF_FILES):
         for name in old[table]:
             store.remove(name)
-    directory.describe(is_compact=True)  # last: from now on, the views look for no newer rows
+    directory.describe(is_compact=True)  # last, because the views then stop looking for newer rows
     return Merged(before, len(kept))
 
 
 def _write_merged(directory: Directory, table: str, part: str, reader: Any) -> list[str]:
-    """Write the rows of a table as few parts."""
+    """Write the rows of a table into a few parts."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -1,4 +1,4 @@
-"""Compile a filter to a SQL condition over the tables of a scan. Its values are parameters, never text of the query."""
+"""Compile a filter to a SQL condition over the tables of a scan. Values become parameters, never part of the query."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _TEXTS: dict[str, tuple[str, ...]] = {
     "call": ("nullif(m.call_id, '')", "nullif(c.call_id, '')"),
     "state": ("c.state",),
 }
-"""The expressions of each field of names."""
+"""The SQL expressions for each field that holds a name."""
 _NUMBERS = {
     "msg": "m.message",
     "turn": "m.turn",
@@ -74,11 +74,11 @@ _WORDS = {
     "call": f"exists ({_CALL} c.call = m.message)",
     "reply": f"exists ({_CALL} c.reply = m.message and c.call is distinct from m.message)",
 }
-"""What the values of `is` and `has` mean. Any other value of `is` is the state of a call."""
+"""The conditions for the values of `is` and `has`. Any other value of `is` is the state of a call."""
 
 
 def compile_filter(filter: Filter, contents: Contents) -> Condition:
-    """The condition for the messages that match. Raises FilterError if the tables do not hold what it needs."""
+    """Return a condition for the matching messages. Raises FilterError if the tables do not hold what it needs."""
     refused = filter.refusal(contents.audience)
     if refused is not None:
         raise refused
@@ -111,12 +111,12 @@ class _Compiler:
         return f"${name}"
 
     def term(self, term: Term) -> str:
-        """The condition of one term. A message without the value matches only the negated term."""
+        """Return the condition for one term. A message without the value matches only if the term is negated."""
         condition = self._words(term) if term.field is None else self._field(term)
         return f"{'not ' if term.is_negated else ''}coalesce({condition}, false)"
 
     def pattern(self, pattern: str) -> str:
-        """The condition of a regular expression, which needs a match that is not empty."""
+        """Return the condition for a regular expression. An empty match does not count."""
         regex = filter_regex(pattern)
         found = f"regexp_extract_all(m.text, {self._parameter(regex.re2_pattern)}, 0)"
         return f"len(list_filter({found}, lambda x: x <> '')) > 0"
@@ -186,7 +186,7 @@ _COMPARISONS: dict[str, Callable[[_Compiler, str, Choice], str]] = {
 
 
 def _of_table(expression: str, condition: str) -> str:
-    """The condition, as one about any row of the message in the table that the expression names."""
+    """Make the condition hold if any row of the message does, in the table that the expression names."""
     for alias in _TABLES:
         if re.search(rf"\b{alias}\.", expression):
             return _exists(alias, condition)

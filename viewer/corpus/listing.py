@@ -1,4 +1,4 @@
-"""List the files of a scan, and group them into batches, without ever holding all of them."""
+"""List the files of a scan, and group them into batches, without ever keeping the whole list in memory."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from viewer.errors import ViewerError
 from viewer.sources.containers.table import container_at
 from viewer.sources.folder import NEVER
 
-MOST_BYTES = 64 * 1024 * 1024
+MOST_BYTES = 32 * 1024 * 1024
 MOST_FILES = 500
-"""The largest batch. A larger file is a batch of its own."""
+"""The maximum size of a batch. A larger file gets its own batch."""
 PAGE = 10_000
-"""Files that are sorted by size together, the largest first."""
+"""The number of files that are sorted by size at a time, the largest first."""
 BATCHES_PER_WORKER = 4
-"""A page has at least this many batches per worker, so that all workers end together."""
+"""The minimum number of batches per worker in a page, so that all workers finish at about the same time."""
 SAMPLE = 200
 COMPRESSED = (".gz", ".xz", ".zst")
 MANIFEST = "@"
@@ -33,9 +33,9 @@ class Entry(Struct, frozen=True, gc=False):
     """A file to scan."""
 
     path: str
-    """Where to read it."""
+    """The path or URL to read."""
     name: str
-    """The path in the tables: relative with `--root`."""
+    """The path in the tables, which is relative if `--root` is given."""
     size: int
     stamp: str
     """The modification time in nanoseconds, the ETag of an object, or the hash of the content."""
@@ -43,7 +43,7 @@ class Entry(Struct, frozen=True, gc=False):
     content_hash: str | None = None
 
     def key(self, contents: Contents) -> str:
-        """The key of the file in the tables. A file with another size, time, or audience has another key."""
+        """The key of the file in the tables. It changes with the size, the time, and the audience."""
         facts = (self.name, str(self.size), self.stamp, str(contents), str(READING_VERSION))
         return blake2b("\0".join(facts).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
@@ -56,33 +56,33 @@ class Keyed(Struct, frozen=True):
 
 
 class Batch(Struct, frozen=True):
-    """Files that one worker reads in one go. They become one part of each table."""
+    """Files that one worker reads together. They become one part of each table."""
 
     files: tuple[Keyed, ...]
     attempt: int = 1
 
     @property
     def size(self) -> int:
-        """The size of its files in bytes."""
+        """The total size of its files in bytes."""
         return sum(each.entry.size for each in self.files)
 
     @property
     def part(self) -> str:
-        """The name of its parts: the same files give the same name, so that a repeated batch replaces its own."""
+        """The name of its parts. It depends only on the files, so that a repeated batch overwrites its own parts."""
         keys = "\n".join(sorted(each.key for each in self.files))
         return blake2b(keys.encode(), digest_size=16).hexdigest()
 
 
 class Listing:
-    """Iterates over the files of all named places, and counts what it skips."""
+    """Iterates over the files in all given places, and counts those it skips."""
 
     def __init__(self, places: Iterable[str], *, root: str | None = None, output: str = "") -> None:
-        """Paths are stored relative to `root`. Nothing inside `output` is listed."""
+        """Store paths relative to `root`. Files inside `output` are not listed."""
         self._places = tuple(places)
         self._root = os.path.realpath(root) if root is not None else None
         self._output = os.path.realpath(output) if output and not is_url(output) else ""
         self.skipped = 0
-        """Files that are no transcripts by their names or kinds."""
+        """The number of files that are not transcripts, judging by name or kind."""
         for place in self._places:
             if not is_url(place) and not place.startswith(MANIFEST) and not os.path.lexists(place):
                 raise ViewerError(f"no such file: {place}")
@@ -128,7 +128,7 @@ class Listing:
 
     @staticmethod
     def _is_wanted(entry: os.DirEntry[str]) -> bool:
-        """True for a regular file, or a link to one or to nothing, whose suffix is not that of a program."""
+        """True for a regular file, a link to one, or a broken link, unless its suffix is that of a program."""
         if not may_be_transcript(entry.name):
             return False
         try:
@@ -176,7 +176,7 @@ class Listing:
                 self.skipped += 1
 
     def _listed(self, manifest: str) -> Iterator[Entry]:
-        """The files of a manifest: one path per line, or columns `path`, `size`, `mtime_ms` and `etag`."""
+        """Yield the files in a manifest: one path per line, or columns `path`, `size`, `mtime_ms` and `etag`."""
         for row in _manifest_rows(manifest):
             path = row.get("path")
             if not isinstance(path, str) or not path:
@@ -192,7 +192,7 @@ class Listing:
 
 
 def may_be_transcript(name: str) -> bool:
-    """True unless the suffix of a file is that of a program or a document, also if it is compressed."""
+    """True unless the suffix of the file, compressed or not, is that of a program or a document."""
     base = name.lower()
     for suffix in COMPRESSED:
         base = base.removesuffix(suffix)
@@ -251,7 +251,7 @@ def _grouped(page: list[Keyed], room: int, count: int) -> Iterator[Batch]:
 
 
 def sample(entries: Iterable[Entry], count: int = SAMPLE) -> tuple[list[Entry], dict[int, tuple[int, int]]]:
-    """Files of all sizes, and for each power of two of the size how many files and bytes there are."""
+    """Pick files of all sizes, and count the files and bytes for each power of two of the size."""
     strata: dict[int, tuple[int, int]] = {}
     kept: dict[int, list[Entry]] = {}
     for entry in entries:
@@ -268,5 +268,5 @@ def sample(entries: Iterable[Entry], count: int = SAMPLE) -> tuple[list[Entry], 
 
 
 def hash_of(text: str) -> int:
-    """A stable number for a text."""
+    """Return a stable number for a text."""
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest())

@@ -1,4 +1,4 @@
-"""The packages of the extras `corpus` and `ray`: one sentence if they are missing."""
+"""The packages of the extras `corpus` and `ray`, and the error if they are missing."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ _PACKAGES = {"corpus": ("duckdb", "pyarrow", "pebble"), "ray": ("duckdb", "pyarr
 
 
 def check_packages(command: str, extra: str = "corpus") -> None:
-    """Refuse a command whose packages are not installed. Imports nothing."""
+    """Raise an error if the packages of a command are not installed. Imports nothing."""
     if not all(map(find_spec, _PACKAGES[extra])):
         raise ViewerError(f"ocmlview {command} needs: pip install 'ocmlview[{extra}]'")

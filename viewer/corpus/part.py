@@ -1,4 +1,4 @@
-"""One batch as one Parquet part per table. The part of `files` is written last: it commits the others."""
+"""Write a batch as one Parquet part per table. The part of `files` comes last, because it commits the others."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from viewer.sources.files import Source, open_stream
 from viewer.sources.limits import Limits, load_limits_with
 
 METADATA = b"ocmlview"
-"""The key in the metadata of each part under which its contents are described."""
+"""The metadata key of each part that describes its contents."""
 
 
 class Job(Struct, frozen=True):
@@ -33,7 +33,7 @@ class Job(Struct, frozen=True):
 
 
 class Outcome(Struct, frozen=True):
-    """What a batch gave: counts only, never rows."""
+    """The outcome of a batch: counts only, never rows."""
 
     files: int
     size: int
@@ -41,11 +41,11 @@ class Outcome(Struct, frozen=True):
     errors: int
     warnings: int
     codes: dict[str, int]
-    """Errors and warnings by code."""
+    """The number of errors and warnings by code."""
     seconds: float = 0.0
     """CPU time."""
     written: int = 0
-    """Bytes of the parts."""
+    """The size of the parts in bytes."""
 
 
 def do_batch(batch: Batch, job: Job) -> Outcome:
@@ -58,7 +58,7 @@ def do_batch(batch: Batch, job: Job) -> Outcome:
 
 
 def write_failed(batch: Batch, job: Job, state: FileState) -> Outcome:
-    """Write rows for files that killed their worker or took too long. They are not opened."""
+    """Write rows for files that killed their worker or took too long. The files are not opened."""
     return write_parts(batch, job, [failed_rows(state) for _ in batch.files])
 
 
@@ -72,7 +72,7 @@ def _read(file: Keyed, job: Job) -> FileRows:
 
 
 def open_remote(url: str) -> Source:
-    """Open an object: its bytes are read once."""
+    """Open an object in an object store. Its bytes are read once."""
     files, path = file_system(url)
     return open_stream(url, cast("BufferedReader", BufferedReader(files.open_input_file(path))))
 
@@ -133,7 +133,7 @@ def write_part(store: LocalStore | ObjectStore, contents: Contents, table: str, 
 
 
 def encode_part(contents: Contents, table: str, rows: list[Row]) -> bytes:
-    """The rows of a table as Parquet, with their contents in the metadata."""
+    """Encode the rows of a table as Parquet, with the contents of the directory in the metadata."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

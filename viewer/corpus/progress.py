@@ -1,4 +1,4 @@
-"""The progress of a scan, as lines for a terminal, a log or a program, and the report at its end."""
+"""Report the progress of a scan to a terminal, a log or a program, and summarize it at the end."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from viewer.corpus.scan import Totals
 from viewer.corpus.tables import FileState
 
 OFTEN, SELDOM, EACH_SECOND = 0.2, 30.0, 1.0
-"""Seconds between two reports: on a terminal, in a log, and for a program."""
+"""Seconds between reports: on a terminal, in a log, and for a program."""
 AVERAGED = 60.0
 """Seconds over which the rate is averaged."""
 _BAR, _SHORTEST_BAR = 29, 4
@@ -36,7 +36,7 @@ class Rate:
 
 
 class Reporter:
-    """Reports the totals of a scan, not more often than its kind allows."""
+    """Reports the totals of a scan, no more often than the kind of output allows."""
 
     def __init__(self, write: Callable[[str], None], every: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._write = write
@@ -46,19 +46,19 @@ class Reporter:
         self._last = clock()
 
     def __call__(self, totals: Totals) -> None:
-        """Report, if it is time."""
+        """Report the totals if it is time."""
         now = self._clock()
         if now - self._last >= self._every:
             self._last = now
             self._write(self.line(totals, self._rate.add(now, totals.done_bytes)))
 
     def line(self, totals: Totals, rate: float) -> str:
-        """One report."""
+        """Format one report."""
         return log_line(totals, rate)
 
 
 class JsonReporter(Reporter):
-    """Reports one JSON object a second."""
+    """Writes one JSON object per second."""
 
     def line(self, totals: Totals, rate: float) -> str:
         eta = _eta(totals, rate)
@@ -117,7 +117,7 @@ def bar_lines(totals: Totals, rate: float, width: int = 120) -> tuple[str, str]:
 
 
 def problems_text(totals: Totals) -> str:
-    """The most frequent codes, and the files that could not be read."""
+    """List the most frequent codes, and the number of unreadable files."""
     common = Counter(totals.codes).most_common(2)
     parts = [f"{code} {count:,}" for code, count in common]
     if len(totals.codes) > len(common):
@@ -127,7 +127,7 @@ def problems_text(totals: Totals) -> str:
 
 
 def log_line(totals: Totals, rate: float) -> str:
-    """One line for a log."""
+    """Format one line for a log."""
     sign = "≥" if totals.is_listing else ""
     return (
         f"{totals.done:,} of {sign}{totals.listed - totals.known:,} files, {totals.done_bytes / 1e6:,.1f} MB, "
@@ -136,7 +136,7 @@ def log_line(totals: Totals, rate: float) -> str:
 
 
 def summary_lines(totals: Totals, seconds: float, run_id: str, following: str) -> Iterator[str]:
-    """The report at the end. `following` is the next command to run."""
+    """Format the report at the end. `following` is the next command to run."""
     rate = totals.done_bytes / max(seconds, 1e-9) / 1e6
     yield f"{_files(totals.done)} scanned in {seconds:,.1f} s ({rate:,.1f} MB/s)"
     if totals.known:
@@ -160,7 +160,7 @@ def _files(count: int) -> str:
 
 
 def summary_json(totals: Totals, seconds: float, run_id: str) -> str:
-    """The last line of `--json`."""
+    """Format the last line of `--json`."""
     states = Counter(totals.states)
     states.update(totals.known_states)
     return json.dumps(
@@ -185,6 +185,6 @@ def summary_json(totals: Totals, seconds: float, run_id: str) -> str:
 
 
 def stopped_sentence(totals: Totals) -> str:
-    """What Ctrl-C leaves."""
+    """Describe the state of the scan after Ctrl-C."""
     total = f"{'at least ' if totals.is_listing else ''}{totals.listed:,}"
     return f"stopped: {totals.done + totals.known:,} of {total} files done; run the same command to continue"

@@ -1,4 +1,4 @@
-"""The ready queries: files in `queries/` with a title, what they need, and parameters with their usual values."""
+"""The ready queries: files in `queries/` with a title, requirements, and parameters with default values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from viewer.model.visibility import Reveal
 
 _HEAD = re.compile(r"^-- (title|needs|parameters): *(.*?) *$", re.MULTILINE)
 SIGN = "@"
-"""A query with this sign in front is the name of a ready one."""
+"""The prefix that marks a query as the name of a ready one."""
 
 
 class Query(Struct, frozen=True):
@@ -26,12 +26,12 @@ class Query(Struct, frozen=True):
     needs: str = ""
     """`tool`, `all`, `leaks`, `content`, or nothing."""
     parameters: dict[str, str] = {}
-    """The names of its parameters, with their usual values; an empty one must be given."""
+    """The names and default values of its parameters. Those with an empty default are required."""
 
 
 @cache
 def ready_queries() -> dict[str, Query]:
-    """All ready queries by name."""
+    """Return all ready queries by name."""
     found = sorted(resources.files("viewer.corpus").joinpath("queries").iterdir(), key=lambda entry: entry.name)
     queries = [
         _parsed(entry.name.removesuffix(".sql"), entry.read_text("utf-8"))
@@ -54,11 +54,11 @@ _NEEDS = {
     "leaks": ("scores of leaks", "scan again with --reveal all --leaks into a .DEBUG directory"),
     "content": ("hashes of the content", "scan again with --by-content into another directory"),
 }
-"""What a query can need, and how to get it."""
+"""The requirements that a query can have, and how to meet them."""
 
 
 def find_query(name: str, contents: Contents) -> Query:
-    """The ready query with this name. Raises ViewerError if there is none, or if the tables lack what it needs."""
+    """Find a ready query by name. Raises ViewerError if there is none, or if the tables lack what it needs."""
     queries = ready_queries()
     query = queries.get(name)
     if query is None:

@@ -1,4 +1,4 @@
-"""One transcript as rows of the tables, for one audience. A file that cannot be read becomes a row that says why."""
+"""Turn a transcript into rows of the tables for one audience. An unreadable file becomes a row that says why."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from viewer.document.document import Finding
 
 MOST_IN_NOISE = 20
-"""Diagnostics that are kept of a file that is no transcript."""
+"""How many diagnostics are kept for a file that is not a transcript."""
 NOISE = 1024 * 1024
-"""A file without a known format and without a message in this many bytes is no transcript."""
+"""A file of unknown format with no message in this many bytes is not a transcript."""
 FIRST_BYTES = 64 * 1024
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _REASONS = {errno.EACCES: "permission", errno.EPERM: "permission", errno.ENOENT: "missing", errno.ELOOP: "missing"}
@@ -50,7 +50,7 @@ class FileRows(Struct):
     calls: list[Row] = []
     diagnostics: list[Row] = []
     codes: dict[str, int] = {}
-    """How many errors and warnings there are of each code, for the report of the scan."""
+    """The number of errors and warnings with each code, for the report of the scan."""
 
 
 def rows_of(
@@ -61,7 +61,7 @@ def rows_of(
     leaks: bool = False,
     max_size: int | None = None,
 ) -> FileRows:
-    """Read a file, and return its rows for an audience. Any engine can call this for each of its files."""
+    """Read a file, and return its rows for an audience. Any engine can call this for each file."""
     from viewer.corpus.tables import contents_of
 
     return read_rows(path, contents_of(audience, text=text, leaks=leaks), max_size)
@@ -70,7 +70,7 @@ def rows_of(
 def read_rows(
     path: str, contents: Contents, max_size: int | None = None, open: Callable[[str], Source] = open_source
 ) -> FileRows:
-    """The rows of a file for a directory with these contents. `open` opens it, for files that are not on a disk."""
+    """Read the rows of a file for a directory with these contents. `open` opens files that are not on disk."""
     began = time.perf_counter()
     found = _rows(path, contents, max_size, open)
     found.file["seconds"] = time.perf_counter() - began
@@ -113,14 +113,14 @@ def _rows(path: str, contents: Contents, max_size: int | None, open: Callable[[s
 
 
 def failed_rows(state: FileState, reason: str | None = None) -> FileRows:
-    """The row of a file of which nothing was read."""
+    """Return the row for a file that could not be read at all."""
     row: Row = {column.name: None for column in TABLES["files"]}
     counts = dict.fromkeys(("transcripts", "messages", "shown", "hidden", "errors", "warnings", "dropped"), 0)
     return FileRows({**row, **counts, "state": state.value, "reason": reason, "seconds": 0.0})
 
 
 def content_hash(path: str) -> str | None:
-    """A hash of the bytes of a file; None if it cannot be read."""
+    """Hash the contents of a file. Returns None if it cannot be read."""
     known = blake2b(digest_size=16)
     try:
         with open(path, "rb") as file:
@@ -141,7 +141,7 @@ class _DocumentRows:
         self._document = Document(source).keep_per_code(MOST_PER_CODE)
 
     def rows(self) -> FileRows:
-        """Read the input, unless it is no transcript."""
+        """Read the input and return its rows. If it is not a transcript, stop early."""
         if not self._source.size and self._source.fault == DAMAGED:
             return failed_rows(FileState.UNREADABLE, DAMAGED)
         if not self._source.size and not self._source.fault:
@@ -160,7 +160,7 @@ class _DocumentRows:
         return b"\0" in head and not head.startswith(_UTF_16)
 
     def _noise(self) -> FileRows:
-        """The rows of an input that is no transcript."""
+        """Return the rows for an input that is not a transcript."""
         found = failed_rows(FileState.NOT_A_TRANSCRIPT, self._document.unknown)
         if self._contents.strict_safe:
             return found
@@ -250,7 +250,8 @@ class _DocumentRows:
             yield made
 
     def _diagnose(self, found: FileRows, projection: Projection) -> None:
-        """Add the diagnostics: the places and codes that `check --json` prints, or for a strict audience only those of
+        """Add the diagnostics with the places and codes that `check --json` prints. For a strict audience, add only
+        those of
         shown messages, without places."""
         tally = self._document.tally
         if not self._contents.strict_safe:
@@ -307,7 +308,7 @@ def _calls(projection: Projection, messages: list[Row]) -> Iterator[Row]:
 
 
 def _leaks(document: Document) -> Row:
-    """The highest score of an answer, its level and its message."""
+    """Return the highest leak score of an answer, with its level and message."""
     from viewer.insight.leaks import find_leaks, mark_boilerplate  # only scans with --leaks need it
 
     everything, shown = (document.project(each, withholds=False) for each in (EVERYTHING, END_USER))

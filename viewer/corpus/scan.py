@@ -1,4 +1,4 @@
-"""`Scan`: list the files, leave out those already committed, run the others, and record the run."""
+"""`Scan`: list the files, skip those already committed, process the others, and record the run."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ from viewer.corpus.views import Tables, current_files, dataset_of
 from viewer.errors import ViewerError
 
 HEARTBEAT = 60.0
-"""Seconds between two records of a run that still works."""
+"""Seconds between two records of an active run."""
 SILENT = 600.0
-"""A run of an object store that recorded nothing for this long has ended."""
+"""Seconds without a record after which a run on an object store counts as ended."""
 _LOCK = ".lock"
 
 
 class Known(Struct, frozen=True, gc=False):
-    """What the tables say of a file that is not scanned again."""
+    """What the tables say about a file that is not scanned again."""
 
     state: FileState
     has_errors: bool
@@ -49,7 +49,7 @@ class Known(Struct, frozen=True, gc=False):
 
 
 class Totals(Struct):
-    """How far a scan has come. Counts only."""
+    """The progress of a scan, as counts only."""
 
     listed: int = 0
     is_listing: bool = True
@@ -62,7 +62,7 @@ class Totals(Struct):
     errors: int = 0
     warnings: int = 0
     seconds: float = 0.0
-    """CPU time of the workers."""
+    """The CPU time of the workers."""
     written: int = 0
     states: Counter[str] = msgspec.field(default_factory=Counter)
     codes: Counter[str] = msgspec.field(default_factory=Counter)
@@ -71,7 +71,7 @@ class Totals(Struct):
     known_with_warnings: int = 0
 
     def add(self, outcome: Outcome) -> None:
-        """Add what a batch gave."""
+        """Add the outcome of a batch."""
         self.done += outcome.files
         self.done_bytes += outcome.size
         self.errors += outcome.errors
@@ -91,22 +91,22 @@ class Totals(Struct):
 
     @property
     def has_failed(self) -> bool:
-        """True if a file, also one of an earlier run, could not be read."""
+        """True if a file could not be read in this run or an earlier one."""
         return self.failed > 0 or any(self.known_states[state.value] for state in FAILED)
 
     @property
     def has_errors(self) -> bool:
-        """True if a file, also one of an earlier run, has errors."""
+        """True if a file from this run or an earlier one has errors."""
         return self.errors > 0 or self.known_with_errors > 0
 
     @property
     def has_warnings(self) -> bool:
-        """True if a file, also one of an earlier run, has warnings."""
+        """True if a file from this run or an earlier one has warnings."""
         return self.warnings > 0 or self.known_with_warnings > 0
 
 
 class Directory:
-    """The directory of a scan, locked while it is open. It holds the tables of one audience."""
+    """The directory of a scan, locked while open. It holds the tables for one audience."""
 
     def __init__(self, place: str, contents: Contents) -> None:
         check_name(place, contents)
@@ -154,12 +154,12 @@ class Directory:
             raise ViewerError(f"{store.place} is in use by {holder}") from None
 
     def describe(self, *, is_compact: bool = False) -> None:
-        """Write what the directory holds."""
+        """Write the description of the directory."""
         data = msgspec.json.encode(Description(self.contents, is_compact))
         self.store.write(DESCRIPTION, msgspec.json.format(data) + b"\n")
 
     def hold(self, run_id: str) -> None:
-        """Write who holds the lock."""
+        """Record who holds the lock."""
         if self._lock is not None:
             self._lock.seek(0)
             self._lock.truncate()
@@ -167,7 +167,7 @@ class Directory:
             self._lock.flush()
 
     def _check_runs(self) -> None:
-        """Refuse an object store in which another run recorded something a short time ago."""
+        """Refuse an object store if another run has recorded something there recently."""
         since = time.time_ns() // 10**6 - int(SILENT * 1000)
         rows = dataset_of(self.tables, "runs").to_table(["run_id", "state", "heartbeat_ms"]).to_pylist()
         found = [row["run_id"] for row in rows if row["state"] == "running" and row["heartbeat_ms"] > since]
@@ -175,7 +175,7 @@ class Directory:
             raise ViewerError(f"{self.store.place} is in use by run {found[0]}")
 
     def _clean(self) -> None:
-        """Remove stale temporary files, and parts whose files were not committed."""
+        """Remove stale temporary files and uncommitted parts."""
         committed = set(map(_part_of, self.store.names("files")))
         for table in OF_FILES:
             for name in self.store.names(table):
@@ -188,11 +188,11 @@ class Directory:
 
     @property
     def tables(self) -> Tables:
-        """The tables as they are now."""
+        """The current tables of the directory."""
         return Tables(self.store, self.contents)
 
     def known(self, *, retry_failed: bool) -> dict[str, Known]:
-        """The keys of the current files, without those to scan again."""
+        """Return the current files by key, without those to scan again."""
         failed = {state.value for state in FAILED} if retry_failed else set()
         return {
             row["file_key"]: Known(FileState(row["state"]), row["errors"] > 0, row["warnings"] > 0)
@@ -202,7 +202,7 @@ class Directory:
 
 
 def _part_of(name: str) -> str:
-    """The part to which a file belongs. A merged part may have several files per table."""
+    """Return the part to which a file belongs. A merged part may have several files per table."""
     return name.rpartition("/")[2].partition(".")[0].partition("-")[0]
 
 
@@ -216,7 +216,7 @@ def _has_files(place: str) -> bool:
 
 
 def _difference(known: Contents, wanted: Contents) -> str:
-    """What the directory holds that the wanted contents do not say, in words."""
+    """Describe how the contents of the directory differ from the requested ones."""
     if (known.reveal, known.strict_safe) != (wanted.reveal, wanted.strict_safe):
         return known.view
     for option in ("text", "leaks", "by_content"):
@@ -242,7 +242,8 @@ class Scan:
         self._recorded = 0.0
 
     def run(self, engine: Engine, report: Callable[[Totals], None]) -> bool:
-        """Scan all files. False if Ctrl-C stopped it; what was done is kept, and the next scan goes on."""
+        """Scan all files. Returns False if Ctrl-C stopped the scan; finished work is kept, and the next scan
+        continues."""
         self._directory.hold(self._job.run_id)
         self._record(engine, "running")
         try:
@@ -265,7 +266,7 @@ class Scan:
             self.totals.add(outcome)
 
     def _wanted(self) -> Iterator[Keyed]:
-        """The listed files that are not committed yet."""
+        """Yield the listed files that are not committed yet."""
         for file in keyed(self._listing, self._job.contents):
             self.totals.listed += 1
             self.totals.listed_bytes += file.entry.size
@@ -304,7 +305,7 @@ class Scan:
 
 
 def keyed(entries: Iterable[Entry], contents: Contents) -> Iterator[Keyed]:
-    """The files with their keys: of their times, or of their content."""
+    """Yield the files with keys made from their times or their content."""
     for entry in entries:
         found = content_hash(entry.path) if contents.by_content else None
         if found is not None:
@@ -313,7 +314,7 @@ def keyed(entries: Iterable[Entry], contents: Contents) -> Iterator[Keyed]:
 
 
 def new_run_id() -> str:
-    """A name for a run: its time and a few random digits."""
+    """Make a name for a run: its time and a few random digits."""
     import secrets
 
     return f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{secrets.token_hex(3)}"

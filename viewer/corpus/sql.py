@@ -1,4 +1,4 @@
-"""Run one SQL query over the tables of a scan, in a process of its own that can read nothing else."""
+"""Run one SQL query over the tables of a scan, in a separate process that can read nothing else."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ONE_QUERY = "only one SELECT or EXPLAIN is allowed"
 
 
 class QueryError(ViewerError):
-    """A query that failed. `lines` are the rest of DuckDB's message: the line and a caret."""
+    """A failed query. `lines` holds the rest of DuckDB's message: the line and a caret."""
 
     def __init__(self, sentence: str, lines: tuple[str, ...] = ()) -> None:
         super().__init__(sentence)
@@ -42,9 +42,9 @@ def run_query(
     timeout: float = 60.0,
     memory: str = MEMORY,
 ) -> Iterator[list[tuple[Any, ...]]]:
-    """Run a query. Yields the names of its columns as one row, then its rows in pieces.
+    """Run a query. Yields the column names as one row, then the rows in chunks.
 
-    The process is ended after `timeout` seconds, and when the iterator is closed. Raises QueryError."""
+    The process is killed after `timeout` seconds, or when the iterator is closed. Raises QueryError."""
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
     spill = tempfile.mkdtemp(prefix="ocmlview-")
@@ -76,7 +76,7 @@ def run_query(
 def _answer(
     sender: Connection, tables: Tables, query: str, parameters: dict[str, Any], memory: str, spill: str
 ) -> None:
-    """Run the query in the child process, which ends without running the handlers of its parent."""
+    """Run the query in the child process, which exits without running its parent's exit handlers."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     sys.modules.setdefault("numpy", cast("ModuleType", None))  # pyarrow would load it, and no query needs it
@@ -100,7 +100,7 @@ def _answer(
 
 
 def execute(database: Any, query: str, parameters: dict[str, Any] | None = None) -> Any:
-    """Run one SELECT or EXPLAIN of one. Some other statements could write even in a locked database."""
+    """Run one SELECT, or EXPLAIN of a SELECT. Some other statements could write even in a locked database."""
     import duckdb
 
     statements = database.extract_statements(query)
@@ -121,6 +121,6 @@ def execute(database: Any, query: str, parameters: dict[str, Any] | None = None)
 
 
 def _lines_of(error: Exception) -> list[str]:
-    """The message of DuckDB, with the line of the query and its caret, without empty lines."""
+    """Split DuckDB's message into lines, including the quoted query and its caret, without empty lines."""
     lines = [line.rstrip() for line in str(error).splitlines() if line.strip()]
     return lines or [type(error).__name__]

@@ -25,22 +25,22 @@ class Store(Protocol):
     """A directory of tables. Names are relative, such as `files/0a.parquet`."""
 
     place: str
-    """The path or URL that the user named."""
+    """The path or URL given by the user."""
 
     def read(self, name: str) -> bytes | None:
-        """The bytes of a file; None if there is none."""
+        """Read a file. Returns None if it does not exist."""
 
     def write(self, name: str, data: bytes) -> None:
-        """Write a file, or replace it, in one step."""
+        """Write or replace a file in one step."""
 
     def names(self, folder: str) -> list[str]:
-        """The names of the files in a folder, sorted; temporary ones excepted."""
+        """List the files in a folder by name, without temporary ones."""
 
     def remove(self, name: str) -> None:
-        """Remove a file, if it is there."""
+        """Remove a file if it exists."""
 
     def dataset_at(self) -> tuple[Any, str]:
-        """The pyarrow file system and the path of the directory in it."""
+        """Return the pyarrow file system, and the path of the directory in it."""
 
 
 class LocalStore:
@@ -54,7 +54,7 @@ class LocalStore:
         self._is_ready: set[Path] = set()
 
     def create(self) -> None:
-        """Create the directory, if it is not there."""
+        """Create the directory if it does not exist."""
         mode = 0o700 if self._private else 0o777
         try:
             self._root.mkdir(mode=mode, parents=True, exist_ok=True)
@@ -87,7 +87,7 @@ class LocalStore:
         return sorted(f"{folder}/{name}" for name in self._entries(folder) if not name.startswith("."))
 
     def stale(self, folder: str) -> list[str]:
-        """The temporary files that a killed scan left behind."""
+        """List the temporary files that a killed scan left behind."""
         return sorted(f"{folder}/{name}" for name in self._entries(folder) if _TEMPORARY.fullmatch(name))
 
     def _entries(self, folder: str) -> Iterator[str]:
@@ -107,7 +107,7 @@ class LocalStore:
 
 
 class ObjectStore:
-    """A directory in an object store, by its URL. A write is one request, so that it needs no temporary name."""
+    """A directory in an object store, given by URL. A write is one request, so it needs no temporary name."""
 
     def __init__(self, place: str) -> None:
         self.place = place
@@ -141,7 +141,7 @@ class ObjectStore:
 
 
 def file_system(url: str) -> tuple[Any, str]:
-    """The pyarrow file system of a URL, or that of fsspec for a scheme that pyarrow lacks, and the path in it."""
+    """Return the file system for a URL and the path in it. Uses fsspec for schemes that pyarrow lacks."""
     import pyarrow as pa
     from pyarrow import fs
 
@@ -157,7 +157,7 @@ def file_system(url: str) -> tuple[Any, str]:
 
 
 def _of_fsspec(url: str) -> tuple[Any, str] | None:
-    """The file system of fsspec for a URL, if that package is installed and knows the scheme."""
+    """Return fsspec's file system for a URL if that package is installed and knows the scheme."""
     from importlib import import_module
 
     try:
@@ -168,5 +168,5 @@ def _of_fsspec(url: str) -> tuple[Any, str] | None:
 
 
 def open_store(place: str, *, private: bool = False) -> LocalStore | ObjectStore:
-    """The directory at a path or URL."""
+    """Open the directory at a path or URL."""
     return ObjectStore(place) if is_url(place) else LocalStore(place, private=private)

@@ -1,4 +1,4 @@
-"""`TABLES`: the tables of a scan and their columns, and `Contents`, which says for whom a directory was written."""
+"""`TABLES`: the tables of a scan and their columns, and `Contents`, the audience and contents of a directory."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from viewer.errors import ViewerError
 from viewer.model.visibility import Audience, Reveal
 
 SCHEMA_VERSION = 1
-"""Raise it when a table or a column changes."""
+"""The version of the tables. Increase it when a table or a column changes."""
 READING_VERSION = 1
-"""Raise it when diagnostics or visibility change: every file is then scanned again."""
+"""The version of the results. Increase it when diagnostics or visibility change, so that all files are scanned
+again."""
 DEBUG_SUFFIX = ".DEBUG"
-"""The name of a directory with revealed facts ends with this."""
+"""The suffix of the name of a directory with revealed facts."""
 DESCRIPTION = "scan.json"
-"""The file of a directory that describes its contents."""
+"""The file that describes the contents of a directory."""
 
 
 class FileState(Enum):
-    """What became of a file."""
+    """The result of scanning a file."""
 
     OK = "ok"
     EMPTY = "empty"
@@ -38,11 +39,11 @@ FAILED = frozenset({FileState.UNREADABLE, FileState.TIMEOUT, FileState.KILLED})
 
 
 class Need(Enum):
-    """What a directory must hold for a column to exist."""
+    """A condition that a directory must meet for a column to exist."""
 
     NOTHING = ""
     COUNTS = "counts"
-    """Anything but a strict safe view, which does not reveal that anything is hidden."""
+    """Any view except a strict safe view, which does not reveal that anything is hidden."""
     REVEALED = "revealed"
     TEXT = "text"
     LEAKS = "leaks"
@@ -123,16 +124,16 @@ TABLES: dict[str, tuple[Column, ...]] = {
         *_columns("string", "arguments"),
     ),
 }
-"""All tables. The parts of a batch are written in this order: that of `files` is the commit."""
+"""All tables, in the order in which the parts of a batch are written. The part of `files` is the commit."""
 OF_FILES = ("messages", "calls", "diagnostics")
-"""The tables whose rows count only if their file does."""
+"""The tables whose rows count only if the row of their file does."""
 
 
 class Contents(Struct, frozen=True):
-    """For whom a directory was written, and what it holds. A scan with other contents needs another directory."""
+    """The audience and the contents of a directory. A scan with different contents needs another directory."""
 
     reveal: tuple[str, ...] = ()
-    """The names of the revealed kinds, sorted."""
+    """The sorted names of the revealed kinds."""
     strict_safe: bool = False
     text: bool = False
     leaks: bool = False
@@ -146,7 +147,7 @@ class Contents(Struct, frozen=True):
 
     @property
     def needs_met(self) -> frozenset[Need]:
-        """What the directory holds."""
+        """The conditions that the directory meets."""
         met = {
             Need.NOTHING: True,
             Need.COUNTS: not self.strict_safe,
@@ -159,11 +160,11 @@ class Contents(Struct, frozen=True):
 
     @property
     def has_calls(self) -> bool:
-        """True if there is a table of calls: rows of them need that tools are revealed."""
+        """True if there is a table of calls. Its rows require that tools are revealed."""
         return self.audience.reveals(Reveal.TOOL)
 
     def columns(self, table: str) -> list[Column]:
-        """The columns of a table in this directory."""
+        """Return the columns of a table in this directory."""
         met = self.needs_met
         return [column for column in TABLES[table] if column.need in met]
 
@@ -176,21 +177,21 @@ class Contents(Struct, frozen=True):
 
 
 class Description(Struct, frozen=True):
-    """The file `scan.json` of a directory."""
+    """The contents of the file `scan.json` in a directory."""
 
     contents: Contents
     is_compact: bool = False
-    """True if no row is superseded, so that the views need not look for newer ones."""
+    """True if no row is superseded, so the views need not look for newer ones."""
 
 
 def contents_of(audience: Audience, *, text: bool = False, leaks: bool = False, by_content: bool = False) -> Contents:
-    """The contents of a directory for this audience."""
+    """Return the contents of a directory for this audience."""
     reveal = tuple(sorted(kind.value for kind in audience.revealed))
     return Contents(reveal, audience.strict and audience.is_safe, text, leaks, by_content)
 
 
 def read_description(data: bytes, name: str) -> Description:
-    """Parse `scan.json`. Raises ViewerError if another version wrote it."""
+    """Parse `scan.json`. Raises ViewerError if an incompatible version wrote it."""
     try:
         found = msgspec.json.decode(data, type=Description)
         known = {kind.value for kind in Reveal}
@@ -202,7 +203,7 @@ def read_description(data: bytes, name: str) -> Description:
 
 
 def check_name(name: str, contents: Contents) -> None:
-    """Refuse revealed tables in a directory whose name does not say so, and the reverse."""
+    """Refuse a directory whose name does not say correctly whether its tables are revealed."""
     bare = name.rstrip("/")
     if contents.reveal and not bare.endswith(DEBUG_SUFFIX):
         raise ViewerError(f"tables with revealed facts need a name that says so: --to {bare}{DEBUG_SUFFIX}")

@@ -1,4 +1,4 @@
-"""The reading side: open the tables of a scan for an audience, as views of a locked DuckDB.
+"""Open the tables of a scan for an audience, as views in a locked DuckDB database.
 
 tables = open_tables("runs.tables", debug=False)      # refuses a .DEBUG directory without debug
 with connect(tables) as database:
@@ -30,13 +30,13 @@ _SETTINGS = (
     "set python_enable_replacements=false",
     "set lock_configuration=true",
 )
-"""In this order, after the folder for spilling and the memory limit."""
+"""The settings that lock DuckDB, applied in this order after the spill folder and the memory limit are set."""
 _PARTS = "_parts"
 """The suffix of the raw tables, which also hold superseded rows and rows that a killed scan left behind."""
 
 
 class Tables(Struct, frozen=True):
-    """The tables of a directory, opened for the audience that they were written for."""
+    """The tables of a directory, opened for the audience they were written for."""
 
     store: LocalStore | ObjectStore
     contents: Contents
@@ -49,7 +49,8 @@ class Tables(Struct, frozen=True):
 
 
 def open_tables(place: str, *, debug: bool = False) -> Tables:
-    """Open the tables of a directory. What was revealed needs `debug`, as nothing saved may reveal anything."""
+    """Open the tables of a directory. Revealed tables require `debug`, because saved files must never reveal by
+    default."""
     store = open_store(place)
     data = store.read(DESCRIPTION)
     if data is None:
@@ -70,10 +71,10 @@ def _is_there(place: str) -> bool:
 
 @contextmanager
 def connect(tables: Tables, memory: str = MEMORY, spill: str | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A DuckDB with the views `files`, `messages`, `calls`, `diagnostics` and `runs`, and no access to anything else.
+    """Connect to a DuckDB with the views `files`, `messages`, `calls`, `diagnostics` and `runs`, and no other access.
 
-    A table without rows is an empty view with its columns. Only a private folder for spilling is written, and
-    removed afterwards; the caller of another process passes one as `spill`, and removes it."""
+    A table without rows becomes an empty view with its columns. DuckDB writes only to a private spill folder, which is
+    removed afterwards. A caller in another process passes its own as `spill`, and removes it."""
     import duckdb
 
     temporary = spill or tempfile.mkdtemp(prefix="ocmlview-")
@@ -97,7 +98,8 @@ def connect(tables: Tables, memory: str = MEMORY, spill: str | None = None) -> I
 
 
 def view_of(name: str, *, is_compact: bool = False) -> str:
-    """The query of a view. Of the rows of a path, the newest counts; a row of another table counts with its file."""
+    """Build the query of a view. Only the newest row of each path counts; rows of other tables count with their
+    file."""
     if is_compact or name == "runs":
         return f"select * from {name}{_PARTS}"
     if name == "files":
@@ -110,7 +112,7 @@ def view_of(name: str, *, is_compact: bool = False) -> str:
 
 
 def current_files(tables: Tables, columns: tuple[str, ...]) -> list[dict[str, Any]]:
-    """The rows of the view `files` with their keys and these columns, without DuckDB."""
+    """Read the rows of the view `files` with their keys and these columns, without DuckDB."""
     newest: dict[str, dict[str, Any]] = {}
     for batch in dataset_of(tables, "files").to_batches(columns=["file_key", "part", "path", "scanned_ms", *columns]):
         for row in batch.to_pylist():
@@ -125,7 +127,7 @@ def _rank(row: dict[str, Any]) -> tuple[int, str, str]:
 
 
 def dataset_of(tables: Tables, name: str) -> Any:
-    """All parts of a table as one dataset, read on demand."""
+    """Return all parts of a table as one dataset, which is read on demand."""
     import pyarrow.dataset as ds
 
     files, root = tables.store.dataset_at()
@@ -135,7 +137,7 @@ def dataset_of(tables: Tables, name: str) -> Any:
 
 
 def schema_of(contents: Contents, name: str) -> Any:
-    """The pyarrow schema of a table in a directory with these contents."""
+    """Return the pyarrow schema of a table in a directory with these contents."""
     import pyarrow as pa
 
     types = {

@@ -1,4 +1,4 @@
-"""What a worker of a scan needs, loaded once before the workers are forked."""
+"""Modules that a scan worker needs, imported once before the workers are forked."""
 
 from __future__ import annotations
 

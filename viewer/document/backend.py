@@ -53,7 +53,7 @@ def _load(name: str) -> Backend:
 
 
 def forced_backend() -> Backend | None:
-    """The backend that the environment requests, for tests and bug reports."""
+    """Return the backend that the environment requests, for tests and bug reports."""
     native.asked_level()
     name = os.environ.get(VARIABLE)
     if not name:

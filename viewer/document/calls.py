@@ -64,11 +64,11 @@ class CallView(Sequence[ShownCall]):
         return self._show(self._ledger.link(self._links[row]))
 
     def of(self, number: int) -> list[ShownCall]:
-        """The calls that begin or end with this message."""
+        """Return the calls that begin or end with this message."""
         return [self[row] for row in self._rows_of(number)]
 
     def row_of(self, number: int) -> int:
-        """The row of the first call that begins or ends with this message; -1 if there is none."""
+        """Return the row of the first call that begins or ends with this message, or -1 if there is none."""
         return next(iter(self._rows_of(number)), -1)
 
     @property
@@ -108,7 +108,7 @@ class CallView(Sequence[ShownCall]):
         return columns.take(links, columns.select(kept, 0))
 
     def _of_links(self, links: Column) -> tuple[Column, Column]:
-        """The first and last messages of these links, each sorted."""
+        """Return the first and last messages of these links, each sorted."""
         columns = self._columns
         firsts, lasts = columns.smaller_and_larger(
             columns.take(self._calls_of, links), columns.take(self._replies_of, links)
@@ -135,7 +135,7 @@ class CallView(Sequence[ShownCall]):
 
 
 def no_calls() -> CallView:
-    """The view of an audience that sees no calls."""
+    """Return the view of an audience that sees no calls."""
     index = MessageIndex()
     ledger = CallLedger(lambda *_: None, index)
     return CallView(ledger, index.columns, VisibilityCache(index, lambda _: False), shown_call)
@@ -148,7 +148,7 @@ def sees_both_ends(link: CallLink, cache: VisibilityCache) -> bool:
 
 
 def shown_call(link: CallLink) -> ShownCall:
-    """The value of a call for an audience that sees it."""
+    """Return the value of a call for an audience that sees it."""
     return ShownCall(
         link.transcript,
         link.call_id,
@@ -188,11 +188,11 @@ class CallWatch:
         """The last reported state of each call that may still change, by row."""
 
     def all(self) -> list[ShownCall]:
-        """Every call in its current state."""
+        """Return every call in its current state."""
         return [shown for shown in map(self._show, self._links) if shown is not None]
 
     def of(self, number: int) -> list[ShownCall]:
-        """The calls that this message makes or answers, as known so far."""
+        """Return the calls that this message makes or answers, as known so far."""
         self._read_new()
         rows = [row for row in self._open if number in (self._links[row].call, self._links[row].reply)]
         for row in rows:
@@ -201,7 +201,7 @@ class CallWatch:
         return self._shown(rows)
 
     def changed(self, *, ended: bool = False) -> list[ShownCall]:
-        """The calls whose state has changed and is no longer pending; with `ended`, pending ones as well."""
+        """Return the calls whose state has changed and is no longer pending; with `ended`, pending ones as well."""
         relinked = self._read_relinked()
         self._read_new()
         changed = (row for row, reported in self._open.items() if self._key(row) != reported)
@@ -213,7 +213,7 @@ class CallWatch:
         return [replace(call, relinked=row in relinked) for row, call in shown if call is not None]
 
     def _read_relinked(self) -> set[int]:
-        """The calls whose reply is no longer the reported one."""
+        """Return the calls whose reply is no longer the reported one."""
         rows = self._relinked[self._relinked_at :]
         self._relinked_at = len(self._relinked)
         relinked = {row for row in rows if row < self._known and self._open.get(row) != _NOT_REPORTED}
@@ -237,7 +237,7 @@ class CallWatch:
 
 
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_.:/-]{1,64}")
-"""The only tool names that are printed: any other one may be arbitrary text."""
+"""The tool names that may be printed. Any other name may be arbitrary text."""
 
 
 class CallLines:
@@ -251,7 +251,7 @@ class CallLines:
         self._read = 0
 
     def of(self, number: int) -> BriefCall:
-        """The line of the call of a message. A call that was not checked yet is pending."""
+        """Return the line for the call in a message. A call that has not been checked yet is pending."""
         transcript, row = self._index.transcript(number), self._row(number)
         if row is None:
             name = self._index.example(self._index.header_key(number)).header.recipient
@@ -267,11 +267,11 @@ class CallLines:
         return row is not None and self._ledger.is_answered(row)
 
     def relinked(self, first: int) -> list[int]:
-        """The calls whose reply was replaced, without the first ones."""
+        """Return the calls whose reply was replaced, without their first replies."""
         return [self._ledger.call(row) for row in self._ledger.relinked[first:]]
 
     def _row(self, number: int) -> int | None:
-        """The row in which a message is the call; not one of a repeated reply."""
+        """Return the row in which a message is the call, ignoring rows of repeated replies."""
         for row in range(self._read, len(self._ledger)):
             if self._ledger.state(row) is not CallState.DUPLICATE:
                 self._rows.setdefault(self._ledger.call(row), row)
@@ -280,7 +280,7 @@ class CallLines:
 
 
 class LineWatch:
-    """The lines that were printed while following, and what became of them. Answered calls are not checked again."""
+    """Tracks changes of the lines that were printed while following. Answered calls are not checked again."""
 
     def __init__(self, lines: CallLines) -> None:
         self._lines = lines
@@ -294,7 +294,7 @@ class LineWatch:
         self._open.add(call.number)
 
     def changed(self) -> list[BriefCall]:
-        """The lines that are different now, in the order of the calls."""
+        """Return the lines that have changed, in the order of the calls."""
         relinked = self._lines.relinked(self._relinked)
         self._relinked += len(relinked)
         numbers = sorted(self._open | (set(relinked) & self._printed.keys()))
@@ -305,5 +305,5 @@ class LineWatch:
 
 
 def plain_tool_name(name: str) -> str:
-    """A tool name that may be printed, or `tool`."""
+    """Return a tool name that may be printed, or `tool`."""
     return name if _PLAIN_NAME.fullmatch(name) else UNNAMED

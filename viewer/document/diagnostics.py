@@ -57,7 +57,7 @@ class _SortedEntries:
         self.last: Key | None = None
 
     def lengths(self) -> _Lengths:
-        """The current state, for `cut`."""
+        """Return the current state, for `cut`."""
         sizes = {severity: len(numbers) for severity, numbers in self.numbers_of.items()}
         return len(self.rows), sizes, dict(self.without_number), self.codes, self.last
 
@@ -161,22 +161,22 @@ class DiagnosticView(Sequence[ShownDiagnostic]):
         return shown
 
     def of(self, number: int) -> list[ShownDiagnostic]:
-        """The diagnostics of one message."""
+        """Return the diagnostics of one message."""
         return self.between(number, number)
 
     def ahead(self, number: int) -> list[ShownDiagnostic]:
-        """The diagnostics of a message that has not been checked yet, checked ahead of time."""
+        """Return the diagnostics of a message that has not been checked yet, checked ahead of time."""
         found = filter(None, map(self._show, self._check_ahead(number)))
         return [one for one in found if self._by_place or one.severity != "info"]
 
     def between(self, first: int, last: int) -> list[ShownDiagnostic]:
-        """The diagnostics of these messages."""
+        """Return the diagnostics of these messages."""
         numbers, places = self._by_number
         found = range(bisect_left(numbers, max(1, first)), bisect_right(numbers, last))
         return [self[place] for place in sorted(places[row] for row in found)]
 
     def place_of(self, diagnostic: ShownDiagnostic) -> int:
-        """The index of this diagnostic, or of an equal one; -1 if there is none."""
+        """Return the index of this diagnostic or an equal one, or -1 if there is none."""
         if self._by_place:
             numbers, places = self._by_number
             number = diagnostic.message or 0
@@ -190,7 +190,7 @@ class DiagnosticView(Sequence[ShownDiagnostic]):
         return -1
 
     def worst(self, first: int, last: int) -> str:
-        """The highest severity in these messages; empty if there are only notes or nothing."""
+        """Return the highest severity in these messages, or an empty string if there are only notes or nothing."""
         for severity in ("error", "warning"):
             numbers = self.numbers(severity)
             if bisect_left(numbers, first) < bisect_right(numbers, last):
@@ -198,7 +198,7 @@ class DiagnosticView(Sequence[ShownDiagnostic]):
         return ""
 
     def numbers(self, severity: str) -> Column:
-        """The messages with diagnostics of this severity, sorted, with one entry per diagnostic."""
+        """Return the messages with diagnostics of this severity, sorted, with one entry per diagnostic."""
         numbers = self._entries.numbers_of[severity]
         return self._in_order(severity, numbers)[0] if self._by_place else numbers
 
@@ -215,7 +215,7 @@ class DiagnosticView(Sequence[ShownDiagnostic]):
 
     @property
     def largest(self) -> int:
-        """The largest message number of a diagnostic so far."""
+        """The largest message number of all diagnostics so far."""
         if not self._by_place:
             return self[len(self) - 1].message or 0 if len(self) else 0
         numbers, _ = self._by_number
@@ -266,15 +266,15 @@ class NewDiagnostics:
         """Rows of messages that are not yet settled."""
 
     def through(self, number: int) -> list[ShownDiagnostic]:
-        """The new diagnostics of messages up to this one and, if positions are disclosed, those without a message. For
-        the end user, the latter come last."""
+        """Return the new diagnostics of messages up to this one and, if positions are disclosed, those without a
+        message. For the end user, the latter come last."""
         rows = [*self._waiting, *range(self._taken, len(self._findings))]
         self._taken = len(self._findings)
         self._waiting = [row for row in rows if (self._findings[row].message or 0) > number]
         return self._shown(row for row in rows if self._is_of(row, number))
 
     def rest(self) -> list[ShownDiagnostic]:
-        """All diagnostics that have not been returned yet."""
+        """Return all diagnostics that have not been returned yet."""
         rows = [*self._waiting, *range(self._taken, len(self._findings))]
         if not self._by_place:
             of_none = (row for row in range(self._taken) if self._findings[row].message is None)
@@ -299,5 +299,5 @@ def _place_key(found: Diagnostic) -> tuple[int, int, int]:
 
 
 def by_message(found: ShownDiagnostic) -> tuple[int, str, str, int]:
-    """The sort key for an end user, who gets no positions."""
+    """Return the sort key for an end user, who gets no positions."""
     return found.message or 0, found.code, found.reason or "", found.count or 0

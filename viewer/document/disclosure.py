@@ -33,7 +33,7 @@ class Disclosure(Struct, frozen=True):
         return not self.audience.is_safe
 
     def all(self) -> list[ShownDiagnostic]:
-        """All diagnostics, sorted by position if the audience may know positions, otherwise by message."""
+        """Return all diagnostics, sorted by position if the audience may know positions, otherwise by message."""
         cache = VisibilityCache(self._analysis.index, self.audience.sees)
         if self.discloses_places:
             by_position = self._analysis.findings.by_position()
@@ -58,7 +58,7 @@ class Disclosure(Struct, frozen=True):
         return last
 
     def show(self, rows: Rows) -> Show:
-        """A function that returns the disclosed value of a diagnostic, or None. `rows` are all rows of the
+        """Return a function that returns the disclosed value of a diagnostic, or None. `rows` are all rows of the
         projection."""
         cache = VisibilityCache(self._analysis.index, self.audience.sees)
         label_of = (lambda number: rows.label(rows.row_of(number))) if self.audience.strict else _identity
@@ -73,7 +73,7 @@ class Disclosure(Struct, frozen=True):
         return show
 
     def _strict_labels(self, cache: VisibilityCache) -> dict[int, int]:
-        """The numbers of the shown messages in a strict view, which does not count hidden ones."""
+        """Return the numbers of the shown messages in a strict view, which does not count hidden ones."""
         seen = filter(cache.sees, range(1, len(self._analysis.index) + 1))
         return {number: position for position, number in enumerate(seen, 1)}
 
@@ -89,7 +89,7 @@ def _identity(number: int) -> int:
 
 
 def for_end_user(diagnostic: Diagnostic, cache: VisibilityCache, label_of: Callable[[int], int]) -> ShownDiagnostic:
-    """The diagnostic as disclosed to the end user, without positions."""
+    """Return the diagnostic as disclosed to the end user, without positions."""
     code, severity, message = diagnostic.code, diagnostic.rule.severity.value, diagnostic.message
     if message is None or not cache.sees(message):
         return ShownDiagnostic(code, None, severity, message, True, None, None, None, None)
@@ -105,7 +105,7 @@ def for_developer(
     vault: Vault,
     calls: CallLedger,
 ) -> ShownDiagnostic:
-    """The diagnostic as disclosed to a developer, with its position if the audience sees its message."""
+    """Return the diagnostic as disclosed to a developer, with its position if the audience sees its message."""
     code, severity, message = diagnostic.code, diagnostic.rule.severity.value, diagnostic.message
     if not (audience.sees_stray if message is None else cache.sees(message)):
         return ShownDiagnostic(code, None, severity, message, True, None, None, None, None)

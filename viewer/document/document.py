@@ -45,9 +45,9 @@ PARSED_AT_ONCE = 16 * 1024
 CHECKED_AT_ONCE = 128 * 1024
 LARGEST_STEP = 4 * CHUNK
 CHECKING_SHARE = 0.8
-"""The share of the work on a large input that is checking."""
+"""The share of checking in the total work on a large input."""
 MOST_REVISIONS = 16
-"""How often a command starts again if the file is rewritten while it reads."""
+"""How many times a command starts over if the file is rewritten while it is being read."""
 
 
 class Finding(Struct, frozen=True):
@@ -79,7 +79,7 @@ class Rewrites:
         return self._report is not None
 
     def begin(self, source: Source) -> None:
-        """Note that this source is read now."""
+        """Record that this source is being read."""
         self._source = source
 
     def __enter__(self) -> None:
@@ -97,7 +97,7 @@ class Rewrites:
             self._report()
 
     def read(self, source: Source, start: int, end: int) -> bytes:
-        """The bytes between two offsets, for positions and checks; none if they are withheld."""
+        """Return the bytes between two offsets, for positions and checks, or none if they are withheld."""
         try:
             return source.read(start, end)
         except FileRewrittenError:
@@ -169,12 +169,12 @@ class Tally:
 
     @property
     def unknown_records(self) -> int:
-        """The number of records that hold text but that no rule of the format maps."""
+        """The number of records with text that no rule of the format maps."""
         return self._analysis.findings.count(W_RECORD_UNKNOWN.code)
 
     @property
     def unlisted(self) -> dict[str, int]:
-        """For each code, how many diagnostics are counted but not kept."""
+        """The number of diagnostics that were counted but not kept, by code."""
         return self._analysis.findings.more
 
     @property
@@ -188,7 +188,7 @@ class Tally:
         return frozenset(self._analysis.cut)
 
     def diagnostics(self, severity: str) -> int:
-        """How many diagnostics have this severity, including those not kept."""
+        """Return how many diagnostics have this severity, including those not kept."""
         return self._analysis.findings.total(severity)
 
 
@@ -203,14 +203,14 @@ class Document:
         *,
         under: Audience = END_USER,
     ) -> None:
-        """Of a document that is opened under a sealed audience, no other one sees anything."""
+        """If the document is opened under a sealed audience, no other audience sees anything."""
         self.name = source.name
         self.under = under
         self._options = options
         self._most_per_code = MOST_PER_CODE
         self._format = format
         self.revision = 0
-        """How often reading was restarted from the beginning of the input."""
+        """How many times reading was restarted from the beginning of the input."""
         self.rewrites = Rewrites()
         self._backend = BackendChoice()
         self._begin(source, _choose(source, format))
@@ -248,7 +248,7 @@ class Document:
         return self._reading.detection
 
     def as_format(self, format: str) -> Document:
-        """The same input in another format, not read yet."""
+        """Return the same input in another format, not yet read."""
         source = open_source(self.name) if isinstance(self._source, FileSource) else self._source
         return Document(source, format, self._options, under=self.under)
 
@@ -354,7 +354,7 @@ class Document:
 
     @property
     def is_checked(self) -> bool:
-        """True if everything was read and checked, and no more data is expected."""
+        """True if everything has been read and checked, and no more data is expected."""
         return self.is_complete
 
     @property
@@ -399,7 +399,7 @@ class Document:
 
     @property
     def index(self) -> MessageIndex:
-        """Spans and headers of all messages. Only for counting, never for a view."""
+        """Spans and headers of all messages. For counting only; views must not use it."""
         return self._analysis.index
 
     def keep_per_code(self, most: int) -> Document:
@@ -433,11 +433,11 @@ class Document:
         return projection if redactor is None else projection.redacted(redactor)
 
     def findings(self) -> list[Finding]:
-        """All diagnostics with their positions, sorted by position."""
+        """Return all diagnostics with their positions, sorted by position."""
         return list(map(self.quotes.locate, self._analysis.findings.by_position()))
 
     def transcript_at(self, diagnostic: Diagnostic) -> Transcript:
-        """The transcript of a diagnostic: that of its message, or else the one at its position."""
+        """Return the transcript of a diagnostic: that of its message, or else the one at its position."""
         known = self._analysis.transcripts
         if diagnostic.message is not None:
             return known[self._analysis.index.transcript(diagnostic.message) - 1]
@@ -503,7 +503,7 @@ def _is_same(found: Message, message: Message) -> bool:
 
 
 def _own_facts(header: Header) -> Header:
-    """The header without what comes from earlier records: the tool of a reply, and the thread number."""
+    """Return the header without what comes from earlier records: the tool of a reply, and the thread number."""
     return replace(header, name=None if header.role == "tool" else header.name, thread=min(header.thread, 1))
 
 

@@ -65,7 +65,7 @@ class Noise:
 
 
 class Reading:
-    """One reading of an input. It owns the parser, what the parser found, and how far it has come."""
+    """One reading of an input. It owns the parser, its findings, and its progress."""
 
     def __init__(
         self,
@@ -108,7 +108,7 @@ class Reading:
         self.analysis.findings.keep(most)
 
     def redetect(self, detection: Detection) -> None:
-        """Use what a longer head of the input reveals about the same format."""
+        """Use details about the same format that a longer head of the input reveals."""
         self.detection = detection
         self.analysis.unknown = detection.unknown
 
@@ -213,7 +213,8 @@ class Reading:
         return len(self.analysis.index)
 
     def missing_item(self, path: str) -> str:
-        """Why the input lacks the selected transcript; empty if it has it or has not been read to its end."""
+        """Return why the input lacks the selected transcript, or an empty string if it has it or has not been read
+        to its end."""
         selection = self.selection
         if selection is None or not self.is_ended or selection.is_found:
             return ""

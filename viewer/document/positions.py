@@ -50,20 +50,21 @@ class Positions:
         self._ends = 0
 
     def line(self, offset: int) -> int:
-        """The line of an offset, counted from 1."""
+        """Return the line of an offset, counted from 1."""
         return self._before(offset)[0] + 1
 
     def line_and_column(self, offset: int) -> tuple[int, int]:
-        """The line and column of an offset."""
+        """Return the line and column of an offset."""
         lines, line_start, data, first = self._before(offset)
         return lines + 1, self._code_points(line_start, offset, data, first) + 1
 
     def line_start(self, offset: int) -> int:
-        """Where the line of an offset begins."""
+        """Return where the line of an offset begins."""
         return self._before(offset)[1]
 
     def _before(self, offset: int) -> tuple[int, int, bytes, int]:
-        """The number of lines before an offset, the start of its line, the bytes read to find out, and their offset."""
+        """Return the number of lines before an offset, the start of its line, the bytes read to find out, and their
+        offset."""
         at, lines, line_start = self._cursor
         if not at <= offset < at + BLOCK:
             block = min(offset // BLOCK, len(self._lines) - 1)
@@ -76,7 +77,8 @@ class Positions:
         return lines, line_start, data, at
 
     def _code_points(self, line_start: int, offset: int, data: bytes, first: int) -> int:
-        """The number of code points between two offsets. `data` holds some of the bytes before the second one."""
+        """Return the number of code points between two offsets. `data` holds some of the bytes before the second
+        one."""
         start, at, count = self._column_cursor
         if start != line_start or at > offset:
             at, count = line_start, 0
@@ -95,7 +97,7 @@ class Positions:
 
 
 def _whole_characters(data: bytes) -> int:
-    """The number of bytes before a partial character at the end."""
+    """Return the number of bytes before a partial character at the end."""
     for back in range(1, min(4, len(data)) + 1):
         byte = data[-back]
         if byte < 0x80:

@@ -68,7 +68,7 @@ _PLAIN_VALUE = re.compile(r"[A-Za-z0-9._:/-]{1,64}")
 
 
 class Projection(Struct, frozen=True):
-    """Rows with bodies, and rows that stand for hidden messages. No hidden content is reachable from here."""
+    """Rows with bodies, and rows that represent hidden messages. No hidden content is reachable from here."""
 
     audience: Audience
     _analysis: Analysis
@@ -83,11 +83,11 @@ class Projection(Struct, frozen=True):
         self._vault.check(self.audience)
 
     def narrowed(self, messages: MessageSet) -> Projection:
-        """A projection of only these messages, for the same audience."""
+        """Return a projection of only these messages, for the same audience."""
         return replace(self, _only=messages)
 
     def redacted(self, redactor: Redactor) -> Projection:
-        """The same projection with masks. The redactor first learns what this audience sees, and nothing else."""
+        """Return the same projection with masks. The redactor first learns only what this audience sees."""
         redactor.learn_shown(self)
         return replace(self, _vault=self._vault.redacted(redactor), _redactor=redactor)
 
@@ -117,7 +117,7 @@ class Projection(Struct, frozen=True):
         return self._analysis.unknown is not None and not len(self._analysis.index)
 
     def transcripts(self) -> list[ShownTranscript]:
-        """The transcripts of the input. The end user gets only harmless header values."""
+        """Return the transcripts of the input. The end user gets only harmless header values."""
         if not (self.audience.strict and self.audience.is_safe):
             known = None if self._only is None else {self._analysis.index.transcript(number) for number in self._only}
             found = [each for each in self._analysis.transcripts if known is None or each.number in known]
@@ -126,21 +126,21 @@ class Projection(Struct, frozen=True):
         return [self._shown_transcript(self._analysis.transcripts[number - 1], label) for label, number in shown]
 
     def transcript_of(self, rows: Rows, number: int) -> ShownTranscript:
-        """The transcript of a message."""
+        """Return the transcript of a message."""
         transcript = self._analysis.transcripts[self._analysis.index.transcript(number) - 1]
         return self._shown_transcript(transcript, rows.transcript_label(transcript.number))
 
     def transcript_number(self, number: int) -> int:
-        """The number of a message's transcript in the input."""
+        """Return the number of a message's transcript in the input."""
         return self._analysis.index.transcript(number)
 
     def format_of(self, number: int) -> str:
-        """The format of the transcript of a message."""
+        """Return the format of the transcript of a message."""
         return self._analysis.transcripts[self._analysis.index.transcript(number) - 1].format
 
     def boundary(self, rows: Rows, label: int, *, grows: bool = False) -> Boundary:
-        """The boundary at the start of a transcript. `label` is its number for this audience. With `grows`, it has no
-        transcript count and no title, because both may change."""
+        """Return the boundary at the start of a transcript. `label` is its number for this audience. With `grows`,
+        it has no transcript count and no title, because both may change."""
         shown = rows.shown_transcripts
         transcript = self._analysis.transcripts[shown[label - 1] - 1]
         head = self._shown_transcript(transcript, label)
@@ -168,7 +168,7 @@ class Projection(Struct, frozen=True):
         folding: Folding | None = None,
         again: Sequence[Rows] = (),
     ) -> Rows:
-        """The rows so far, to which `Rows.extend` adds more. A matching entry of `again` is reused."""
+        """Return the rows so far, to which `Rows.extend` adds more. A matching entry of `again` is reused."""
         wanted = Rows(self._analysis, self.audience, pane, self._only if only is None else only, folding)
         rows = next((each for each in again if each.is_like(wanted)), wanted)
         rows.extend()
@@ -180,7 +180,7 @@ class Projection(Struct, frozen=True):
         return (self.item(rows, row) for row in range(len(rows)))
 
     def writable(self) -> Iterator[ShownMessage]:
-        """The messages for a writer, with their source text."""
+        """Yield the messages for a writer, with their source text."""
         rows = self.rows()
         for row in range(len(rows)):
             if rows.kind(row) is RowKind.MESSAGE:
@@ -190,7 +190,7 @@ class Projection(Struct, frozen=True):
                 yield replace(shown, source_text=self._vault.source_text_for(self.audience, message))
 
     def item(self, rows: Rows, row: int) -> Item:
-        """The content of a row, with its body. For a folded row, use `folded`."""
+        """Return the content of a row, with its body. For a folded row, use `folded`."""
         kind, value = rows.kind(row), rows.value(row)
         if kind is RowKind.STRAY:
             stray = self._analysis.strays[value]
@@ -204,13 +204,13 @@ class Projection(Struct, frozen=True):
         return self._shown(message, rows.label(row), rows.turn(row), rows.transcript_label(message.transcript))
 
     def unread(self, rows: Rows, row: int) -> ShownMessage:
-        """The message of a row without its body."""
+        """Return the message of a row without its body."""
         message = self._analysis.index[rows.value(row)]
         transcript = rows.transcript_label(message.transcript)
         return self._shown(message, rows.label(row), rows.turn(row), transcript, reads=False)
 
     def folded(self, rows: Rows, row: int) -> FoldedBranch | FoldedAgent | None:
-        """What a folded row contains; None for any other row."""
+        """Return the content of a folded row, or None for any other row."""
         kind, index, last = rows.kind(row), self._analysis.index, rows.last_number(row)
         if kind not in FOLDED_KINDS:
             return None
@@ -225,21 +225,21 @@ class Projection(Struct, frozen=True):
         return FoldedAgent(transcript, ThreadLookup(index).of(last), first, last, calls, tokens)
 
     def agent_messages(self, number: int) -> MessageSet:
-        """The messages of the agent that wrote this one, for an audience that sees other agents."""
+        """Return the messages of the agent that wrote this one, for an audience that sees other agents."""
         is_shown = self.audience.reveals(Reveal.SUBAGENT)
         return ThreadLookup(self._analysis.index).messages(number) if is_shown else MessageSet()
 
     def thread_of(self, number: int) -> int:
-        """The number of the agent that wrote a message; 0 for the main agent and always 0 for an end user."""
+        """Return the number of the agent that wrote a message, or 0 for the main agent and always 0 for an end user."""
         return ThreadLookup(self._analysis.index).of(number) if self.audience.reveals(Reveal.SUBAGENT) else 0
 
     def agent_start(self, number: int) -> AgentStart | None:
-        """Where the agent that wrote a message begins, for an audience that sees other agents."""
+        """Return where the agent that wrote a message begins, for an audience that sees other agents."""
         thread = self.thread_of(number)
         return self._analysis.index.agents.start(self.transcript_number(number), thread) if thread else None
 
     def branch_of(self, number: int) -> tuple[int, int] | None:
-        """The first and last message of the superseded branch that holds this message."""
+        """Return the first and last message of the superseded branch that holds this message."""
         return self._analysis.index.branch_of(number)
 
     @property
@@ -249,15 +249,15 @@ class Projection(Struct, frozen=True):
 
     @property
     def omissions(self) -> Omissions:
-        """Counts of what this audience does not get."""
+        """Counts of the content that this audience does not get."""
         return Omissions(self.audience, self._analysis, self._only, self.rows)
 
     def usages(self, prices: Prices = NO_PRICES) -> UsageView | None:
-        """Tokens and cost, so far and from then on; None if the audience sees none."""
+        """Return the tokens and cost, updated as the input grows, or None if the audience sees none."""
         return UsageView(self._analysis, self._only, prices) if self.audience.sees_usage else None
 
     def _header(self, message: Message) -> Header:
-        """The header with the fields that this audience may see."""
+        """Return the header with the fields that this audience may see."""
         header = message.header
         if not self.audience.sees_unlisted:
             header = safe_header(header) if is_user_safe(message) else without_unlisted(header)
@@ -300,7 +300,7 @@ class Projection(Struct, frozen=True):
         return ShownStray(transcript, stray.after, stray.span, body)
 
     def message(self, number: int) -> ShownMessage | None:
-        """The message with this number in the input, if the audience sees it."""
+        """Return the message with this number in the input, if the audience sees it."""
         message = self._analysis.index[number]
         if not self.audience.sees(message):
             return None
@@ -312,7 +312,7 @@ class Projection(Struct, frozen=True):
         return len(self._analysis.index)
 
     def turn_starts(self, after: int) -> TurnStarts:
-        """The starts of turns after this many messages, shown or hidden. Only for a developer."""
+        """Return the starts of turns after this many messages, shown or hidden. For developers only."""
         index, first = self._analysis.index, after + 1
         last = 0 if self.audience.is_safe else len(index)
         borders = index.transcripts(first, last) if first <= last else []
@@ -321,7 +321,7 @@ class Projection(Struct, frozen=True):
         return turn_starts(index.columns, index.turns(first, last), places, *before, base=after)
 
     def headline(self, number: int) -> Headline:
-        """One entry of a message list. Only a developer gets facts about hidden messages."""
+        """Return one entry of a message list. Only a developer gets facts about hidden messages."""
         message = self._analysis.index[number]
         header = self._header(message)
         turn = self._analysis.index.turn(number)
@@ -345,16 +345,16 @@ class Projection(Struct, frozen=True):
         )
 
     def time_ms(self, number: int) -> int | None:
-        """The time of a message that this audience sees, if the input states one."""
+        """Return the time of a message that this audience sees, if the input states one."""
         time = self._analysis.index.time_ms(number)
         return time if time is not None and self.audience.sees(self._analysis.index[number]) else None
 
     def users(self) -> VisibilityCache:
-        """The messages whose role is `user` for this audience."""
+        """Return the messages whose role is `user` for this audience."""
         return VisibilityCache(self._analysis.index, lambda message: self._header(message).role == "user")
 
     def visibility(self) -> VisibilityCache:
-        """The visibility of messages in the safe view. Only for a developer."""
+        """Return the visibility of messages in the safe view. For developers only."""
         return VisibilityCache(
             self._analysis.index, lambda message: not self.audience.is_safe and is_user_safe(message)
         )
@@ -368,7 +368,7 @@ class Projection(Struct, frozen=True):
         return self._analysis.index.is_superseded(number)
 
     def beginning(self, number: int, length: int) -> str:
-        """Up to `length` characters from the start of a body, if this audience sees it."""
+        """Return up to `length` characters from the start of a body, if this audience sees it."""
         message = self._analysis.index[number]
         if not self.audience.sees(message):
             return ""
@@ -376,7 +376,7 @@ class Projection(Struct, frozen=True):
         return self._vault.body_for(self.audience, read)[:length]
 
     def body_blocks(self, rows: Rows, row: int) -> Iterator[str]:
-        """The text of a row in blocks of about a megabyte. An empty block only signals progress."""
+        """Yield the text of a row in blocks of about a megabyte. An empty block only signals progress."""
         kind, value = rows.kind(row), rows.value(row)
         if kind in (RowKind.HIDDEN, RowKind.CALL) or kind in FOLDED_KINDS:
             return iter(())
@@ -385,8 +385,8 @@ class Projection(Struct, frozen=True):
         return self._vault.blocks_for(self.audience, self._analysis.index[value])
 
     def block_searcher(self, rows: Rows, text: str, ignores_case: bool, *, is_all: bool = True) -> BlockSearcher | None:
-        """A searcher for a text in many of these rows at once; None if each row must be searched as text. If the text
-        is only part of the query (`is_all` false), it finds the rows that contain it."""
+        """Return a searcher for a text in many of these rows at once, or None if each row must be searched as text.
+        If the text is only part of the query (`is_all` false), it finds the rows that contain it."""
         index = self._analysis.index
         is_small = not len(index) or index.span(len(index))[1] < WORTH_SEARCHING_BLOCKS
         if is_small or self._redactor or forced_backend() is PLAIN:
@@ -397,14 +397,14 @@ class Projection(Struct, frozen=True):
         return self._vault.searcher_for(self.audience, index, rows, pattern) if pattern else None
 
     def message_at_byte(self, offset: int) -> int | None:
-        """The number of the message at this byte of the input. Only for a developer."""
+        """Return the number of the message at this byte of the input. For developers only."""
         index = self._analysis.index
         if self.audience.is_safe or not len(index):
             return None
         return max(1, bisect_right(range(1, len(index) + 1), offset, key=lambda number: index[number].span[0]))
 
     def message_at_line(self, line: int) -> int | None:
-        """The number of the message at this line of the input. Only for a developer."""
+        """Return the number of the message at this line of the input. For developers only."""
         index = self._analysis.index
         if self.audience.is_safe or not len(index):
             return None
@@ -418,16 +418,16 @@ class Projection(Struct, frozen=True):
         return WholeInput(self._analysis)
 
     def blocks(self, number: int) -> Iterator[str]:
-        """The body of a message in blocks of about a megabyte, if this audience sees it."""
+        """Yield the body of a message in blocks of about a megabyte, if this audience sees it."""
         return self._vault.blocks_for(self.audience, self._analysis.index[number])
 
     def raw(self, number: int) -> bytes:
-        """The source bytes of a message. Only for a developer who sees it."""
+        """Return the source bytes of a message. Only for a developer who sees it."""
         message = self._analysis.index[number]
         return self._vault.raw_for(self.audience, message)
 
     def fault_places(self, number: int, found: Sequence[ShownDiagnostic]) -> list[tuple[Span, str]]:
-        """The spans of diagnostics in the text of a body, with their severities. Only for a developer."""
+        """Return the spans of diagnostics in the text of a body, with their severities. For developers only."""
         spans = [diagnostic.span for diagnostic in found if diagnostic.span]
         if self.audience.is_safe or not spans:
             return []
@@ -435,19 +435,20 @@ class Projection(Struct, frozen=True):
         return [(place, one.severity) for place, one in zip(places, (d for d in found if d.span), strict=True) if place]
 
     def input_spans(self, number: int, spans: Sequence[Span]) -> list[Span | None]:
-        """The input positions of these characters of a body; None if it has several pieces. Only for a developer."""
+        """Return the input positions of these characters of a body, or None if it has several pieces. For developers
+        only."""
         return self._vault.sources_for(self.audience, self._analysis.index[number], spans)
 
     def why(self, number: int) -> str:
-        """The rule that shows or hides a message, as fixed text. Only for a developer."""
+        """Return the rule that shows or hides a message, as fixed text. For developers only."""
         return "" if self.audience.is_safe else reason_of(self._analysis.index[number])
 
     def diagnostics_of(self, number: int) -> list[ShownDiagnostic]:
-        """The diagnostics of one message."""
+        """Return the diagnostics of one message."""
         return [found for found in self.diagnostics() if found.message == number]
 
     def diagnostics(self) -> list[ShownDiagnostic]:
-        """The diagnostics, sorted by position if the audience may know positions, otherwise by message."""
+        """Return the diagnostics, sorted by position if the audience may know positions, otherwise by message."""
         found = self._disclosure.all()
         return found if self._only is None else [each for each in found if self._has_label(each.message)]
 
@@ -461,13 +462,14 @@ class Projection(Struct, frozen=True):
         return any(rows.kind(row) is RowKind.MESSAGE and rows.label(row) == label for row in range(len(rows)))
 
     def problems(self, rows: Rows) -> DiagnosticView:
-        """The diagnostics of a growing view, without notes for the end user. `rows` are all rows of the projection."""
+        """Return the diagnostics of a growing view, without notes for the end user. `rows` are all rows of the
+        projection."""
         disclosure, analysis = self._disclosure, self._analysis
         show = disclosure.show(rows)
         return DiagnosticView(analysis.findings, show, analysis.ahead, by_place=disclosure.discloses_places)
 
     def new_diagnostics(self, rows: Rows) -> NewDiagnostics:
-        """The diagnostics, returned incrementally, for following."""
+        """Return an incremental view of the diagnostics, for following."""
         disclosure = self._disclosure
         return NewDiagnostics(self._analysis.findings, disclosure.show(rows), by_place=disclosure.discloses_places)
 
@@ -476,7 +478,7 @@ class Projection(Struct, frozen=True):
         return Disclosure(self.audience, self._analysis, self._places, self._vault)
 
     def call_watch(self) -> CallWatch:
-        """The calls and their changes of state, for following."""
+        """Return the calls and their changes of state, for following."""
         cache = VisibilityCache(self._analysis.index, self.audience.sees)
 
         def show(link: CallLink) -> ShownCall | None:
@@ -489,7 +491,7 @@ class Projection(Struct, frozen=True):
         return CallWatch(self._analysis.calls.links, show, self._analysis.calls.relinked)
 
     def calls(self) -> CallView:
-        """The calls and their replies, for an audience that sees tools or commentary."""
+        """Return the calls and their replies, for an audience that sees tools or commentary."""
         if self.audience.is_safe:
             return no_calls()
         cache = VisibilityCache(self._analysis.index, self.audience.sees)
@@ -500,7 +502,7 @@ class Projection(Struct, frozen=True):
 
 
 class Omissions:
-    """Counts of what one audience does not get from an input, for notices."""
+    """Counts of the content that one audience does not get from an input, for notices."""
 
     def __init__(
         self, audience: Audience, analysis: Analysis, only: MessageSet | None, rows: Callable[[], Rows]
@@ -564,7 +566,7 @@ class WholeInput:
         self._analysis = analysis
 
     def heads(self, transcript: int) -> Heads:
-        """The headers of a transcript as columns."""
+        """Return the headers of a transcript as columns."""
         return Heads(self._analysis, transcript)
 
     def layout(self) -> Iterator[Placed]:
@@ -583,12 +585,13 @@ class WholeInput:
             yield Placed(number, (start, end), (body_start, body_end), *known[kind])
 
     def problem_codes(self) -> set[tuple[str, str | None]]:
-        """The codes of all diagnostics so far, with their reasons."""
+        """Return the codes of all diagnostics so far, with their reasons."""
         return {(found.code, found.reason) for found in self._analysis.findings.by_position()}
 
 
 def _shortened(message: Message, length: int) -> Message:
-    """The message with only the part of its body that the beginning needs. One with leading thoughts stays whole."""
+    """Return the message with only the part of its body that the beginning needs. One with leading thoughts stays
+    whole."""
     if is_user_safe(message) or len(message.pieces) != 1 or message.body_span is None:
         return message
     piece = message.pieces[0]
@@ -596,7 +599,8 @@ def _shortened(message: Message, length: int) -> Message:
 
 
 def _withheld_by_kind(message: Message) -> tuple[int, bool]:
-    """How many fields, not counting the call id, are left out of such messages, and whether the end user sees them."""
+    """Return how many fields, not counting the call id, are left out of such messages, and whether the end user sees
+    them."""
     if is_user_safe(message):
         return withheld_count(message.header.with_call_id(None)), True
     return len(message.header.extra), False
@@ -616,7 +620,7 @@ def _harmless(value: str | None) -> str | None:
 
 
 def _first_question(index: MessageIndex, transcript: int, last: int) -> int | None:
-    """The first user message of a transcript that the end user sees, up to `last`."""
+    """Return the first user message of a transcript that the end user sees, up to `last`."""
     span = index.numbers_of_transcript(transcript)
     if span is None:
         return None

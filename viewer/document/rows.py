@@ -71,7 +71,7 @@ class MessageSet:
     __hash__ = None  # type: ignore[assignment]
 
     def between(self, first: int, last: int) -> Column:
-        """The messages of the set from `first` to `last`."""
+        """Return the messages of the set from `first` to `last`."""
         start = bisect_left(self._numbers, first)
         return self._numbers[start : bisect_right(self._numbers, last, start)]
 
@@ -94,8 +94,8 @@ class TurnStarts(Struct, frozen=True):
 def turn_starts(
     columns: Columns, turns: Column, borders: Sequence[Border], turn: int = 0, transcript: int = 0, *, base: int = 0
 ) -> TurnStarts:
-    """The places where the turn changes, counted from `base`. A turn of 0 repeats that of the previous message, or
-    means the first turn at the start of a transcript."""
+    """Return the places where the turn changes, counted from `base`. A turn of 0 repeats that of the previous
+    message, or means the first turn at the start of a transcript."""
     borders = [border for border in borders if border.place < len(turns)]
     if not borders:
         return TurnStarts(array("I"), array("I"), array("I"))
@@ -119,15 +119,15 @@ class ThreadLookup:
         self._threads: dict[int, int] = {}
 
     def of(self, number: int) -> int:
-        """The number of the thread of a message; 0 for the main agent."""
+        """Return the number of the thread of a message, or 0 for the main agent."""
         kind = self._index.header_key(number)
         if kind not in self._threads:
             self._threads[kind] = self._index.example(kind).header.thread
         return self._threads[kind]
 
     def runs(self, first: int, last: int) -> list[tuple[int, int]]:
-        """The runs of adjacent messages of another agent among these messages; none in a transcript without messages of
-        the main agent."""
+        """Return the runs of adjacent messages of another agent among these messages; none in a transcript without
+        messages of the main agent."""
         if 1 not in self._others.mask(first, last):
             return []
         found: list[tuple[int, int]] = []
@@ -147,7 +147,7 @@ class ThreadLookup:
         return found
 
     def messages(self, number: int) -> MessageSet:
-        """The messages in the same thread and transcript."""
+        """Return the messages in the same thread and transcript."""
         thread = self.of(number)
         first, last = self._index.numbers_of_transcript(self._index.transcript(number)) or (1, 0)
         return MessageSet(each for each in range(first, last + 1) if self.of(each) == thread)
@@ -175,14 +175,14 @@ class Folds:
         """The superseded branches at the last update."""
 
     def update(self) -> bool:
-        """Note the superseded branches. True if known messages became one, so that earlier rows are wrong."""
+        """Update the superseded branches. Returns True if known messages became one, so that earlier rows are wrong."""
         if self._branches == self._index.branches:
             return False
         self._branches = [*self._index.branches]
         return True
 
     def runs(self, first: int, last: int) -> list[_Run]:
-        """The folded runs among these messages. A branch without visible messages is hidden instead."""
+        """Return the folded runs among these messages. A branch without visible messages is hidden instead."""
         if self.folding is None:
             return []
         runs = [
@@ -217,7 +217,7 @@ class ListedCalls:
         self._replies = VisibilityCache(index, is_listed_reply)
 
     def count_replies(self, first: int, last: int) -> int:
-        """The number of replies among these messages."""
+        """Return the number of replies among these messages."""
         return self._replies.count(first, last)
 
     def after_replies(self, first: int, last: int) -> int:
@@ -226,8 +226,8 @@ class ListedCalls:
         return last + 1 if end < 0 else first + end
 
     def runs(self, first: int, last: int, others: Sequence[_Run], starts: Set[int]) -> list[_Run]:
-        """The calls among these messages that have a row, each with the replies directly below it. A row may not reach
-        across the start of a transcript, or into what is folded."""
+        """Return the calls among these messages that have a row, each with the replies directly below it. A row may
+        not reach across the start of a transcript, or into what is folded."""
         calls, replies = self._calls.mask(first, last), self._replies.mask(first, last)
         for run in others:
             hidden = bytes(run.last + 1 - run.first)
@@ -299,11 +299,12 @@ class Rows:
         return len(self._kinds)
 
     def kind(self, row: int) -> RowKind:
-        """The kind of a row."""
+        """Return the kind of a row."""
         return _KINDS[self._kinds[row]]
 
     def value(self, row: int) -> int:
-        """The number of the message or call, the count of hidden or folded messages, or the index of the stray text."""
+        """Return the number of the message or call, the count of hidden or folded messages, or the index of the
+        stray text."""
         return self._values[row]
 
     @property
@@ -312,33 +313,33 @@ class Rows:
         return self._analysis.index.columns
 
     def kinds_and_values(self, first: int, last: int) -> tuple[Column, Column]:
-        """The kinds and values of the rows from `first` up to, but not including, `last`."""
+        """Return the kinds and values of the rows from `first` up to, but not including, `last`."""
         return self._kinds[first:last], self._values[first:last]
 
     def values_at(self, rows: Column) -> Column:
-        """The values of these rows."""
+        """Return the values of these rows."""
         return self.columns.take(self._values, rows)
 
     def are_messages(self, rows: Column) -> Column:
-        """The places in this column of the rows that show a message."""
+        """Return the places in this column of the rows that show a message."""
         return self.columns.where(self.columns.take(self._kinds, rows), {RowKind.MESSAGE.value}, 0, len(rows))
 
     def messages_in(self, rows: Column) -> MessageSet:
-        """The shown messages in these rows."""
+        """Return the shown messages in these rows."""
         return MessageSet(self.values_at(self.columns.take(rows, self.are_messages(rows))))
 
     def label(self, row: int) -> int:
-        """The number in this view of the message in a row."""
+        """Return the number in this view of the message in a row."""
         if self._audience.strict:
             return self._labels[row]
         return self._values[row] if self._kinds[row] == RowKind.MESSAGE.value else 0
 
     def last_number(self, row: int) -> int:
-        """The number of the last message up to this row, shown or hidden."""
+        """Return the number of the last message up to this row, shown or hidden."""
         return self._numbers[row]
 
     def transcript(self, row: int) -> int:
-        """The transcript of a row."""
+        """Return the transcript of a row."""
         if self._kinds[row] == RowKind.STRAY.value:
             return self._analysis.strays[self._values[row]].transcript
         return self._analysis.index.transcript(max(1, self._numbers[row])) if len(self._analysis.index) else 1
@@ -349,7 +350,7 @@ class Rows:
         return self._now.taken
 
     def rows_of_transcript(self, transcript: int) -> range:
-        """The rows of a transcript."""
+        """Return the rows of a transcript."""
         every = range(len(self))
         first = bisect_left(every, transcript, key=self.transcript)
         return range(first, bisect_right(every, transcript, first, key=self.transcript))
@@ -382,18 +383,18 @@ class Rows:
         return self._audience.strict and self._audience.is_safe
 
     def transcript_label(self, transcript: int) -> int:
-        """The number of a transcript for this audience."""
+        """Return the number of a transcript for this audience."""
         return bisect_left(self.shown_transcripts, transcript) + 1 if self._counts_shown else transcript
 
     def turn(self, row: int) -> int:
-        """The turn of the message in a row. For the end user, turns count only shown messages."""
+        """Return the turn of the message in a row. For the end user, turns count only shown messages."""
         if self._audience.is_safe:
             return self._turns[row]
         is_message = self._kinds[row] == RowKind.MESSAGE.value
         return self._analysis.index.turn(self._values[row]) if is_message else 0
 
     def row_of_turn(self, turn: int, transcript: int = 1) -> int | None:
-        """The first row with a message of this turn of a transcript."""
+        """Return the first row with a message of this turn of a transcript."""
         if self._audience.is_safe:
             rows = self.rows_of_transcript(transcript)
             return next((row for row in rows if turn and self._turns[row] == turn), None)
@@ -404,8 +405,8 @@ class Rows:
         return None
 
     def turn_starts(self, first: int, turn: int, transcript: int) -> TurnStarts:
-        """The rows from `first` on that begin a turn, for the end user. `turn` and `transcript` are those of the
-        previous row."""
+        """Return the rows from `first` on that begin a turn, for the end user. `turn` and `transcript` are those of
+        the previous row."""
         index = self._analysis.index
         if first >= len(self):
             return turn_starts(self.columns, array("I"), ())
@@ -415,7 +416,7 @@ class Rows:
         return turn_starts(self.columns, self._turns[first:], borders, turn, transcript, base=first)
 
     def last_turn(self, transcript: int = 1) -> int:
-        """The highest turn number of a transcript."""
+        """Return the highest turn number of a transcript."""
         if self._audience.is_safe:
             rows = self.rows_of_transcript(transcript)
             return max(self._turns[rows.start : rows.stop], default=0)
@@ -448,15 +449,15 @@ class Rows:
         return 0 if self._audience.strict else self._now.taken - self._now.shown
 
     def row_of(self, number: int) -> int:
-        """The row that shows or hides a message."""
+        """Return the row that shows or hides a message."""
         return min(bisect_left(self._numbers, number), max(0, len(self) - 1))
 
     def rows_of(self, numbers: Column) -> Column:
-        """The rows that show or hide these messages; for messages after the last row, the number of rows."""
+        """Return the rows that show or hide these messages; for messages after the last row, the number of rows."""
         return self.columns.lookup(self._numbers, numbers)
 
     def row_holding(self, number: int) -> int | None:
-        """The row that shows a message or hides it among others; None if a pane or a filter excludes it."""
+        """Return the row that shows a message or hides it among others, or None if a pane or a filter excludes it."""
         row = self.row_of(number)
         if not len(self) or number > self._numbers[row]:
             return None
@@ -466,19 +467,19 @@ class Rows:
         return row if kind is not RowKind.STRAY and number >= self.first_number(row) else None
 
     def first_number(self, row: int) -> int:
-        """The first message of a row of hidden or folded messages, or of a call."""
+        """Return the first message of a row of hidden or folded messages, or of a call."""
         is_call = self._kinds[row] == RowKind.CALL.value
         return self._values[row] if is_call else self._numbers[row] - self._values[row] + 1
 
     def count_hidden(self, row: int) -> int:
-        """The number of messages that a row of hidden ones reports. At the brief level replies do not count, unless
-        there is nothing else."""
+        """Return the number of messages that a row of hidden ones reports. At the brief level replies do not count,
+        unless there is nothing else."""
         count = self._values[row]
         replies = self._listed.count_replies(self.first_number(row), self._numbers[row]) if self._listed else 0
         return count - replies or count
 
     def row_of_stray(self, stray: int) -> int:
-        """The row of the stray text at this index, or the nearest row."""
+        """Return the row of the stray text at this index, or the nearest row."""
         after = self._analysis.strays[stray].after
         first, end = bisect_left(self._numbers, after), bisect_right(self._numbers, after)
         row = bisect_left(range(first, end), stray, key=self._stray_at) + first
@@ -585,7 +586,8 @@ class Rows:
         self._turns.extend(turns)
 
     def _wanted(self, first: int, last: int) -> tuple[Column, bytearray]:
-        """The messages in this range that belong to the pane and pass the filter, and a mask of the visible ones."""
+        """Return the messages in this range that belong to the pane and pass the filter, and a mask of the visible
+        ones."""
         columns = self.columns
         if self._only is not None:
             numbers = self._only.between(first, last)
@@ -616,7 +618,7 @@ class Rows:
         return after
 
     def _turns_of(self, shown: Column, transcripts: list[tuple[int, int]], folded: Folded) -> Column:
-        """The turns of rows, counting only shown messages, including those that are folded or filtered out."""
+        """Return the turns of rows, counting only shown messages, including those that are folded or filtered out."""
         columns, kinds = self.columns, folded.kinds
         if not shown:
             return array("I", bytes(array("I").itemsize * len(kinds)))

@@ -80,14 +80,14 @@ def _read(source: Source, format: str | None, *, reads_all: bool) -> SessionHead
 
 
 def _record_size(data: bytes, at: int) -> int:
-    """The size of the line that begins here and holds a record; 0 if it holds none."""
+    """Return the size of the line that begins here and holds a record, or 0 if it holds none."""
     end = data.find(b"\n", at) + 1
     is_record = end and data.startswith(b"{", at) and data[at:end].rstrip().endswith(b"}")
     return end - at if is_record else 0
 
 
 def _title(projection: Projection, known: int = 0) -> str:
-    """The first prompt after the first `known` messages."""
+    """Return the first prompt after the first `known` messages."""
     for number in range(known + 1, min(projection.message_count, _MOST_MESSAGES) + 1):
         line = projection.headline(number)
         if line.seen and line.role == "user":

@@ -45,13 +45,13 @@ class ToolSum(Struct, gc=False):
     failed: int = 0
     unanswered: int = 0
     tokens: int | None = None
-    """What the replies with the calls used; None if the input does not state it."""
+    """The token usage of the replies with the calls; None if the input does not state it."""
     cost: float | None = None
     """None if a model has no price."""
 
 
 class ModelSum(Struct, frozen=True):
-    """What one model used."""
+    """The usage of one model."""
 
     model: str | None
     usage: Usage
@@ -96,7 +96,7 @@ def count(document: Document, audience: Audience, where: Filter | None = None, p
 def _count_messages(
     document: Document, projection: Projection, calling: Container[int | None]
 ) -> tuple[Iterable[Sum], int]:
-    """The sums for the messages that the audience of the projection sees, and the number of hidden messages."""
+    """Return the sums for the messages that the audience of the projection sees, and the number of hidden messages."""
     index, audience = document.index, projection.audience
     shown_sizes = {} if audience.sees_thoughts else _sizes_without_thoughts(document)
     sums: dict[tuple[str, str | None], Sum] = {}
@@ -135,8 +135,8 @@ def _row(sums: dict[tuple[str, str | None], Sum], message: Message) -> Sum:
 
 
 def _size(projection: Projection, message: Message) -> int:
-    """The size of the body in the input, in bytes. If it labels an attachment, the size of the label, because the part
-    holds more than is shown."""
+    """Return the size of the body in the input, in bytes. For an attachment, return the size of its label, because
+    the part holds more than is shown."""
     if any(piece.coding is Coding.LABEL for piece in message.pieces):
         shown = projection.message(message.number)
         return len(shown.body.encode("utf-8", "replace")) if shown else 0
@@ -144,7 +144,7 @@ def _size(projection: Projection, message: Message) -> int:
 
 
 def _sizes_without_thoughts(document: Document) -> dict[int, int]:
-    """The sizes of shown messages without their cut thoughts. The index has only full sizes."""
+    """Return the sizes of shown messages without their cut thoughts. The index has only full sizes."""
     projection = document.project(END_USER)
     shown = ((number, projection.message(number)) for number in document.tally.cut)
     return {number: len(message.body.encode("utf-8", "replace")) for number, message in shown if message}

@@ -1,4 +1,4 @@
-"""`StoredInput`: the bytes of an input that was read, for a replay, for times, and to notice a rewritten file."""
+"""`StoredInput`: the bytes of an input after reading, used for replays, for times, and to detect a rewritten file."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ if TYPE_CHECKING:
 
 
 class StoredInput:
-    """The bytes behind one reading. They are for computing, never for a view."""
+    """The bytes behind one reading. They are for computing only; views must not use them."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
 
     def is_rewritten(self) -> bool:
-        """True if the file no longer holds what was read. Cheap enough to call every second."""
+        """True if the file no longer holds the bytes that were read. Cheap enough to call every second."""
         try:
             return isinstance(self._source, FileSource) and self._source.is_rewritten()
         except OSError:
             return False
 
     def replayed(self) -> ReplayedSource:
-        """The same bytes as a source that lets them arrive again."""
+        """Return a source that replays the same bytes."""
         from viewer.sources.replay.source import ReplayedSource  # only a replay needs it
 
         return ReplayedSource(self._source)
 
     def line_times(self, offsets: Sequence[int]) -> Iterator[int | None]:
-        """The times that the lines with these ascending offsets state."""
+        """Yield the times that the lines with these ascending offsets state."""
         from viewer.sources.replay.stated_times import times_of_lines  # only a replay of a stream needs them
 
         return times_of_lines(self._source.read, offsets, self._source.size)
 
     def line_after(self, offset: int, end: int) -> int:
-        """Where the line after this offset begins; `end` if none begins before it."""
+        """Return where the line after this offset begins; `end` if none begins before it."""
         for start in range(offset, end, BLOCK):
             found = self._source.read(start, min(start + BLOCK, end)).find(b"\n")
             if found >= 0:

@@ -27,8 +27,8 @@ class Tail:
         return self._rows
 
     def settled(self, *, ended: bool = False) -> Iterator[Item]:
-        """The new settled rows. A run of hidden messages is held back: its growth and timing must not be observable.
-        The line of a call waits for its reply, or for the next shown message."""
+        """Yield the new settled rows. A run of hidden messages is held back: its growth and timing must not be
+        observable. The line of a call waits for its reply, or for the next shown message."""
         self._rows.extend()
         while self._next < len(self._rows) and (ended or self._is_settled(self._next)):
             row = self._next
@@ -37,7 +37,7 @@ class Tail:
             yield self.projection.item(self._rows, row)
 
     def open_message(self) -> ShownMessage | None:
-        """The next message, as far as it has arrived, if it is open and shown."""
+        """Return the next message, as far as it has arrived, if it is open and shown."""
         rows, row = self._rows, self._next
         if row >= len(rows) or rows.kind(row) is not RowKind.MESSAGE or rows.value(row) != rows.settled_number + 1:
             return None
@@ -46,11 +46,11 @@ class Tail:
         return item if isinstance(item, ShownMessage) else None
 
     def found(self) -> list[ShownDiagnostic]:
-        """The new diagnostics of the returned rows and everything else before the open message."""
+        """Return the new diagnostics of the returned rows and everything else before the open message."""
         return self._diagnostics.through(self._number)
 
     def found_last(self) -> list[ShownDiagnostic]:
-        """All remaining diagnostics, at the end of the reading."""
+        """Return all remaining diagnostics, at the end of the reading."""
         return self._diagnostics.rest()
 
     def _is_settled(self, row: int) -> bool:

@@ -25,7 +25,7 @@ class Spent(Struct, frozen=True):
 
     @property
     def tokens(self) -> int | None:
-        """All tokens: as stated, or else input and output; None if neither is known."""
+        """The number of all tokens: the stated total, or else the sum of input and output; None if neither is known."""
         usage = self.usage
         if usage.total is not None:
             return usage.total
@@ -35,7 +35,7 @@ class Spent(Struct, frozen=True):
 
 
 class ModelUsage(Struct, frozen=True):
-    """What one model used."""
+    """The usage of one model."""
 
     model: str | None
     """None if the input does not name it."""
@@ -52,20 +52,21 @@ class UsageView:
         self._known: tuple[int, list[ModelUsage]] = (0, [])
 
     def of(self, number: int) -> Spent | None:
-        """What the reply of a message used; None if it is not stated at this message."""
+        """Return the usage of a message's reply, or None if it is not stated at this message."""
         usage = self._analysis.index.usages.by_message.get(number)
         return Spent(usage, self._prices.cost(usage, self._model(number))) if usage is not None else None
 
     def between(self, first: int, last: int) -> Spent | None:
-        """What the messages in a range used; None if none states it."""
+        """Return the usage of the messages in a range, or None if none states it."""
         return sum_of(found for number in self._numbers(first, last) if (found := self.of(number)) is not None)
 
     def of_turn(self, number: int) -> Spent | None:
-        """What the turn of a message used."""
+        """Return the usage of the turn of a message."""
         return self.between(*self._analysis.index.turn_span(number))
 
     def by_model(self) -> list[ModelUsage]:
-        """What each model used, the largest first. A transcript that states its total counts with that."""
+        """Return the usage of each model, the largest first. A transcript that states its total counts with that
+        total."""
         version = self._analysis.index.usages.version
         if self._known[0] != version:
             sums = self._all_sums() if self._only is None else self._selected_sums(self._only)
@@ -74,7 +75,7 @@ class UsageView:
         return self._known[1]
 
     def total(self) -> Spent | None:
-        """What everything used; None if no usage is stated."""
+        """Return the total usage, or None if no usage is stated."""
         return sum_of(row.spent for row in self.by_model())
 
     def _numbers(self, first: int, last: int) -> Iterable[int]:
@@ -108,7 +109,7 @@ class UsageView:
 
 
 def sum_of(found: Iterable[Spent]) -> Spent | None:
-    """The sum; None of nothing. Its cost is known only if every cost is."""
+    """Return the sum, or None if there is nothing to add. Its cost is known only if every cost is."""
     every = [*found]
     if not every:
         return None

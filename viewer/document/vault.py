@@ -85,13 +85,13 @@ class Vault:
         return self._under.admits(audience) and audience.sees(message)
 
     def redacted(self, redactor: Redactor) -> Vault:
-        """A vault of the same input that masks secrets in all texts."""
+        """Return a vault of the same input that masks secrets in all texts."""
         masking = copy.copy(self)
         masking._redactor = redactor
         return masking
 
     def body_for(self, audience: Audience, message: Message) -> str:
-        """The text of a message that this audience may see, without the parts cut for it."""
+        """Return the text of a message that this audience may see, without the parts cut for it."""
         if not self._may_read(audience, message):
             raise HiddenError
         try:
@@ -101,7 +101,7 @@ class Vault:
             return ""
 
     def _cleaned(self, text: str) -> str:
-        """A text with masks instead of secrets, if they are to be redacted."""
+        """Return a text with masks instead of secrets, if they are to be redacted."""
         return self._redactor.clean(text) if self._redactor else text
 
     def _text(self, audience: Audience, message: Message) -> str:
@@ -116,7 +116,7 @@ class Vault:
         return text_so_far(body) if grows else body.text
 
     def source_text_for(self, audience: Audience, message: Message) -> str | None:
-        """The text of `body_for` with its escapes and literal blocks, if the format has them."""
+        """Return the text of `body_for` with its escapes and literal blocks, if the format has them."""
         if not self._may_read(audience, message):
             raise HiddenError
         is_escaped = len(message.pieces) == 1 and message.pieces[0].coding is Coding.ESCAPED
@@ -132,7 +132,7 @@ class Vault:
             return None
 
     def blocks_for(self, audience: Audience, message: Message) -> Iterator[str]:
-        """The text of `body_for` in blocks of about a megabyte; see `body_blocks`."""
+        """Yield the text of `body_for` in blocks of about a megabyte; see `body_blocks`."""
         if not self._may_read(audience, message):
             raise HiddenError
         if (
@@ -170,7 +170,7 @@ class Vault:
         self._on_rewritten()
 
     def searcher_for(self, audience: Audience, index: MessageIndex, rows: Rows, pattern: BytePattern) -> BlockSearcher:
-        """A searcher for a text in many of these rows at once, limited to what this audience sees."""
+        """Return a searcher for a text in many of these rows at once, limited to what this audience sees."""
         from viewer.document.search.block_search import BlockSearcher, SearchScope
 
         self.check(audience)
@@ -180,14 +180,14 @@ class Vault:
         )
 
     def _read_proven(self, start: int, end: int) -> bytes:
-        """The bytes between two offsets; none if each message must be parsed again first."""
+        """Return the bytes between two offsets, or none if each message must be parsed again first."""
         try:
             return self._source.read(start, end)
         except FileRewrittenError:
             return b""
 
     def places_for(self, audience: Audience, message: Message, spans: list[Span]) -> list[Span | None]:
-        """The positions of input spans in the text of the body, for a developer who sees all of it."""
+        """Return the positions of input spans in the text of the body, for a developer who sees all of it."""
         if audience.is_safe or not self._may_read(audience, message):
             raise HiddenError
         if self._redactor or _cut_kinds(audience, message):
@@ -199,8 +199,8 @@ class Vault:
             return [None] * len(spans)
 
     def sources_for(self, audience: Audience, message: Message, spans: Sequence[Span]) -> list[Span | None]:
-        """The input positions of these characters of the whole body, for a developer who sees all of it; None if the
-        body has several pieces."""
+        """Return the input positions of these characters of the whole body, for a developer who sees all of it, or
+        None if the body has several pieces."""
         if audience.is_safe or not self._may_read(audience, message):
             raise HiddenError
         if self._redactor or len(message.pieces) != 1 or _cut_kinds(audience, message):
@@ -217,7 +217,7 @@ class Vault:
         return [body.source_span(first, last) for first, last in ends]
 
     def raw_for(self, audience: Audience, message: Message) -> bytes:
-        """The bytes of a message with its header, for a developer who sees it."""
+        """Return the bytes of a message with its header, for a developer who sees it."""
         if audience.is_safe or not self._may_read(audience, message):
             raise HiddenError
         try:
@@ -229,7 +229,7 @@ class Vault:
             return b""
 
     def stray_for(self, audience: Audience, start: int, end: int) -> str:
-        """Text outside any message, for an audience that revealed it."""
+        """Return text outside any message, for an audience that revealed it."""
         self.check(audience)
         if not audience.sees_stray:
             raise HiddenError
@@ -240,7 +240,7 @@ class Vault:
             return ""
 
     def value_for(self, audience: Audience, diagnostic: Diagnostic) -> str | None:
-        """The offending value of a diagnostic, for an audience that sees everything."""
+        """Return the offending value of a diagnostic, for an audience that sees everything."""
         self.check(audience)
         if self._redactor or not audience.reveals(Reveal.ALL):
             return None
@@ -251,7 +251,7 @@ class Vault:
             return None
 
     def _body(self, message: Message, pieces: tuple[Piece, ...] | None = None) -> Body:
-        """The body of a message, or of these pieces."""
+        """Return the body of a message, or of these pieces."""
         start, end = message.span
         pieces = message.pieces if pieces is None else pieces
         is_one = all(start <= piece.start and piece.end <= end for piece in pieces)
@@ -270,7 +270,7 @@ class Vault:
         return self._source.read if self._on_rewritten is None else self._source.read_again
 
     def _judged(self, message: Message) -> bytes:
-        """The bytes of a message, after parsing it again to verify it."""
+        """Return the bytes of a message, after parsing it again to verify it."""
         if self._judge is None or not isinstance(self._source, FileSource):
             raise FileRewrittenError(self._source.name)
         frame = self._source.read_unproven(*message.span)
@@ -294,8 +294,8 @@ _REVEALED_BY = {
 
 
 def _cut_kinds(audience: Audience, message: Message) -> frozenset[BlockKind]:
-    """The kinds of blocks to cut from a body for this audience, if it is an answer or a hidden message of the same
-    kind."""
+    """Return the kinds of blocks to cut from a body for this audience, if it is an answer or a hidden message of the
+    same kind."""
     if not is_user_safe(message) and (message_kind(message) != Kind.SAID.value or audience.reveals(Reveal.ALL)):
         return frozenset()
     return _kinds_of(audience)
@@ -307,12 +307,12 @@ def _kinds_of(audience: Audience) -> frozenset[BlockKind]:
 
 
 def size_of(message: Message) -> int:
-    """The size of the body in the input, in bytes."""
+    """Return the size of the body in the input, in bytes."""
     return sum(piece.end - piece.start for piece in message.pieces)
 
 
 def body_blocks(message: Message, read: Read, whole: Callable[[], str], cuts: bool) -> Iterator[str]:
-    """The text of a body in blocks, in order. An empty block only signals progress.
+    """Yield the text of a body in blocks, in order. An empty block only signals progress.
 
     `whole` returns the whole body, for the rare one with parts that may be cut."""
     if cuts:
@@ -351,7 +351,7 @@ def _texts(message: Message, read: Read) -> Iterator[str]:
 
 
 def _data(piece: Piece, read: Read) -> Iterator[bytes]:
-    """The decoded bytes of a piece. A piece with escapes or JSON comes as one block."""
+    """Yield the decoded bytes of a piece. A piece with escapes or JSON comes as one block."""
     plain = piece.coding in VERBATIM
     if piece.end - piece.start > BLOCK and piece.coding is Coding.ESCAPED:
         plain = True

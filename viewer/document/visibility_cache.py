@@ -45,12 +45,12 @@ class VisibilityCache:
         return verdict == 1
 
     def count(self, first: int, last: int) -> int:
-        """How many of these messages are visible."""
+        """Return how many of these messages are visible."""
         starts = range(first, last + 1, AT_ONCE)
         return sum(self.mask(start, min(last, start + AT_ONCE - 1)).count(1) for start in starts)
 
     def first(self, first: int, last: int) -> int | None:
-        """The first of these messages that is visible; None if there is none."""
+        """Return the first visible one among these messages, or None if there is none."""
         for start in range(first, last + 1, AT_ONCE):
             place = self.mask(start, min(last, start + AT_ONCE - 1)).find(1)
             if place >= 0:
@@ -58,11 +58,11 @@ class VisibilityCache:
         return None
 
     def mask(self, first: int, last: int) -> bytearray:
-        """A mask of those messages in this range that are visible."""
+        """Return a mask of the visible messages in this range."""
         return self._mask(self._index.kinds, first, last + 1)
 
     def mask_at(self, numbers: Column) -> bytearray:
-        """A mask of those of these messages that are visible. They need not be adjacent."""
+        """Return a mask of the visible ones among these messages, which need not be adjacent."""
         return self._mask(self._index.columns.take(self._index.kinds, numbers), 0, len(numbers))
 
     def _mask(self, kinds: array[int], first: int, last: int) -> bytearray:
@@ -103,7 +103,7 @@ class Heads:
         return (each for each in self._index.branches if self.first <= each[0] <= self.last)
 
     def header(self, number: int) -> Header:
-        """The header of a message, without its call id."""
+        """Return the header of a message, without its call id."""
         return self._index.example(self._index.header_key(number)).header
 
     def ending(self, number: int) -> Ending:
@@ -111,13 +111,13 @@ class Heads:
         return self._index.example(self._index.header_key(number)).ending
 
     def mask(self, rule: Rule) -> bytearray:
-        """A mask of the messages that a rule selects, in order. The rule runs once per distinct header."""
+        """Return a mask of the messages that a rule selects, in order. The rule runs once per distinct header."""
         return VisibilityCache(self._index, rule).mask(self.first, self.last) if self.last else bytearray()
 
     def keys(self, numbers: Column) -> Column:
-        """The header keys of these messages. Messages with equal keys have equal headers."""
+        """Return the header keys of these messages. Messages with equal keys have equal headers."""
         return self._index.columns.take(self._index.kinds, numbers)
 
     def rows(self, mask: bytearray) -> Column:
-        """The numbers of the messages that a mask selects."""
+        """Return the numbers of the messages that a mask selects."""
         return self._index.columns.select(mask, self.first)

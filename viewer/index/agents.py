@@ -25,5 +25,5 @@ class AgentTable:
         self._starts.setdefault((transcript, thread), start)
 
     def start(self, transcript: int, thread: int) -> AgentStart | None:
-        """Where an agent begins; None if the format does not say."""
+        """Return where an agent begins, or None if the format does not say."""
         return self._starts.get((transcript, thread))

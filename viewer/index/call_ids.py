@@ -19,7 +19,7 @@ class CallIds:
         self._changed: dict[int, str] = {}
 
     def get(self, row: int) -> str | None:
-        """The call id of a row."""
+        """Return the call id of a row."""
         if self._changed and row in self._changed:
             return self._changed[row]
         place = bisect_left(self._rows, row)
@@ -29,7 +29,7 @@ class CallIds:
         return self._text[start : self._ends[place]].decode("utf-8", "surrogatepass")
 
     def between(self, first: int, last: int) -> list[str | None]:
-        """The call ids of the rows from `first` up to, but not including, `last`."""
+        """Return the call ids of the rows from `first` up to, but not including, `last`."""
         ids: list[str | None] = [None] * (last - first)
         start, end = bisect_left(self._rows, first), bisect_left(self._rows, last)
         if start < end:
@@ -73,7 +73,7 @@ class CallTable:
         self._hashes = array("I", bytes(4 * size))
 
     def get(self, call_id: str) -> int | None:
-        """The row with this id."""
+        """Return the row with this id."""
         entry = self._entries[self._slot(call_id, hash(call_id) & 0xFFFF_FFFF)]
         return entry - 1 if entry else None
 

@@ -82,7 +82,7 @@ def is_function(recipient: str) -> bool:
 
 
 def bare_tool_name(name: str) -> str:
-    """The name that linking compares."""
+    """Return the tool name to compare when linking calls and replies."""
     return name.removeprefix("functions.")
 
 
@@ -151,7 +151,7 @@ class CallLedger:
         return len(self._calls)
 
     def link(self, row: int) -> CallLink:
-        """The current call and reply of a row."""
+        """Return the current call and reply of a row."""
         index, call, reply = self._index, self._calls[row], self._replies[row]
         state = self._states[row]
         first = call if call and state & ~_INFERRED != _STATE_OF[CallState.DUPLICATE] else reply
@@ -172,7 +172,7 @@ class CallLedger:
         )
 
     def call_id(self, row: int) -> str | None:
-        """The call id of the call, or of the reply if the call has none."""
+        """Return the call id of the call, or of the reply if the call has none."""
         if self._ids and row in self._ids:
             return self._ids[row]
         call, reply = self._calls[row], self._replies[row]
@@ -180,24 +180,24 @@ class CallLedger:
         return self._index.call_id(reply) if call_id is None and reply else call_id
 
     def state(self, row: int) -> CallState:
-        """The state of a call."""
+        """Return the state of a call."""
         return _STATES[self._states[row] & ~_INFERRED]
 
     @staticmethod
     def state_of(code: int) -> CallState:
-        """The state for a code of `states`."""
+        """Return the state for a code of `states`."""
         return _STATES[code]
 
     def states(self) -> Column:
-        """The states of all rows, as codes."""
+        """Return the states of all rows, as codes."""
         return array("B", self._states.tobytes().translate(_CODES))
 
     def inferred(self) -> Column:
-        """A column with 1 for each reply that was linked by tool and order."""
+        """Return a column with 1 for each reply that was linked by tool and order."""
         return array("B", self._states.tobytes().translate(_INFERRED_FLAGS))
 
     def ends(self) -> tuple[Column, Column]:
-        """The current calls and replies of all rows; 0 if there is none."""
+        """Return the current calls and replies of all rows, or 0 if there is none."""
         return self._calls[:], self._replies[:]
 
     def set_state(self, row: int, state: CallState) -> None:
@@ -209,11 +209,11 @@ class CallLedger:
         self._states[row] = self._states[row] & ~_INFERRED | (_INFERRED if inferred else 0)
 
     def call(self, row: int) -> int:
-        """The message of the call; 0 for a reply without a call."""
+        """Return the message of the call, or 0 for a reply without a call."""
         return self._calls[row]
 
     def take_answered(self) -> list[int]:
-        """The rows of the calls that got a reply since the last time; none the first time."""
+        """Return the rows of the calls that got a reply since the last time; none the first time."""
         found, self._answered = self._answered or [], []
         return found
 
@@ -226,7 +226,7 @@ class CallLedger:
         self._observed[row] = milliseconds
 
     def delay_ms(self, message: int) -> int | None:
-        """The time from the deadline to the reply, for the message that has E-TOOL-TIMEOUT/late."""
+        """Return the time from the deadline to the reply, for the message that has E-TOOL-TIMEOUT/late."""
         return self._delays.get(message)
 
     @property
@@ -235,7 +235,7 @@ class CallLedger:
         return bool(self._deadlines)
 
     def deadline_ms(self, row: int) -> int | None:
-        """The deadline that the call set for its tool."""
+        """Return the deadline that the call set for its tool."""
         return self._deadlines.get(row)
 
     @property
@@ -271,7 +271,7 @@ class CallLedger:
         yield from (calls for number, calls in self._threads.items() if number not in (0, thread))
 
     def _known(self, call_id: str, thread: int) -> int | None:
-        """The newest call with this id that a message of this thread can mean."""
+        """Return the newest call with this id that a message in this thread can refer to."""
         found = (calls.known.get(call_id) for calls in self._reachable(thread))
         return next((row for row in found if row is not None), None)
 
@@ -383,7 +383,7 @@ class CallLedger:
         self.set_state(row, CallState.TIMEOUT)
 
     def _call_with(self, call_id: str, thread: int) -> int | None:
-        """The first open call with this id, or else the first one with an inferred reply, which it loses."""
+        """Return the first open call with this id, or else the first one with an inferred reply, which it loses."""
         for calls in self._reachable(thread):
             queue = calls.by_id.get(call_id)
             row = self._first_open(queue)
@@ -438,7 +438,7 @@ class CallLedger:
         return CallState.CANCELLED if state is CallState.OK and row in self._cancelled else state
 
     def _infer(self, name: str | None, reply: int, thread: int, *, with_ids: bool) -> int | None:
-        """The first open call of this tool before the reply, or of any tool if the reply names none."""
+        """Return the first open call of this tool before the reply, or of any tool if the reply names none."""
         for mine in self._reachable(thread):
             calls = mine.by_tool.get(bare_tool_name(name)) if name else mine.in_order
             row = self._first_open(calls.without_id, reply) if calls else None
@@ -485,7 +485,7 @@ class CallLedger:
         self._report(E_TOOL_CANCELLED, "event", start, end, self._calls[row] if row is not None else None)
 
     def latency_ms(self, row: int) -> int | None:
-        """The time from call to reply, if both times are known."""
+        """Return the time from call to reply, if both times are known."""
         if self.state(row) is CallState.DUPLICATE or not self._calls[row] or not self._replies[row]:
             return None
         sent, answered = self._index.time_ms(self._calls[row]), self._index.time_ms(self._replies[row])

@@ -138,28 +138,28 @@ class Findings:
         return True
 
     def total(self, severity: str) -> int:
-        """How many diagnostics have this severity, including merged ones and those not kept."""
+        """Return how many diagnostics have this severity, including merged ones and those not kept."""
         return self._totals[severity]
 
     def count(self, code: str) -> int:
-        """How many diagnostics have this code, including merged ones and those not kept."""
+        """Return how many diagnostics have this code, including merged ones and those not kept."""
         kept = (row for row in range(len(self)) if not self._spare[row] and self.code(row) == code)
         return sum(self._counts[row] for row in kept) + self.more.get(code, 0)
 
     def number(self, row: int) -> int:
-        """The message of this diagnostic; 0 for none."""
+        """Return the message of this diagnostic, or 0 for none."""
         return self._messages[row]
 
     def severity(self, row: int) -> str:
-        """The severity of this diagnostic."""
+        """Return the severity of this diagnostic."""
         return _SEVERITIES[self._kinds[row]]
 
     def place(self, row: int) -> tuple[int, int, int]:
-        """The sort key of this diagnostic, by position."""
+        """Return the sort key of this diagnostic, by position."""
         return self._starts[row], self._ends[row], self._kinds[row]
 
     def code(self, row: int) -> str:
-        """The code of this diagnostic."""
+        """Return the code of this diagnostic."""
         return _KINDS[self._kinds[row]][0]
 
     def is_spare(self, row: int) -> bool:
@@ -167,6 +167,6 @@ class Findings:
         return bool(self._spare[row])
 
     def by_position(self) -> list[Diagnostic]:
-        """The diagnostics for developers, sorted by position, then by code."""
+        """Return the diagnostics for developers, sorted by position, then by code."""
         rows = sorted((row for row in range(len(self)) if not self._spare[row]), key=self.place)
         return [self[row] for row in rows]

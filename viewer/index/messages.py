@@ -74,7 +74,7 @@ class MessageIndex:
         return self.branch_of(number) is not None
 
     def branch_of(self, number: int) -> tuple[int, int] | None:
-        """The first and last message of the superseded branch that holds this message."""
+        """Return the first and last message of the superseded branch that holds this message."""
         place = bisect_left(self._superseded, (number + 1, 0)) - 1
         return self._superseded[place] if place >= 0 and number <= self._superseded[place][1] else None
 
@@ -91,7 +91,7 @@ class MessageIndex:
         return len(self.spans)
 
     def __getitem__(self, number: int) -> Message:
-        """The message with this number, counted from 1."""
+        """Return the message with this number, counted from 1."""
         row = number - 1
         flags = self._kind_flags[self.kinds[number]]
         header = self._headers[self._kind_headers[self.kinds[number]]]
@@ -119,7 +119,7 @@ class MessageIndex:
         return (Piece(self.spans.body_start(row), self.spans.body_end(row), coding),)
 
     def header_key(self, number: int) -> int:
-        """The kind of a message: a key for facts that depend only on its header and ending."""
+        """Return the kind of a message: a key for facts that depend only on its header and ending."""
         return self.kinds[number]
 
     @property
@@ -128,7 +128,7 @@ class MessageIndex:
         return len(self._kind_flags)
 
     def example(self, kind: int) -> Message:
-        """A message of this kind without a call id, position, or body."""
+        """Return a message of this kind without a call id, position, or body."""
         flags = self._kind_flags[kind]
         return Message(
             0,
@@ -142,7 +142,7 @@ class MessageIndex:
         )
 
     def kind_for(self, header: Header, ending: Ending, *, escaped: bool) -> int:
-        """The kind of complete messages whose body is one run of bytes, for a batch."""
+        """Return the kind for a batch of complete messages whose body is one run of bytes."""
         return self._kind(self._header_number(header), _ENDING_OF[ending] | _HAS_STOP | (_ESCAPED if escaped else 0))
 
     def _kind(self, header: int, flags: int) -> int:
@@ -156,22 +156,22 @@ class MessageIndex:
         return kind
 
     def role(self, number: int) -> str:
-        """The role of a message."""
+        """Return the role of a message."""
         return self._headers[self._kind_headers[self.kinds[number]]].role
 
     def turns(self, first: int, last: int) -> Column:
-        """The turns of these messages."""
+        """Return the turns of these messages."""
         return self._turn[first - 1 : last]
 
     def transcripts(self, first: int, last: int) -> list[tuple[int, int]]:
-        """The transcripts of these messages, each with its first message among them."""
+        """Return the transcripts of these messages, each with its first message among them."""
         place = self._transcript_place(first)
         after = bisect_left(self._transcripts, (last,), place)
         rest = [(row + 1, number) for row, number in self._transcripts[place + 1 : after]]
         return [(first, self._transcripts[place][1]), *rest]
 
     def numbers_of_transcript(self, transcript: int) -> tuple[int, int] | None:
-        """The first and last message of a transcript; None if it has none."""
+        """Return the first and last message of a transcript, or None if it has none."""
         place = bisect_left(self._transcripts, transcript, key=lambda entry: entry[1])
         if place == len(self._transcripts) or self._transcripts[place][1] != transcript:
             return None
@@ -182,17 +182,17 @@ class MessageIndex:
         return bisect_left(self._transcripts, (number,)) - 1
 
     def turn(self, number: int) -> int:
-        """The turn of a message, counted from 1 in each transcript."""
+        """Return the turn of a message, counted from 1 in each transcript."""
         return self._turn[number - 1]
 
     def turn_span(self, number: int) -> tuple[int, int]:
-        """The first and last message of the turn of a message."""
+        """Return the first and last message of the turn of a message."""
         first, last = self.numbers_of_transcript(self.transcript(number)) or (number, number)
         turn = self._turn[number - 1]
         return bisect_left(self._turn, turn, first - 1, last) + 1, bisect_right(self._turn, turn, first - 1, last)
 
     def numbers_of_turn(self, transcript: int, turn: int) -> Iterator[int]:
-        """The messages of a turn of a transcript."""
+        """Yield the messages of a turn of a transcript."""
         first, last = self.numbers_of_transcript(transcript) or (1, 0)
         row = first - 2
         with suppress(ValueError):
@@ -201,7 +201,7 @@ class MessageIndex:
                 yield row + 1
 
     def transcript(self, number: int) -> int:
-        """The transcript of a message."""
+        """Return the transcript of a message."""
         return self._transcripts[self._transcript_place(number)][1]
 
     def __iter__(self) -> Iterator[Message]:
@@ -245,31 +245,31 @@ class MessageIndex:
         self._call_ids.extend(columns, columns.add(batch.id_rows, row), batch.id_ends, batch.id_text)
 
     def call_id(self, number: int) -> str | None:
-        """The call id of a message."""
+        """Return the call id of a message."""
         return self._call_ids.get(number - 1)
 
     def call_ids(self, first: int, last: int) -> list[str | None]:
-        """The call ids of the messages with these numbers."""
+        """Return the call ids of the messages with these numbers."""
         return self._call_ids.between(first - 1, last)
 
     def time_ms(self, number: int) -> int | None:
-        """The time of a message, if the input gives one."""
+        """Return the time of a message, if the input gives one."""
         return self._times.get(number - 1)
 
     def span(self, number: int) -> Span:
-        """Where a message begins and ends."""
+        """Return the span of a message."""
         return self.spans.span(number - 1)
 
     def bounds(self, first: int, last: int) -> tuple[Column, Column]:
-        """Where the messages with these numbers begin and end."""
+        """Return where the messages with these numbers begin and end."""
         return self.spans.spans(first - 1, last)
 
     def bodies(self, first: int, last: int) -> tuple[Column, Column]:
-        """Where the bodies of the messages with these numbers begin and end."""
+        """Return where the bodies of the messages with these numbers begin and end."""
         return self.spans.bodies(self.columns, first - 1, last)
 
     def verbatim(self, first: int, last: int) -> bytearray:
-        """A mask of those among these messages that came in a batch and whose text is the bytes of the body."""
+        """Return a mask of the messages that came in a batch and whose text equals the bytes of the body."""
         return self.spans.verbatim(first - 1, last)
 
     def _append(self, message: Message) -> None:
@@ -283,7 +283,7 @@ class MessageIndex:
             self._transcripts.append((row, number))
 
     def _header_number(self, header: Header) -> int:
-        """The number of a header, ignoring its call id, in this index."""
+        """Return the number of a header, ignoring its call id, in this index."""
         if header is self._last_header[0]:
             return self._last_header[1]
         shared = header.with_call_id(None) if header.call_id is not None else header
@@ -362,15 +362,15 @@ class SpanColumns:
             self._verbatim_ends.append(end)
 
     def span(self, row: int) -> Span:
-        """Where a message begins and ends."""
+        """Return the span of a message."""
         return self._start[row], self._end[row]
 
     def spans(self, first: int, last: int) -> tuple[Column, Column]:
-        """The starts and ends of the rows from `first` up to, but not including, `last`."""
+        """Return the starts and ends of the rows from `first` up to, but not including, `last`."""
         return self._start[first:last], self._end[first:last]
 
     def bodies(self, columns: Columns, first: int, last: int) -> tuple[Column, Column]:
-        """The starts and ends of the bodies of the rows from `first` up to, but not including, `last`."""
+        """Return the starts and ends of the bodies of the rows from `first` up to, but not including, `last`."""
         starts = columns.add(self._start[first:last], self._lead[first:last])
         ends = columns.subtract(self._end[first:last], self._tail[first:last])
         for row in columns.where(self._lead, {_FAR_LEAD}, first, last):
@@ -380,7 +380,8 @@ class SpanColumns:
         return starts, ends
 
     def verbatim(self, first: int, last: int) -> bytearray:
-        """A mask of the rows from `first` up to, but not including, `last` whose text is the bytes of the body."""
+        """Return a mask of the rows from `first` up to, but not including, `last` whose text is the bytes of the
+        body."""
         mask = bytearray(last - first)
         at = bisect_right(self._verbatim_ends, first)
         while at < len(self._verbatim_firsts) and self._verbatim_firsts[at] < last:
@@ -398,12 +399,12 @@ class SpanColumns:
         self._end[row] = max(self._end[row], end)
 
     def body_start(self, row: int) -> int:
-        """Where the body begins."""
+        """Return where the body begins."""
         lead = self._lead[row]
         return self._start[row] + lead if lead != _FAR_LEAD else self._far_starts[row]
 
     def body_end(self, row: int) -> int:
-        """Where the body ends and the stop token begins."""
+        """Return where the body ends and the stop token begins."""
         tail = self._tail[row]
         return self._end[row] - tail if tail != _FAR_TAIL else self._far_ends[row]
 

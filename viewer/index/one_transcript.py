@@ -28,7 +28,7 @@ LARGEST_NUMBER = 9
 
 
 def item_number(item: str) -> int:
-    """The transcript number, counted from 1, that an item states; 0 if it is not a number."""
+    """Return the transcript number, counted from 1, that an item states, or 0 if it is not a number."""
     return int(item) if item.isascii() and item.isdigit() and len(item) <= LARGEST_NUMBER else 0
 
 

@@ -20,18 +20,18 @@ class TurnCounter:
         self._is_after_user = False
 
     def next(self, message: Message) -> int:
-        """The turn of the next message in input order."""
+        """Return the turn of the next message in input order."""
         header = message.header
         if header.kind in _ASIDE or header.thread:
             return self.here(message.transcript)
         return self.after(message.transcript, header.role)
 
     def here(self, transcript: int) -> int:
-        """The current turn, for a message that does not count because no one typed it."""
+        """Return the current turn for a message that starts no turn because no one typed it."""
         return (self._turn if transcript == self._transcript else 0) or 1
 
     def after(self, transcript: int, role: str) -> int:
-        """The turn of the next message, which has this transcript and role."""
+        """Return the turn of the next message, given its transcript and role."""
         if transcript != self._transcript:
             self._transcript, self._turn, self._is_after_user = transcript, 0, False
         is_user = role == "user"
@@ -41,8 +41,8 @@ class TurnCounter:
         return self._turn or 1
 
     def after_all(self, columns: Columns, transcripts: list[tuple[int, int]], users: bytearray) -> Column:
-        """The turns of consecutive messages. `transcripts` gives the first row and the number of each transcript, and
-        `users` is a mask of the user messages."""
+        """Return the turns of consecutive messages. `transcripts` gives the first row and the number of each
+        transcript, and `users` is a mask of the user messages."""
         is_same = transcripts[0][1] == self._transcript
         breaks = array("I", [row for row, _ in transcripts[is_same:]])
         turns = columns.number_runs(users, breaks, self._turn, self._is_after_user)

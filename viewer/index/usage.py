@@ -39,11 +39,11 @@ class UsageTable:
         _add(self.sums.setdefault(transcript, {}), self._models.get(number), usage)
 
     def model(self, number: int) -> str | None:
-        """The model that a message used, if the input names it next to the numbers."""
+        """Return the model that a message used, if the input names it next to the numbers."""
         return self._models.get(number)
 
     def between(self, first: int, last: int) -> Iterator[int]:
-        """The messages with a usage in a range."""
+        """Yield the messages with a usage in a range."""
         numbers = self._numbers
         return iter(numbers[bisect_left(numbers, first) : bisect_right(numbers, last)])
 

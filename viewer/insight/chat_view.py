@@ -199,7 +199,7 @@ def _by_template(history: History, prepare: Callable[[ChatMessage], ChatMessage]
 
 
 def _last_answer(history: History, *, has_text: bool = False) -> int:
-    """Return the last message of the last run without a call, or with a text; 0 if there is none."""
+    """Return the last message of the last run without a call, or with a text, or 0 if there is none."""
     runs: list[list[int]] = []
     is_running = False
     for number in history.numbers():

@@ -232,7 +232,7 @@ def group_of(item: ShownMessage | ShownStray) -> tuple[str, ...]:
 
 
 def tool_of(item: ShownMessage | ShownStray) -> str:
-    """Return the tool of a call or reply, without the namespace of functions; empty for other messages."""
+    """Return the tool of a call or reply, without the namespace of functions, or an empty string for other messages."""
     if isinstance(item, ShownStray) or item.message_kind not in (CALL, REPLY):
         return ""
     name = item.recipient if item.message_kind == CALL else item.name

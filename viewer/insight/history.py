@@ -107,7 +107,7 @@ class History:
         return History(self.projection, self.transcript, number - 1)
 
     def numbers(self) -> Column:
-        """The numbers of the messages, in order."""
+        """Return the numbers of the messages, in order."""
         return self._heads.rows(self._mask)
 
     def all_of(self, test: Test) -> Column:
@@ -115,11 +115,11 @@ class History:
         return self._heads.rows(self._masked(test))
 
     def first_of(self, test: Test) -> int:
-        """Return the number of the first message that passes a test; 0 if there is none."""
+        """Return the number of the first message that passes a test, or 0 if there is none."""
         return self._number(self._masked(test).find(1))
 
     def last_of(self, test: Test) -> int:
-        """Return the number of the last message that passes a test; 0 if there is none."""
+        """Return the number of the last message that passes a test, or 0 if there is none."""
         return self._number(self._masked(test).rfind(1))
 
     def holds(self, number: int) -> bool:
@@ -173,7 +173,7 @@ class History:
         return "".join(self.blocks(number))
 
     def tool(self, number: int) -> str:
-        """Return the full tool name of a call or reply; empty if there is none."""
+        """Return the full tool name of a call or reply, or an empty string if there is none."""
         header = self._heads.header(number)
         return full_tool_name((header.name if is_reply(header) else header.recipient) or "")
 

@@ -34,7 +34,7 @@ class PathChange(Struct, frozen=True):
 
     @property
     def texts(self) -> tuple[str | None, str | None]:
-        """Return both values as text: strings as they are, others as JSON; None if there is no value."""
+        """Return both values as text: strings as they are, others as JSON, or None if there is no value."""
         old = None if self.change == "added" else _text(self.old)
         return old, None if self.change == "removed" else _text(self.new)
 

@@ -199,7 +199,8 @@ _KINDS = {"thought": "analysis", "call": "arguments", "reply": "tool", "injected
 
 
 def kind_of_source(message: ShownMessage) -> str:
-    """Return the kind of a hidden message as a source; empty for copies of the conversation and program notices."""
+    """Return the kind of a hidden message as a source, or an empty string for copies of the conversation and program
+    notices."""
     if message.message_kind == "instruction":
         return "developer" if message.role == "developer" else "system"
     if message.message_kind in ("replayed", "notice"):
@@ -318,7 +319,7 @@ def _span(kind: str, passage: Passage, words: Words) -> LeakSpan:
 
 
 def rare_strings(text: str) -> Iterator[tuple[str, Span]]:
-    """Return addresses, URLs, and strings with a digit, except dates."""
+    """Yield addresses, URLs, and strings with a digit, except dates."""
     for found in _SECRET.finditer(text):
         string = found[0].rstrip(".,;:!?").strip("-_") if "@" not in found[0] else found[0].rstrip(".")
         if len(string) < 6 or ("@" not in string and "://" not in string and _HARMLESS.fullmatch(string)):

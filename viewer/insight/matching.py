@@ -85,7 +85,7 @@ def _anchors(a: Sequence[Hashable], b: Sequence[Hashable], gap: Gap) -> list[tup
 
 
 def _once(items: Sequence[Hashable], first: int, end: int) -> dict[Hashable, int]:
-    """Return the position of each item; -1 if it occurs more than once."""
+    """Return the position of each item, or -1 if it occurs more than once."""
     places: dict[Hashable, int] = {}
     for place in range(first, end):
         item = items[place]
@@ -94,7 +94,7 @@ def _once(items: Sequence[Hashable], first: int, end: int) -> dict[Hashable, int
 
 
 def _common(a: Sequence[Hashable], b: Sequence[Hashable], gap: Gap) -> list[Run]:
-    """Return a longest common subsequence of a gap, as runs; none if the gap is too large."""
+    """Return a longest common subsequence of a gap, as runs, or none if the gap is too large."""
     a_first, a_end, b_first, b_end = gap
     if (a_end - a_first) * (b_end - b_first) > MOST_CELLS:
         return []

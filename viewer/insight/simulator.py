@@ -74,7 +74,7 @@ def are_different(outcomes: Sequence[Outcome]) -> bool:
 
 
 def simulator_before(projection: Projection, number: int, encode: Encode | None = None) -> Simulator | None:
-    """Return a simulator of the prompt that produced a message; None if no model wrote it."""
+    """Return a simulator of the prompt that produced a message, or None if no model wrote it."""
     history = History(projection, projection.transcript_number(number))
     if not history.holds(number) or not is_assistant(history.header(number)):
         return None
@@ -138,7 +138,7 @@ class Simulator:
         return outcomes
 
     def end(self) -> Iterator[Part]:
-        """Return the end of the prompt, where the model continues."""
+        """Yield the end of the prompt, where the model continues."""
         yield Part(0, NEXT)
         history, skipped = self.history, len(NEXT)
         if not self._sampled:
@@ -231,7 +231,7 @@ class Simulator:
         )
 
     def _notes(self) -> Iterator[str]:
-        """Return facts about the history that hold under every policy."""
+        """Yield facts about the history that hold under every policy."""
         history = self.history
         if instructions(history):
             yield "system-as-written"
@@ -247,7 +247,7 @@ class Simulator:
             yield "malformed"
 
     def _notes_of(self, policy: Policy, numbers: Column) -> Iterator[str]:
-        """Return facts about what one policy drops."""
+        """Yield facts about what one policy drops."""
         history = self.history
         if policy.cut is POLICIES[HARMONY].cut:
             if len(self.dropped(POLICIES[_LATER])) > len(
@@ -269,7 +269,7 @@ def dropped(policy: Policy, history: History, analysis: Column) -> Column:
 
 
 def without(numbers: Iterable[int], gone: Iterable[int]) -> Iterator[int]:
-    """Return the ascending numbers without those that are gone, also ascending."""
+    """Yield the ascending numbers without those that are gone, also ascending."""
     rest = iter(gone)
     skipped = next(rest, None)
     for number in numbers:

@@ -83,7 +83,7 @@ class Body(Struct):
         return first, max(first, self._source_of(end - 1, last=True) if end > start else first)
 
     def pieces(self, start: int, end: int) -> list[Piece]:
-        """The pieces of the input that these decoded bytes came from; one empty piece if there are none."""
+        """Return the pieces of the input that these decoded bytes came from; one empty piece if there are none."""
         pieces: list[Piece] = []
         for index in range(max(0, bisect_right(self.runs, start, key=attrgetter("at")) - 1), len(self.runs)):
             run = self.runs[index]
@@ -136,12 +136,12 @@ class Body(Struct):
 
 
 def verbatim_body(data: bytes, start: int) -> Body:
-    """A body that consists of these input bytes unchanged."""
+    """Return a body that consists of these input bytes unchanged."""
     return Body(data, [ByteRun(0, len(data), start, len(data), True)])
 
 
 def string_data(raw: bytes) -> bytes | None:
-    """The text of a JSON string, given with its quotes; None if only `read_body` can decode it."""
+    """Return the text of a JSON string, given with its quotes, or None if only `read_body` can decode it."""
     if b"\\u" in raw:
         return None
     try:
@@ -152,7 +152,7 @@ def string_data(raw: bytes) -> bytes | None:
 
 
 def string_read(data: bytes, raw: bytes, start: int) -> Body:
-    """The body of a JSON string, given the text from `string_data`."""
+    """Return the body of a JSON string, given the text from `string_data`."""
     return Body(data, [ByteRun(0, len(data), start, len(raw), True, raw)])
 
 

@@ -48,7 +48,7 @@ def is_tool(recipient: str | None) -> bool:
 
 
 def full_tool_name(name: str) -> str:
-    """The name of a tool as a recipient: a name without a dot is a function unless it is built in."""
+    """Return the name of a tool as a recipient: a name without a dot is a function unless it is built in."""
     return name if not name or "." in name or name in _BUILT_INS else f"functions.{name}"
 
 
@@ -75,7 +75,7 @@ def looks_like_channel(words: bytes) -> bool:
 
 
 def split_words(words: bytes) -> list[bytes]:
-    """The words and markers of a header."""
+    """Return the words and markers of a header."""
     return ITEM.findall(words)
 
 

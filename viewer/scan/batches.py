@@ -47,14 +47,14 @@ class BlockFrames:
         """By whether the grammar has escapes."""
 
     def frames_for(self, grammar: TextGrammar | None) -> Frames:
-        """The plain frames under this grammar, if it is known."""
+        """Return the plain frames under this grammar, if it is known."""
         escapes = grammar is not None and grammar.literals
         if escapes not in self._frames:
             self._frames[escapes] = scan_frames(self.data, escapes=escapes)
         return self._frames[escapes]
 
     def next_start(self, at: int, step: int, grammar: TextGrammar | None) -> int:
-        """The start of the frame `step` frames ahead; the end of the block if there is none."""
+        """Return the start of the frame `step` frames ahead; the end of the block if there is none."""
         starts = self.frames_for(grammar).starts
         row = int(starts.searchsorted(at, "right")) + step - 1
         return int(starts[row]) if row < len(starts) else len(self.data)
@@ -70,7 +70,7 @@ class BatchMaker:
         self._facts = _KindFacts()
 
     def known_frames(self, block: BlockFrames) -> KnownFrames:
-        """The frames of a block with their headers."""
+        """Return the frames of a block with their headers."""
         frames = block.frames_for(self._grammar)
         headers = self._memo.read(block.data, frames)
         new = self._memo.kinds[len(self._facts.users) :]
@@ -102,7 +102,7 @@ class KnownFrames:
         self._lasts = np.flatnonzero(last_of_run)
 
     def run_at(self, at: int) -> tuple[int, int]:
-        """The rows of the consecutive frames that begin here; none if something else comes first."""
+        """Return the rows of the consecutive frames that begin here, or none if something else comes first."""
         starts = self._frames.starts
         row = int(starts.searchsorted(at))
         if row == len(starts) or not self._good[row]:
@@ -112,7 +112,7 @@ class KnownFrames:
         return row, int(self._lasts[self._lasts.searchsorted(row)]) + 1
 
     def end_of(self, row: int) -> int:
-        """Where a frame ends in the block."""
+        """Return where a frame ends in the block."""
         return int(self._frames.ends[row])
 
     def batch(self, row: int, end: int, base: int, transcript: int) -> MessageBatch:
@@ -140,7 +140,7 @@ class KnownFrames:
         )
 
     def _make_columns(self, base: int) -> MessageBatch:
-        """All frames of the block as if they were one batch. Rows with an unknown header are meaningless."""
+        """Return all frames of the block as if they were one batch. Rows with an unknown header are meaningless."""
         frames = self._frames
         kinds, endings = np.maximum(self._headers.kinds, 0), frames.endings
         id_rows = np.flatnonzero(self._headers.id_starts)
@@ -163,7 +163,7 @@ class KnownFrames:
         )
 
     def _id_text(self, starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> bytes:
-        """All call ids, concatenated."""
+        """Return all call ids, concatenated."""
         places = np.arange(sizes.sum()) + (starts - sizes.cumsum() + sizes).repeat(sizes)
         return bytes(np.frombuffer(self._data, np.uint8)[places])
 
@@ -173,5 +173,5 @@ def _between(rows: Column, first: int, last: int) -> Column:
 
 
 def _less(values: Column, amount: int) -> Column:
-    """The values, each reduced by this amount."""
+    """Return the values, each reduced by this amount."""
     return column_of(values.typecode, values_of(values) - amount) if values else values

@@ -103,7 +103,7 @@ class Frames(Struct, frozen=True):
 
 
 def words_view(data: bytes) -> Words:
-    """The eight bytes that start at each index; none start at the last seven."""
+    """Return the eight bytes that start at each index; none start at the last seven."""
     return np.ndarray((max(0, len(data) - 7),), "<u8", buffer=data, strides=(1,))
 
 
@@ -140,7 +140,7 @@ def _hold(places: Positions, starts: Positions, ends: Positions) -> NDArray[np.b
 
 
 def _marks(data: bytes, block: Bytes) -> tuple[Positions, Bytes, NDArray[np.bool_]]:
-    """The positions of `<|`, the mark at each, and whether another `<` precedes it."""
+    """Return the positions of `<|`, the mark at each, and whether another `<` precedes it."""
     edge = max(0, len(data) - _LONGEST)
     at = np.flatnonzero(block[:edge] == _LESS)
     is_mark = block[at + 1] == _BAR
@@ -163,7 +163,7 @@ def _marks(data: bytes, block: Bytes) -> tuple[Positions, Bytes, NDArray[np.bool
 
 
 def _last_marks(data: bytes, edge: int) -> tuple[Positions, Bytes]:
-    """The marks in the last bytes, where fewer than eight are left. An unknown mark may still become a token."""
+    """Return the marks in the last bytes, where fewer than eight are left. An unknown mark may still become a token."""
     places: list[int] = []
     kinds: list[int] = []
     for found in _TAIL.finditer(data, edge):

@@ -70,7 +70,7 @@ class HeaderMemo:
         """The lengths of the words before a call id."""
 
     def read(self, data: bytes, frames: Frames) -> ReadHeaders:
-        """The kinds of all headers of a block."""
+        """Return the kinds of all headers of a block."""
         if frames.headers is not None:
             return self._read_examples(data, frames.headers)
         while True:
@@ -180,7 +180,7 @@ class _Parts:
 
 
 def _columns(words: Words, starts: Positions, ends: Positions) -> list[Words]:
-    """The bytes between two positions of each row, as columns of eight bytes, padded with zeros."""
+    """Return the bytes between two positions of each row, as columns of eight bytes, padded with zeros."""
     sizes = np.minimum(ends - starts, LONGEST_WORDS)
     columns = []
     for at in range(0, int(sizes.max(initial=0)), 8):

@@ -16,7 +16,7 @@ from textual_serve.app_service import AppService
 from textual_serve.download_manager import DownloadManager
 
 SECONDS_BEFORE_TERM, SECONDS_BEFORE_KILL = 2.0, 5.0
-"""When a child that was asked to quit gets SIGTERM, and when SIGKILL."""
+"""Seconds until a child that was asked to quit gets SIGTERM, and then SIGKILL."""
 MOST_BYTES = 64 * 1024
 """The largest packet to the child."""
 LARGEST_PACKET = 64 * 1024 * 1024
@@ -25,19 +25,19 @@ _SIZES = {"width": (1, 500), "height": (1, 300)}
 
 
 class Sent(Struct, frozen=True):
-    """Where a child sends its output."""
+    """The receivers of a child's output."""
 
     write_bytes: Callable[[bytes], Awaitable[None]]
     place: Callable[[str, int], Awaitable[None]]
-    """Called with the name of the file and the number of the message that has the focus."""
+    """Called with the file name and the number of the focused message."""
     close: Callable[[], Awaitable[object]]
 
 
 class Child(AppService):
-    """The app of one session, started without a shell. It keeps the framing of packets, and nothing else, of its base.
+    """The app of one session, started without a shell. Of its base class, it uses only the framing of packets.
 
-    Its output is passed on as it is. Of its other packets, only the place and the end are heard: it cannot open links
-    or offer downloads."""
+    Its output is passed on unchanged. Of its other packets, only the place and the end are handled: it cannot open
+    links or offer downloads."""
 
     def __init__(self, arguments: Sequence[str], sent: Sent) -> None:
         super().__init__(
@@ -51,7 +51,7 @@ class Child(AppService):
         self._sent = sent
         self._ending: asyncio.Task[None] | None = None
         self.has_ended = False
-        """True if the child ended before it was asked to."""
+        """True if the child ended without being asked."""
 
     def _build_environment(self, width: int = 80, height: int = 24) -> dict[str, str]:
         return environment(os.environ, width, height)
@@ -70,7 +70,7 @@ class Child(AppService):
 
     @property
     def code(self) -> int | None:
-        """The exit code of the child; None while it runs."""
+        """The exit code of the child, or None while it runs."""
         return self._process.returncode if self._process is not None else None
 
     async def run(self) -> None:
@@ -94,16 +94,16 @@ class Child(AppService):
             await self._sent.close()
 
     async def on_meta(self, data: bytes) -> None:
-        """Hear the place; drop everything else."""
+        """Handle the place, and ignore everything else."""
         said = json.loads(data)
         if said.get("type") == "place":
             await self._sent.place(str(said["file"]), int(said["message"]))
 
     async def on_packed(self, payload: bytes) -> None:
-        """Drop pieces of downloads."""
+        """Ignore pieces of downloads."""
 
     async def hear(self, text: str) -> bool:
-        """Handle one message of the page; False if it is not one that a page sends."""
+        """Handle one message from the page. Returns False if a page would not send it."""
         try:
             message = json.loads(text)
         except (ValueError, RecursionError):
@@ -124,7 +124,7 @@ class Child(AppService):
         return True
 
     async def stop(self) -> None:
-        """End the child, by force if it does not quit. Every call waits for the same end."""
+        """End the child, by force if it does not quit. Repeated calls all wait for the same end."""
         if self._ending is None:
             self._ending = asyncio.ensure_future(self._end())
         await asyncio.shield(self._ending)
@@ -153,7 +153,7 @@ class Child(AppService):
 
 
 def environment(given: Mapping[str, str], width: int, height: int) -> dict[str, str]:
-    """The environment of a child: that of the server, without variables of Textual, for a terminal of this size."""
+    """Return the environment of a child: the server's, without Textual's variables, for a terminal of this size."""
     kept = {name: value for name, value in given.items() if not name.startswith("TEXTUAL")}
     return {
         **kept,
@@ -161,7 +161,7 @@ def environment(given: Mapping[str, str], width: int, height: int) -> dict[str, 
         "ROWS": str(_within("height", height)),
         "TERM": "xterm-256color",
         "COLORTERM": "truecolor",
-        # Libraries reserve address space for each processor, and a child may have little of it.
+        # Libraries reserve address space for each processor, and that of a child is limited.
         "OPENBLAS_NUM_THREADS": "1",
         "MALLOC_ARENA_MAX": "2",
     }
@@ -173,4 +173,4 @@ def _within(name: str, size: int) -> int:
 
 
 async def _unused(text: str) -> None:
-    """A child has no text messages for the page."""
+    """Ignore a text message, because a child has none for the page."""

@@ -1,4 +1,4 @@
-"""Confinement of a session: the files it may read, and nothing to write, start, or connect to."""
+"""Confine a session: it may read some files, but not write, start processes, or connect to anything."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _REFUSED = (
     *("os.rename", "os.link", "os.symlink", "os.chmod", "os.chown", "os.truncate", "os.kill"),
     *("socket.connect", "socket.bind", "socket.sendto", "webbrowser.open"),
 )
-"""What a session never does."""
+"""The operations that a session must never perform."""
 _CHANGING = ("os.mkdir", "os.rmdir", "os.remove")
-"""What it does only to temporary files."""
+"""The operations that are allowed only on temporary files."""
 _NO_FOLDER = -1
 _LISTING = ("os.listdir", "os.scandir")
 _SYSTEM = ("/usr", "/lib", "/lib64", "/etc", "/proc", "/sys", "/dev/null", "/dev/urandom", "/System", "/Library")
 
 
 class Served:
-    """The files and folders of the command line."""
+    """The files and folders given on the command line."""
 
     def __init__(self, paths: Iterable[str]) -> None:
         names = [split_item(path)[0] for path in paths]
@@ -34,17 +34,17 @@ class Served:
         self._roots = tuple(os.path.realpath(name) for name in names)
 
     def names(self, path: str) -> bool:
-        """True if the path is written like one of a served file, wherever its symlinks lead."""
+        """True if the path is spelled like that of a served file, wherever its symlinks lead."""
         return _is_below(os.path.abspath(path), self._names)  # noqa: PTH100
 
     def has(self, path: str) -> bool:
-        """True if this is one of the files, or in one of the folders, also after all symlinks are followed."""
+        """True if this is one of the files, or in one of the folders, even after following all symlinks."""
         return _is_in(split_item(os.path.expanduser(path))[0], self._roots)  # noqa: PTH111 (no error without a home)
 
 
 def confine(served: Served, more: Iterable[str] = ()) -> None:
-    """From now on, let this process read only served files, its own program, and these folders. It writes nothing but
-    temporary files, starts no process, and connects to nothing. This cannot be undone."""
+    """From now on, let this process read only served files, its own program, and these folders. It can write only
+    temporary files, and cannot start processes or open connections. This cannot be undone."""
     paths = {*sysconfig.get_paths().values(), sys.prefix, sys.base_prefix, *filter(None, sys.path)}
     package = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))  # noqa: PTH120
     program = tuple(os.path.realpath(path) for path in (*paths, package, os.path.dirname(package), *_SYSTEM, *more))  # noqa: PTH120
@@ -65,7 +65,7 @@ def confine(served: Served, more: Iterable[str] = ()) -> None:
             if isinstance(flags, int) and flags & _WRITING:
                 if name != os.devnull and not (_is_in(name, temporary) and not served.has(name)):
                     raise PermissionError
-                created.update({os.path.realpath(name)} - {*temporary})  # an unnamed file is opened by its folder
+                created.update({os.path.realpath(name)} - {*temporary})  # an unnamed file is opened through its folder
             elif not may_read(name):
                 raise PermissionError
         elif event in _LISTING or event == "sqlite3.connect":
@@ -91,7 +91,7 @@ def _is_below(path: str, roots: tuple[str, ...]) -> bool:
 
 
 def _without_scheme(name: str) -> str:
-    """The path of a database, which may be written as an address."""
+    """Return the path of a database, which may be written as a URI."""
     if not name.startswith("file:"):
         return name
     from urllib.parse import unquote

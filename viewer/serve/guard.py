@@ -1,4 +1,4 @@
-"""Guard of the served view: hosts, origins, the one-time token, and cookies. It decides on every request first."""
+"""The guard of the served view: hosts, origins, the one-time token, and cookies. It checks every request first."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from enum import Enum
 from msgspec import Struct
 
 _BYTES = 24
-"""Random bytes of a token and of a cookie."""
+"""The number of random bytes in a token and in a cookie."""
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 SOCKET = "/ws"
 
 
 class Verdict(Enum):
-    """What happens to a request. The value of a refusal is its line in the log."""
+    """The decision about a request. The value of a refusal is its line in the log."""
 
     ENTER = "a link was used"
-    """The token is right: the answer sets a cookie and leads to the page."""
+    """The token is valid: the response sets a cookie and redirects to the page."""
     PASS = "passed"
     HOST = "refused: another host"
     ORIGIN = "refused: another origin"
@@ -28,12 +28,12 @@ class Verdict(Enum):
 
     @property
     def is_refused(self) -> bool:
-        """True if the answer is 403."""
+        """True if the response is 403."""
         return self not in (Verdict.ENTER, Verdict.PASS)
 
 
 class Asked(Struct, frozen=True):
-    """The facts of a request that the guard looks at."""
+    """The facts about a request that the guard checks."""
 
     path: str
     host: str | None = None
@@ -51,7 +51,7 @@ class Guard:
         self.cookie_name = f"ocmlview_{port}"
         """Browsers share cookies between the ports of a host."""
         self.token = secrets.token_urlsafe(_BYTES)
-        """The token of the next link. It is replaced when it is used."""
+        """The token of the next link. It is replaced when used."""
         self._cookies: set[str] = set()
 
     def judge(self, asked: Asked) -> Verdict:
@@ -69,7 +69,7 @@ class Guard:
         return Verdict.PASS if found else Verdict.COOKIE
 
     def enter(self) -> str:
-        """Use up the token, and return the value of a new cookie."""
+        """Consume the token, and return the value of a new cookie."""
         self.token = secrets.token_urlsafe(_BYTES)
         cookie = secrets.token_urlsafe(_BYTES)
         self._cookies.add(cookie)
@@ -81,5 +81,5 @@ def _is_same(given: str, known: str) -> bool:
 
 
 def _with_port(name: str, port: int) -> str:
-    """The name with the port of the server, unless it has one."""
+    """Add the port of the server to a name without a port."""
     return name if name.rpartition(":")[2].isdigit() and not name.endswith("]") else f"{name}:{port}"

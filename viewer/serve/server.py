@@ -1,4 +1,4 @@
-"""Server of the served view: routes, headers, static files, sockets, and sessions."""
+"""The server of the served view: routes, headers, static files, sockets, and sessions."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from viewer.serve.child import MOST_BYTES, Child, Sent
 from viewer.serve.guard import SOCKET, Asked, Guard, Verdict
 
 MOST_MESSAGES = 1000
-"""Messages that a page may send in a second."""
+"""The number of messages that a page may send per second."""
 SECONDS_FOR_A_PLACE = 2.0
-"""How long a socket waits for a session that is about to end, such as that of a page that was reloaded."""
+"""How long a socket waits for another session to end, such as that of a reloaded page."""
 SECONDS_TO_HEAR = 10.0
 """How long a child may take to read a message."""
 _OWN = ("page.css", "session.js")
@@ -30,7 +30,7 @@ _TYPES = {".css": "text/css", ".js": "text/javascript", ".ttf": "font/ttf"}
 
 
 class ServeOptions(Struct, frozen=True):
-    """How to serve, from the command line."""
+    """The serving options from the command line."""
 
     paths: tuple[str, ...]
     allows_debug: bool = False
@@ -38,9 +38,9 @@ class ServeOptions(Struct, frozen=True):
     most_sessions: int = 8
     idle_seconds: float = 1800.0
     hosts: tuple[str, ...] = ()
-    """More names by which the page may be reached."""
+    """Additional host names for the page."""
     name: str = "127.0.0.1"
-    """The host in links."""
+    """The host name used in links."""
 
 
 class Session(Struct, eq=False):
@@ -49,11 +49,11 @@ class Session(Struct, eq=False):
     number: int
     cookie: str
     sent: deque[float] = field(default_factory=deque)
-    """The times of the messages of the last second."""
+    """The times of the messages in the last second."""
     heard_at: float = 0.0
 
     def floods(self, now: float) -> bool:
-        """Note a message; True if there were too many in a second."""
+        """Count a message. Returns True if there were too many in a second."""
         self.sent.append(now)
         while self.sent[0] <= now - 1.0:
             self.sent.popleft()
@@ -61,7 +61,7 @@ class Session(Struct, eq=False):
 
 
 class Server:
-    """Serves one page and its sessions. It passes the names of files on, and never opens one of them."""
+    """Serves one page and its sessions. It passes on file names, but never opens a file."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class Server:
         tell: Callable[[str], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`log` gets a line for each event, `tell` a new link."""
+        """`log` receives a line for each event, and `tell` each new link."""
         self.options = options
         self.guard = Guard(port, options.hosts)
         self._port = port
@@ -81,27 +81,27 @@ class Server:
         self._clock = clock
         self._sessions: set[Session] = set()
         self._children: set[Child] = set()
-        """Those that have not ended yet."""
+        """The children that have not ended yet."""
         self._count = 0
         self._names: list[str] = []
-        """The files that a page showed, for the numbers in fragments."""
+        """The files that a page has shown, by number for use in fragments."""
         self._files = _static_files()
         self._is_closing = False
 
     @property
     def link(self) -> str:
-        """The address that opens the page once."""
+        """The address that opens the page, valid once."""
         return f"http://{self.options.name}:{self._port}/?token={self.guard.token}"
 
     def app(self) -> web.Application:
-        """The application, with the guard before every handler."""
+        """Build the application, with the guard in front of every handler."""
         made = web.Application(middlewares=[self._guarded])
         made.on_response_prepare.append(self._add_headers)
         made.on_shutdown.append(self._close)
         return made
 
     async def run(self, listener: socket.socket, ended: asyncio.Event) -> None:
-        """Serve on a socket that listens, until the event is set."""
+        """Serve on a listening socket until the event is set."""
         runner = web.AppRunner(self.app(), access_log=None, handle_signals=False, shutdown_timeout=1.0)
         await runner.setup()
         try:
@@ -114,7 +114,7 @@ class Server:
 
     @web.middleware
     async def _guarded(self, request: web.Request, handler: object) -> web.StreamResponse:
-        """Ask the guard, then find the route. There are three: the page, its files, and the socket."""
+        """Ask the guard, and then choose one of three routes: the page, its files, or the socket."""
         asked = Asked(
             request.path,
             request.headers.get("Host"),
@@ -145,7 +145,7 @@ class Server:
         return answer
 
     def _page(self, cookie: str) -> web.Response:
-        """The page, unless all sessions are in use. A page with an open session may be about to reload it."""
+        """Return the page unless all sessions are in use. A page with an open session may be reloading it."""
         if len(self._sessions) >= self.options.most_sessions and all(each.cookie != cookie for each in self._sessions):
             self._log("refused: all sessions are in use")
             return _file(_own("full.html"), "text/html", 503)
@@ -192,7 +192,7 @@ class Server:
             self._sessions.discard(session)
 
     async def _has_room(self) -> bool:
-        """Wait a moment for a free session. While children of earlier ones still end, there may be twice as many."""
+        """Wait briefly for a free session. While earlier children are still ending, there may be twice as many."""
         end = self._clock() + SECONDS_FOR_A_PLACE
         most = self.options.most_sessions
         while len(self._sessions) >= most or len(self._children) >= 2 * most:
@@ -261,7 +261,8 @@ class Server:
         await asyncio.gather(*(child.stop() for child in [*self._children]))
 
     def _arguments(self, request: web.Request) -> list[str]:
-        """The arguments of a child: the place in the fragment, if there is one, or that of the command line."""
+        """Return the arguments of a child, with the place from the fragment if it has one, or else from the command
+        line."""
         options, file, message = self.options, _number(request, "f"), _number(request, "m")
         words = ["--allow-debug"] if options.allows_debug else []
         if file is not None and 1 <= file <= len(self._names):
@@ -271,14 +272,14 @@ class Server:
         return [*words, "--", *options.paths]
 
     def _number_of(self, name: str) -> int:
-        """The number of a file in fragments: no name of a file is in an address."""
+        """Return the number of a file for fragments, because addresses never contain file names."""
         if name not in self._names:
             self._names.append(name)
         return self._names.index(name) + 1
 
 
 def listen(address: str, port: int) -> socket.socket:
-    """A socket that listens on this address."""
+    """Open a socket that listens on this address."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     return socket.create_server((address, port), family=family, backlog=64)
 
@@ -293,7 +294,7 @@ def _own(name: str) -> Path:
 
 
 def _static_files() -> dict[str, Path]:
-    """The known files by their addresses. There are no others."""
+    """Return all static files by address. Nothing else is served."""
     theirs = Path(str(files("textual_serve"))) / "static"
     own = {f"/static/{name}": _own(name) for name in _OWN}
     return own | {f"/static/{name}": theirs / name for name in _OF_TEXTUAL}

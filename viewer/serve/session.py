@@ -23,16 +23,17 @@ from viewer.tui.keys import Scope
 from viewer.tui.settings.settings import Settings
 
 MOST_MEMORY = 1024**3
-"""The address space of a session, in bytes."""
+"""The limit on the address space of a session, in bytes."""
 SECONDS_TO_END = 3.0
-"""After the server is gone, when the session ends by force."""
+"""Seconds after the end of the server when the session is ended by force."""
 SECONDS_BETWEEN_PLACES = 0.5
 INPUT = 0
 CRASHED = 70
 
 
 class SessionDriver(WebDriver):
-    """Packets on standard input and output. It opens no links and offers no files, and ends the app with its input."""
+    """Exchanges packets on standard input and output. It opens no links, offers no files, and ends the app with its
+    input."""
 
     def start_application_mode(self) -> None:
         """Begin to report the place."""
@@ -41,17 +42,17 @@ class SessionDriver(WebDriver):
         self._app.set_interval(SECONDS_BETWEEN_PLACES, self._report_place)
 
     def run_input_thread(self) -> None:
-        """Read until the end of the input, or until it is not understood."""
+        """Read until the input ends or is not understood."""
         try:
             super().run_input_thread()
         finally:
             self._app.post_message(messages.ExitApp())
 
     def open_url(self, url: str, new_tab: bool = True) -> None:
-        """Open nothing."""
+        """Do nothing: a session opens no links."""
 
     def _deliver_file(self, *given: Any, **more: Any) -> None:
-        """Offer nothing."""
+        """Do nothing: a session offers no downloads."""
 
     def _report_place(self) -> None:
         assert isinstance(self._app, ViewerApp)
@@ -62,7 +63,7 @@ class SessionDriver(WebDriver):
 
 
 def end_with_the_server(end: Callable[[], None] = lambda: os._exit(1)) -> None:
-    """From now on, end this process soon after the other side of its input is closed, whatever else it does."""
+    """From now on, end this process soon after the other side closes its input, whatever else it is doing."""
 
     def watch() -> None:
         poll = select.poll()
@@ -75,7 +76,7 @@ def end_with_the_server(end: Callable[[], None] = lambda: os._exit(1)) -> None:
 
 
 def limit_memory() -> None:
-    """Limit the address space, where the system can do that."""
+    """Limit the address space if the system supports it."""
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource
 
@@ -109,7 +110,7 @@ def run_session(
 
 
 def _files(paths: Sequence[str]) -> list[str]:
-    """What the app opens: one folder as it is, or all files that are named or in a folder."""
+    """List what the app opens: a single folder unchanged, or all files that are named or inside a folder."""
     if len(paths) == 1:
         return [*paths]
     named: dict[str, None] = {}

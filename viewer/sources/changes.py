@@ -14,7 +14,7 @@ class Reason(Enum):
     REWRITTEN = "rewritten"
     REPLACED = "replaced"
     DETECTED = "detected"
-    """The start of the file had looked like another format."""
+    """The start of the file looked like another format before."""
 
     @property
     def sentence(self) -> str:

@@ -85,7 +85,7 @@ LONGEST_MAGIC = max(len(row.magic) for row in COMPRESSIONS)
 
 
 def compression_of(first: bytes) -> Compression | None:
-    """The compression of a file that begins with these bytes."""
+    """Return the compression of a file that begins with these bytes."""
     return next((row for row in COMPRESSIONS if first.startswith(row.magic)), None)
 
 
@@ -203,7 +203,7 @@ class Expander:
 
 
 def expanded_head(data: bytes, size: int) -> bytes:
-    """The first bytes of a file, decompressed if possible."""
+    """Return the first bytes of a file, decompressed if possible."""
     compression = compression_of(data)
     if compression is None:
         return data

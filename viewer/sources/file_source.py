@@ -34,7 +34,7 @@ class FileSource:
         return os.fstat(self._file.descriptor).st_size
 
     def read(self, start: int, end: int) -> bytes:
-        """The bytes between two offsets as they were indexed. Bytes not yet indexed are read without a check."""
+        """Return the bytes between two offsets as they were indexed. Bytes not yet indexed are read without a check."""
         return self._read(start, end, trusts_stamp=True)
 
     def read_again(self, start: int, end: int) -> bytes:
@@ -42,12 +42,12 @@ class FileSource:
         return self._read(start, end, trusts_stamp=False)
 
     def read_unproven(self, start: int, end: int) -> bytes:
-        """The current bytes between two offsets, for the vault, which checks them again."""
+        """Return the current bytes between two offsets, for the vault, which checks them again."""
         self._check_length()
         return self._file.pread(start, end)
 
     def next(self, start: int, size: int) -> bytes:
-        """The next bytes to index. The bytes indexed before still precede them in the file."""
+        """Return the next bytes to index. The bytes indexed before still precede them in the file."""
         self._check_length()
         if start < self._file.sums.length:  # another document has read this far
             return self._read(start, start + size, trusts_stamp=True)

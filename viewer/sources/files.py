@@ -166,7 +166,7 @@ def _spooled(name: str, stream: ByteStream, origin: str = "", only: str = "") ->
 
 
 def _peek(parts: Iterator[bytes], size: int) -> tuple[bytes, Iterator[bytes]]:
-    """The first `size` bytes of a stream, or fewer if it is shorter, and the whole stream."""
+    """Return the first `size` bytes of a stream, or fewer if it is shorter, and the whole stream."""
     first = b""
     for data in parts:
         first += data
@@ -197,7 +197,8 @@ def is_directory(path: str) -> bool:
 
 
 def why_read_once(path: str) -> str:
-    """Why a file is read once and cannot be followed, such as `is compressed`; empty if it can grow."""
+    """Return why a file is read once and cannot be followed, such as `is compressed`, or an empty string if it can
+    grow."""
     if path == STANDARD_INPUT:
         return COMPRESSED if is_compressed(path) else ""
     file, item = split_item(path)

@@ -91,13 +91,13 @@ def found_file(path: str, name: str) -> Found:
 
 
 def count_files(path: str) -> int:
-    """How many files of a folder and its direct subfolders may be transcripts, judged by their names."""
+    """Return how many files of a folder and its direct subfolders may be transcripts, judged by their names."""
     found = islice(_files(Path(path)), MOST_FILES)
     return sum(not isinstance(entry, Found) and entry.suffix.lower() not in NEVER for entry in found)
 
 
 def _files(folder: Path) -> Iterator[Path | Found]:
-    """The files of a folder, then those of its subfolders, except hidden ones."""
+    """Yield the files of a folder, then those of its subfolders, except hidden ones."""
     folders: list[Path] = []
     for place in _entries(folder, folder):
         if not isinstance(place, Found) and _is_folder(place):
@@ -109,7 +109,7 @@ def _files(folder: Path) -> Iterator[Path | Found]:
 
 
 def _tree(folder: Path, top: Path, seen: set[tuple[int, int]]) -> Iterator[Path | Found]:
-    """All files below a folder. The files of each folder come before those of its subfolders."""
+    """Yield all files below a folder. The files of each folder come before those of its subfolders."""
     folders: list[Path] = []
     for place in _entries(folder, top):
         if isinstance(place, Found) or not _is_folder(place):
@@ -135,7 +135,7 @@ def _entries(folder: Path, top: Path) -> list[Path | Found]:
 
 
 def _natural(name: str) -> list[tuple[int, int, str]]:
-    """A natural sort key: 2 comes before 10."""
+    """Return a natural sort key: 2 comes before 10."""
     parts = _NUMBER.split(name.casefold())
     return [(0, int(part), "") if at % 2 else (1, 0, part) for at, part in enumerate(parts)] + [(2, 0, name)]
 
@@ -177,7 +177,7 @@ def _transcript(path: Path, top: Path, status: os.stat_result) -> Found | None:
 
 
 def _size(path: Path, status: os.stat_result) -> int:
-    """The size of a file, or the total size of the files directly in a folder."""
+    """Return the size of a file, or the total size of the files directly in a folder."""
     if not stat.S_ISDIR(status.st_mode):
         return status.st_size
     with os.scandir(path) as entries:

@@ -74,7 +74,7 @@ class GrowingSource(Protocol):
         """Wait until something may have changed."""
 
     async def wait_async(self, timeout: float) -> bool:
-        """The same in an event loop."""
+        """Wait in an event loop until something may have changed."""
 
     def close(self) -> None:
         """Stop watching."""
@@ -142,7 +142,7 @@ class FollowSource:
         return self.state.is_final
 
     def read(self, start: int, end: int) -> bytes:
-        """The bytes between two offsets of the current revision."""
+        """Return the bytes between two offsets of the current revision."""
         return self.generation.read(start, end)
 
     def read_again(self, start: int, end: int) -> bytes:
@@ -256,7 +256,7 @@ class FollowSource:
         return os.open(self._path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
 
     def _holding(self, descriptor: int) -> Held | None:
-        """The opened file or pipe; None for a directory."""
+        """Return the opened file or pipe, or None for a directory."""
         mode = os.fstat(descriptor).st_mode
         if stat.S_ISDIR(mode):
             os.close(descriptor)

@@ -55,7 +55,7 @@ class FollowedFile:
         return os.fstat(self._file.descriptor).st_size
 
     def take(self, limit: int) -> bytes | Reason:
-        """The next bytes, possibly none yet, or the reason why everything read so far must be discarded."""
+        """Return the next bytes, possibly none yet, or the reason why everything read so far must be discarded."""
         data = self._file.pread(self.offset, self.offset + limit)
         changed = self._changed_for or self._changed() or self._compare(is_idle=not data)
         if changed:
@@ -67,7 +67,8 @@ class FollowedFile:
         return data
 
     def read(self, start: int, end: int, *, trusts_stamp: bool = True) -> bytes:
-        """The bytes between two offsets as they were taken. Raises FileRewrittenError if the file has lost them."""
+        """Return the bytes between two offsets as they were taken. Raises FileRewrittenError if the file has lost
+        them."""
         if self._is_over or self._changed_for:
             raise FileRewrittenError(self.name)
         if start >= min(end, self.offset):

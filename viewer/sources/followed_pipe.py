@@ -71,7 +71,7 @@ class FollowedPipe:
         return bool(data) or self.has_ended
 
     def _expanded(self, data: bytes) -> Iterator[bytes]:
-        """The text of these bytes, once the compression is known."""
+        """Yield the text of these bytes, once the compression is known."""
         if self._first is not None:
             data, self._first = self._first + data, None
             if data and may_be_compressed(data) and not self.has_ended:

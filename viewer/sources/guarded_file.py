@@ -52,7 +52,7 @@ class GuardedFile:
         return os.fstat(self.descriptor).st_size < self.sums.length
 
     def pread(self, start: int, end: int) -> bytes:
-        """The current bytes, without any proof."""
+        """Return the current bytes, without any proof."""
         return os.pread(self.descriptor, max(0, end - start), start)
 
     def index(self, data: bytes, parsed: Sequence[Span] | None = None) -> None:
@@ -60,7 +60,7 @@ class GuardedFile:
         self.sums.add(data, parsed)
 
     def read(self, start: int, end: int, *, trusts_stamp: bool = True) -> bytes | Unproven | None:
-        """Indexed bytes, unchanged; None if the file no longer holds them."""
+        """Return indexed bytes if they are unchanged, or None if the file no longer holds them."""
         before = stamp_of(self.descriptor)
         if size_in(before) < self.sums.length:
             return None
@@ -125,7 +125,7 @@ class GuardedStream:
         self._file = GuardedFile(descriptor)
 
     def read1(self, size: int, /) -> bytes:
-        """The next bytes; none at the end."""
+        """Return the next bytes; none at the end."""
         at = self._file.sums.length
         data = self._file.pread(at, at + size)
         self._file.index(data)

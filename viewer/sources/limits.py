@@ -28,7 +28,7 @@ _load: Callable[[], Limits] = Limits
 
 
 def limits() -> Limits:
-    """The limits in effect. Only spooled inputs call this, so that other inputs never wait for the settings."""
+    """Return the limits in effect. Only spooled inputs call this, so that other inputs never wait for the settings."""
     return _load()
 
 
@@ -39,7 +39,7 @@ def load_limits_with(load: Callable[[], Limits]) -> None:
 
 
 def parse_size(text: str) -> int | None:
-    """The number of bytes in `4 GB`, `1.5 MB`, or `4096`; None if the text is not a size."""
+    """Return the number of bytes in `4 GB`, `1.5 MB`, or `4096`, or None if the text is not a size."""
     found = _SIZE.fullmatch(text.strip())
     if found is None:
         return None
@@ -56,7 +56,7 @@ def size_text(size: int) -> str:
 
 
 def spool_stopped(name: str, size: int) -> str:
-    """The error text for an input that reaches `max_spool`."""
+    """Return the error text for an input that reaches `max_spool`."""
     return f"stopped after {size_text(size)}: {name} cannot be read twice; raise max_spool to continue"
 
 

@@ -38,7 +38,7 @@ class NewestFile:
         return max(new, key=lambda one: (one.modified, one.path)).path if new else None
 
     def _transcripts(self) -> list[Found]:
-        """The readable transcripts; none if the folder does not exist."""
+        """Return the readable transcripts, or none if the folder does not exist."""
         try:
             return [found for found in look_through(self.folder, self._known) if found and not found.reason]
         except (OSError, ViewerError):

@@ -50,7 +50,7 @@ class FileRevision:
         return self._is_full or (self._held.stopped if isinstance(self._held, FollowedPipe) else "")
 
     def read(self, start: int, end: int) -> bytes:
-        """The bytes between two offsets. Raises FileRewrittenError if the file no longer holds what was read."""
+        """Return the bytes between two offsets. Raises FileRewrittenError if the file no longer holds what was read."""
         return self._read(start, end, trusts_stamp=True)
 
     def read_again(self, start: int, end: int) -> bytes:
@@ -89,7 +89,7 @@ class FileRevision:
         return data[: spool.size - before]
 
     def _known(self, data: bytes, ends: bool) -> bytes:
-        """The bytes, once their encoding is known."""
+        """Return the bytes, once their encoding is known."""
         if self._first is None:
             return data
         data, self._first = self._first + data, None

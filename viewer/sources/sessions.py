@@ -76,7 +76,7 @@ class Surroundings:
         """These folders, by their names with dashes instead of other characters."""
 
     def folders(self, place: Place) -> list[Path]:
-        """The folders of a place: the first that exists, and those that were added."""
+        """Return the folders of a place: the first that exists, and those that were added."""
         named = [path for folder in place.folders if (path := self._folder(folder, place)) is not None]
         first = [path for path in named if path.is_dir()][:1]
         if place.ancestors:
@@ -84,7 +84,7 @@ class Surroundings:
         return first + [Path(folder) for folder in self._more.get(place.agent, ()) if Path(folder).is_dir()]
 
     def named(self, place: Place) -> list[Path]:
-        """All folders that a place names here, whether or not they exist."""
+        """Return all folders that a place names here, whether or not they exist."""
         return [path for folder in place.folders if (path := self._folder(folder, place)) is not None]
 
     def _folder(self, folder: str, place: Place) -> Path | None:
@@ -97,7 +97,7 @@ class Surroundings:
         return self.here / folder if place.here else Path(folder)
 
     def _above(self) -> Iterator[Path]:
-        """The current directory and its parents, up to the root of the repository."""
+        """Yield the current directory and its parents, up to the root of the repository."""
         for folder in (self.here, *self.here.parents):
             yield folder
             if (folder / ".git").exists() or folder == self.home:
@@ -107,8 +107,8 @@ class Surroundings:
 def find_sessions(
     around: Surroundings, agents: frozenset[str] = frozenset(), *, archived: bool = False
 ) -> list[Session]:
-    """All sessions: those of the current directory first, then those of its parents, then all others. Within each
-    group, the newest comes first."""
+    """Return all sessions: those of the current directory first, then those of its parents, then all others. Within
+    each group, the newest comes first."""
     found: dict[str, Session] = {}
     for place in PLACES:
         if agents and place.agent not in agents:
@@ -124,7 +124,7 @@ def find_sessions(
 
 
 def _key(place: Place, folder: Path, session: Session) -> str:
-    """A key shared by two copies of the same session: its name in the folder of the agent."""
+    """Return a key shared by two copies of the same session: its name in the folder of the agent."""
     if not place.stored_twice:
         return session.path
     name = session.path.rsplit("/", 1)[-1]
@@ -146,8 +146,8 @@ def group_of(session: Session, around: Surroundings) -> int:
 
 
 def newest_session(around: Surroundings, within: float) -> Session | None:
-    """The session to follow: the newest one of the current directory that changed within this many seconds, or else the
-    newest of all."""
+    """Return the session to follow: the newest one of the current directory that changed within this many seconds,
+    or else the newest of all."""
     now = time.time()
     recent = [session for session in find_sessions(around) if now - session.modified <= within]
     running = [session for session in recent if not why_read_once(session.path)]
@@ -156,7 +156,7 @@ def newest_session(around: Surroundings, within: float) -> Session | None:
 
 
 def places(around: Surroundings) -> list[Found]:
-    """Every folder that is searched from here, and whether it exists."""
+    """Return every folder that is searched from here, and whether it exists."""
     return [
         Found(place.agent, str(folder), folder.is_dir())
         for place in PLACES
@@ -165,7 +165,7 @@ def places(around: Surroundings) -> list[Found]:
 
 
 def _sessions(place: Place, top: Path, path: str, status: os.stat_result, around: Surroundings) -> Iterator[Session]:
-    """The session in a file or folder, or the sessions in a database."""
+    """Yield the session in a file or folder, or the sessions in a database."""
     if not path.endswith(".db"):
         yield _session(place, top, path, status, around)
         return
@@ -193,7 +193,7 @@ def _first_folder(top: Path, path: str) -> str:
 
 
 def _stated_folder(path: str) -> str | None:
-    """The working directory according to the first bytes of a file."""
+    """Return the working directory according to the first bytes of a file."""
     try:
         with open(path, "rb", buffering=0) as file:  # noqa: PTH123 (pathlib takes long for many files)
             found = _CWD.search(file.read(FIRST_LINE))
@@ -203,7 +203,7 @@ def _stated_folder(path: str) -> str | None:
 
 
 def _matches(top: Path, patterns: Iterable[str]) -> Iterator[tuple[str, os.stat_result]]:
-    """The matching files, without symbolic links and files of other users."""
+    """Yield the matching files, without symbolic links and files of other users."""
     for pattern in patterns:
         yield from _match(str(top), tuple(pattern.split("/")), [MOST_FOLDERS], _DEEPEST)
 
@@ -247,7 +247,7 @@ def _is_own_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def _own_status(entry: os.DirEntry[str]) -> os.stat_result | None:
-    """The status of a file or folder that this user owns; None for anything else."""
+    """Return the status of a file or folder that this user owns, or None for anything else."""
     try:
         status = entry.stat(follow_symlinks=False)
     except OSError:

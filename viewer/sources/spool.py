@@ -31,7 +31,7 @@ class Spool:
             raise SpoolError(spool_stopped(self.name, self._most))
 
     def read(self, start: int, end: int) -> bytes:
-        """The bytes between two offsets."""
+        """Return the bytes between two offsets."""
         end = min(end, self.size)
         if self._descriptor is None:
             return bytes(self._memory[start : max(start, end)])

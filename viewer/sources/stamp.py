@@ -13,13 +13,13 @@ Stamp = tuple[int, int, int, int, int]
 
 
 def stamp_of(descriptor: int) -> Stamp:
-    """The current stamp of an open file."""
+    """Return the current stamp of an open file."""
     status = os.fstat(descriptor)
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 def size_in(stamp: Stamp) -> int:
-    """The size of the file, from its stamp."""
+    """Return the size of the file, from its stamp."""
     return stamp[2]
 
 

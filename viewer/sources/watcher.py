@@ -114,7 +114,7 @@ class FolderWatcher:
 
 
 def watched_folders(path: str) -> dict[str, int]:
-    """The folders where a change may matter, each with its inode, which reveals a recreated folder."""
+    """Return the folders where a change may matter, each with its inode, which reveals a recreated folder."""
     folders = {}
     for file in (os.path.abspath(path), os.path.realpath(path)):  # noqa: PTH100 (the symlink must stay)
         folder = str(Path(file).parent)

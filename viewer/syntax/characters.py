@@ -9,7 +9,7 @@ from viewer.cache import lazy_regex
 
 
 def _class_of(ranges: str) -> str:
-    """The inside of a character class, from hexadecimal code points and ranges.
+    """Build the inside of a character class from hexadecimal code points and ranges.
 
     It has the characters themselves, because escapes take several times as long to compile."""
     ends = (item.split("-") for item in ranges.split())
@@ -17,7 +17,7 @@ def _class_of(ranges: str) -> str:
 
 
 def _up_to_ffff(inside: str) -> str:
-    """The characters and ranges of a class up to U+FFFF. A regular expression would take 8 ms to compile."""
+    """Return the characters and ranges of a class up to U+FFFF. A regular expression would take 8 ms to compile."""
     starts = [at for at in range(len(inside)) if "-" not in inside[max(0, at - 1) : at + 1]]
     items = (inside[at : at + (3 if inside[at + 1 : at + 2] == "-" else 1)] for at in starts)
     return "".join(item for item in items if item[-1] <= "\uffff")
@@ -119,7 +119,7 @@ _UNPRINTED = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 
 
 def plain_name(text: str, longest: int) -> str:
-    """The name on one line, without hidden characters, truncated to `longest` characters."""
+    """Return the name on one line, without hidden characters, truncated to `longest` characters."""
     cut = text[: longest + 1]
     if not cut.isprintable():
         printed = (char for char in cut if char.isspace() or unicodedata.category(char) not in _UNPRINTED)

@@ -37,15 +37,15 @@ class _Places:
         self._base = base
 
     def start(self, at: int) -> int:
-        """The source offset of a decoded byte."""
+        """Return the source offset of a decoded byte."""
         return self._base + self._map.source_of(at, False)
 
     def end(self, at: int) -> int:
-        """The source offset where the decoded byte before this one ends."""
+        """Return the source offset where the decoded byte before this one ends."""
         return self._base + self._map.source_of(at - 1, True) if at else self.start(0)
 
     def moved(self, root: JsonNode) -> JsonNode:
-        """The value with all its offsets in the outer source. Works without recursion."""
+        """Return the value with all its offsets in the outer source. Works without recursion."""
         top = self._node(root)
         waiting: list[tuple[JsonNode, JsonNode]] = [(root, top)]
         while waiting:

@@ -96,7 +96,7 @@ def read_known(data: bytes, base: int) -> LazyNode | None:
 
 
 def read_regular(data: bytes, base: int) -> LazyNode | None:
-    """The object that these bytes are; None if it is irregular and needs the careful reader.
+    """Parse these bytes as an object. Returns None if it is irregular and needs the careful reader.
 
     An object is irregular if it has a fault, a repeated key, or a lone surrogate, or is nested too deeply."""
     found = _regular(data)
@@ -107,7 +107,7 @@ def read_regular(data: bytes, base: int) -> LazyNode | None:
 
 
 def _regular(data: bytes) -> tuple[Any, int] | None:
-    """The decoded value and where it ends; None if it is irregular."""
+    """Decode a value, and return it with its end. Returns None if it is irregular."""
     if is_too_deep(data):
         return None
     try:
@@ -140,7 +140,7 @@ def whole_tree(lazy: LazyNode) -> JsonNode:
 
 
 def read_whole(data: bytes) -> JsonNode | None:
-    """The object or array that these bytes are, as nodes; None if it is irregular."""
+    """Parse these bytes as an object or array of nodes. Returns None if it is irregular."""
     found = _regular(data)
     if found is None or type(found[0]) not in (dict, list):
         return None
@@ -150,7 +150,7 @@ def read_whole(data: bytes) -> JsonNode | None:
 
 
 def _tree(value: Any, data: bytes, at: int, base: int) -> JsonNode:
-    """The nodes of a value that starts at this index and in which the decoder found no fault."""
+    """Return the nodes of a value that starts at this index and in which the decoder found no fault."""
     kind = type(value)
     if kind is str:
         end = _QUOTED.match(data, at).end()  # type: ignore[union-attr]
@@ -201,7 +201,7 @@ class _Line:
         self._careful: JsonNode | None = None
 
     def careful(self) -> JsonNode:
-        """The object as the careful reader reads it."""
+        """Return the object as the careful reader reads it."""
         if self._careful is None:
             self._careful = read_json(self.data, self.base).node
             assert self._careful is not None
@@ -257,14 +257,14 @@ class LazyNode(_Node):
                 self._start, self._end = line.base, line.base + line.size
 
     def get(self, key: str) -> JsonNode | None:
-        """The member with this name; None if there is none or if this is not an object."""
+        """Return the member with this name, or None if there is none or if this is not an object."""
         value = self.value
         if type(value) is not dict or key not in value:
             return None
         return LazyNode(value[key], self.line, self, (key,))
 
     def below(self, keys: tuple[str, ...], value: object) -> LazyNode:
-        """The node of a value that is known to be at this path of keys."""
+        """Return the node of a value that is known to be at this path of keys."""
         return LazyNode(value, self.line, self, keys) if keys else self
 
     def forget_index(self) -> None:
@@ -318,7 +318,7 @@ class LazyNode(_Node):
         return self.end - 1 if self.kind is JsonKind.STRING else 0
 
     def string_place(self) -> tuple[int, int, bool]:
-        """Where a string begins and ends, and whether it is plain."""
+        """Return where a string begins and ends, and whether it is plain."""
         if self._start < 0:
             self._find_start()
         data, base = self.line.data, self.line.base
@@ -329,7 +329,7 @@ class LazyNode(_Node):
         return self._start, self._end, data.find(b"\\", self._start - base, self._end - base) < 0
 
     def to_python(self) -> object:
-        """The value as a Python object."""
+        """Return the value as a Python object."""
         return self.careful().to_python()
 
     def careful(self) -> JsonNode:
@@ -371,7 +371,8 @@ class LazyNode(_Node):
         self._start = base + at
 
     def starts(self) -> dict[str, int]:
-        """Where the members of a wide object begin. To search each from the start of the object would be quadratic."""
+        """Return where the members of a wide object begin. To search each from the start of the object would be
+        quadratic."""
         if self._starts is None:
             self.place_members()
             self._starts = {member.key: member.value.start for member in self.members}
@@ -437,7 +438,7 @@ class LazyNode(_Node):
 
 
 def kind_of(value: object) -> JsonKind:
-    """The kind of a decoded value."""
+    """Return the kind of a decoded value."""
     return _KINDS.get(type(value)) or (JsonKind.TRUE if value else JsonKind.FALSE)
 
 
@@ -483,7 +484,7 @@ _KINDS = {
 
 @lru_cache(MOST_PATTERNS)
 def _before(key: str) -> re.Pattern[bytes]:
-    """A pattern for an object up to the value of this member."""
+    """Return a pattern for an object up to the value of this member."""
     name = re.escape(json.dumps(key, ensure_ascii=False).encode())
     colon = _SPACE + rb":" + _SPACE
     skipped = rb"(?:(?!" + name + colon + rb")" + _STRING + colon + _ANY + _SPACE + rb"," + _SPACE + rb")*+"

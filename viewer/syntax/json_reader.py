@@ -199,7 +199,7 @@ class Scanner:
         return self._odd_word(start, end)
 
     def _odd_word(self, start: int, end: int) -> Step | None:
-        """A bare word instead of a value (`NaN`, `light`): tolerant reading takes it as null and continues."""
+        """Return a bare word instead of a value (`NaN`, `light`): tolerant reading takes it as null and continues."""
         stop = self._malformed(start, end)
         if self._strict or not self._containers or not _WORD.match(self._data, start):
             return stop
@@ -207,7 +207,7 @@ class Scanner:
         return self._placed(self._node(JsonKind.NULL, start, end))
 
     def _string(self) -> JsonNode | None:
-        """The string that begins here; None if reading must stop."""
+        """Return the string that begins here, or None if reading must stop."""
         start = self._at
         plain = _PLAIN.match(self._data, start)
         end = plain.end() if plain else _UNCLOSED.match(self._data, start + 1).end() + 1  # type: ignore[union-attr]
@@ -231,7 +231,7 @@ class Scanner:
         return checked
 
     def _curly_end(self, start: int, end: int) -> int | None:
-        """The first closing curly quote without an opening one where a JSON string could end."""
+        """Return the first closing curly quote without an opening one where a JSON string could end."""
         depth = 0
         for mark in _CURLY_MARKS.finditer(self._data, start, min(end, len(self._data))):
             depth += 1 if mark.group(1) == b"\x9c" else -1
@@ -242,7 +242,7 @@ class Scanner:
         return None
 
     def _curly_string(self) -> JsonNode | None:
-        """A string opened by a curly quote."""
+        """Return a string opened by a curly quote."""
         start = self._at
         self._malformed(start, start + 3)
         if self._strict:
@@ -253,7 +253,7 @@ class Scanner:
         return self._bent_string(start, close.start(), close.end(), closed=True)
 
     def _bent_string(self, start: int, body_end: int, end: int, *, closed: bool) -> JsonNode | None:
-        """A string with a curly or a missing quote."""
+        """Return a string with a curly or a missing quote."""
         quote = 1 if self._data[start] == _QUOTE else 3
         node = self._checked_string(start, start + quote, body_end, end)
         if node is None:
@@ -266,7 +266,7 @@ class Scanner:
         return node
 
     def _checked_string(self, start: int, body_start: int, body_end: int, end: int) -> JsonNode | None:
-        """A string that may have faults inside, where strict reading stops."""
+        """Return a string that may have faults inside, where strict reading stops."""
         raw = self._data[body_start:body_end]
         text = raw.decode("utf-8", "replace")
         flaws = [(body_start + found.start(), body_start + found.end()) for found in _CONTROL.finditer(raw)]
@@ -314,7 +314,7 @@ class Scanner:
         return JsonNode(kind, self._base + start, self._base + end)
 
     def _token(self) -> Span:
-        """The span of the word or byte at the current position."""
+        """Return the span of the word or byte at the current position."""
         found = _WORD.match(self._data, self._at)
         return self._at, found.end() if found else self._at + 1
 

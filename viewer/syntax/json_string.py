@@ -15,7 +15,7 @@ _SHORT = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": 
 
 
 def string_body(data: bytes) -> str:
-    """The text of a JSON string, given with its quotes. The closing quote may be missing, the opening one curly.
+    """Return the text of a JSON string, given with its quotes. The closing quote may be missing, the opening one curly.
 
     An escape that JSON does not define stays unchanged; a lone surrogate becomes U+FFFD."""
     text = string_units(data)
@@ -65,7 +65,7 @@ def _strict_units(text: str) -> str | None:
 
 
 def opening_length(raw: bytes) -> int:
-    """The length of the opening quote, which may be curly."""
+    """Return the length of the opening quote, which may be curly."""
     return next((len(quote) for quote in map(str.encode, OPENING_QUOTES) if raw.startswith(quote)), 0)
 
 

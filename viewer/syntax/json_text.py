@@ -42,7 +42,7 @@ _STRINGS_AND_BRACKETS = lazy_regex(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[{]|[\]}]', re
 
 
 def check_json(data: bytes, base: int = 0, survey: Survey | None = None) -> JsonFault | None:
-    """The first fault in text that should be exactly one JSON value (RFC 8259); None if it is one."""
+    """Return the first fault in text that should be exactly one JSON value (RFC 8259), or None if it is one."""
     content = SPACE.match(data).end()  # type: ignore[union-attr]
     if content == len(data):
         return JsonFault("empty", base, base)
@@ -59,7 +59,7 @@ def check_json(data: bytes, base: int = 0, survey: Survey | None = None) -> Json
 
 
 def duplicate_keys(data: bytes, base: int = 0, survey: Survey | None = None) -> list[RepeatedKeys]:
-    """The duplicate keys of each object in valid JSON text."""
+    """Return the duplicate keys of each object in valid JSON text."""
     found = (survey or _survey(data)).repeated
     return [replace(one, start=base + one.start, end=base + one.end) for one in sorted(found, key=_by_start)]
 
@@ -173,7 +173,7 @@ _UNREPEATED = json.JSONDecoder(parse_float=_finite, parse_constant=_refuse, obje
 
 
 def exact_value(data: bytes) -> object:
-    """The value of a valid JSON text as `JsonNode.to_python` returns it; None if that is uncertain."""
+    """Return the value of a valid JSON text as `JsonNode.to_python` returns it, or None if that is uncertain."""
     return _exact(data, _EXACT)
 
 
@@ -208,7 +208,7 @@ def _quick_object(data: bytes) -> dict[str, object] | None:
 
 
 def _count_members(value: dict[str, Any] | list[Any]) -> int:
-    """The number of members of all objects in a value."""
+    """Return the number of members of all objects in a value."""
     parts: Iterable[Any] = value
     count = 0
     if isinstance(value, dict):
@@ -234,7 +234,7 @@ def is_too_deep(data: bytes) -> bool:
 
 
 def _too_deep(data: bytes) -> int | None:
-    """The position where the nesting becomes too deep."""
+    """Return the position where the nesting becomes too deep."""
     if data.count(b"[") + data.count(b"{") <= MAX_DEPTH:
         return None
     depth = 0
@@ -250,7 +250,7 @@ def _too_deep(data: bytes) -> int | None:
 
 
 def _trailing(data: bytes, base: int, end: int) -> JsonFault | None:
-    """The fault for anything but whitespace after the value."""
+    """Return the fault for anything but whitespace after the value."""
     start = SPACE.match(data, end).end()  # type: ignore[union-attr]
     if start == len(data):
         return None

@@ -46,7 +46,7 @@ class JsonNode(Struct):
     """The members of a large object by key, built on first access, after the object was read."""
 
     def get(self, key: str) -> JsonNode | None:
-        """The last member with this name; None if there is none or if this is not an object."""
+        """Return the last member with this name, or None if there is none or if this is not an object."""
         if len(self.members) > _FEW:
             if self._by_key is None:
                 self._by_key = {member.key: member.value for member in self.members}
@@ -61,7 +61,7 @@ class JsonNode(Struct):
         self._by_key = None
 
     def to_python(self) -> object:
-        """The value as a Python object. Of duplicate keys, the last one wins."""
+        """Return the value as a Python object. Of duplicate keys, the last one wins."""
         if self.kind is JsonKind.OBJECT:
             mapping: dict[str, object] = {}
             for member in self.members:
@@ -129,7 +129,7 @@ _CONSTANTS: dict[JsonKind, bool | None] = {JsonKind.TRUE: True, JsonKind.FALSE: 
 
 
 def number_value(text: str) -> int | float:
-    """The value of a JSON number. One with more digits than Python converts becomes a float."""
+    """Return the value of a JSON number. One with more digits than Python converts becomes a float."""
     try:
         return int(text)
     except ValueError:

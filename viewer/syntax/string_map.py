@@ -43,7 +43,7 @@ class StringMap:
         return meant + size
 
     def source_of(self, meant: int, last: bool) -> int:
-        """The source offset of a decoded byte; with `last`, the offset after it."""
+        """Return the source offset of a decoded byte; with `last`, the offset after it."""
         index = bisect_right(self._meant, meant) - 1
         source, escape_end = self._source[index], self._escape_ends[index]
         if escape_end:
@@ -59,7 +59,7 @@ class NestedMap:
         self._inner = StringMap(b'"' + string_body(raw).encode("utf-8", "replace"))
 
     def source_of(self, meant: int, last: bool) -> int:
-        """The source offset of a decoded byte; with `last`, the offset after it."""
+        """Return the source offset of a decoded byte; with `last`, the offset after it."""
         at = self._inner.source_of(meant, last) - 1
         return self._outer.source_of(max(0, at - last), last)
 
@@ -82,7 +82,7 @@ _PYTHON_LETTERS = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"\\": b"\\", b"'": b"
 
 
 def python_runs(raw: bytes) -> Iterator[tuple[int, int, bytes | None]]:
-    """The runs of the text in a Python literal: start, end, and the decoded bytes if it is an escape."""
+    """Yield the runs of the text in a Python literal: start, end, and the decoded bytes if it is an escape."""
     at = 0
     for escape in _PYTHON_ESCAPE.finditer(raw):
         if escape.start() > at:
@@ -108,7 +108,7 @@ def _python_bytes(escape: bytes) -> bytes:
 
 
 def python_text(raw: bytes) -> bytes:
-    """The decoded text of a Python literal, which is given without its quotes."""
+    """Return the decoded text of a Python literal, which is given without its quotes."""
     return b"".join(raw[start:end] if text is None else text for start, end, text in python_runs(raw))
 
 
@@ -130,7 +130,7 @@ class PythonMap:
             meant += end - start if text is None else len(text)
 
     def source_of(self, meant: int, last: bool) -> int:
-        """The source offset of a decoded byte; with `last`, the offset after it."""
+        """Return the source offset of a decoded byte; with `last`, the offset after it."""
         index = bisect_right(self._meant, meant) - 1
         if index < 0:
             return 0

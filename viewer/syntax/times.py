@@ -44,7 +44,7 @@ def parse_fine_time(node: JsonNode) -> int | None:
 
 
 def parse_decoded_time(value: object) -> int | None:
-    """The time of a decoded value of a regular record, in any of these units."""
+    """Return the time of a decoded value of a regular record, in any of these units."""
     if not isinstance(value, str):
         return None
     if len(value) == 24 and value[19] == "." and value[23] == "Z":
@@ -96,13 +96,13 @@ def _from_text(text: str) -> int | None:
 
 @lru_cache(MOST_DAYS)
 def _minute(text: str) -> int | None:
-    """The start of a minute, given as text up to the colon after it."""
+    """Return the start of a minute, given as text up to the colon after it."""
     return _from_text(f"{text}00Z")
 
 
 @lru_cache(MOST_DAYS)
 def _midnight(year: str, month: str, day: str) -> int | None:
-    """The start of a day; None if there is no such day."""
+    """Return the start of a day, or None if there is no such day."""
     try:
         return 1000 * _SECONDS_A_DAY * (date(int(year), int(month), int(day)).toordinal() - _FIRST_DAY)
     except ValueError:

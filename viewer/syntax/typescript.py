@@ -25,7 +25,7 @@ _NAMESPACE = re.compile(r"\bnamespace\s")
 
 
 def read_namespaces(text: str) -> dict[str, Schema]:
-    """The tools that a text declares: names with namespaces, and argument schemas."""
+    """Return the tools that a text declares: names with namespaces, and argument schemas."""
     tools: dict[str, Schema] = {}
     found = _NAMESPACE.search(text)
     position = found.start() if found else len(text)
@@ -46,14 +46,14 @@ def read_namespaces(text: str) -> dict[str, Schema]:
 
 
 def _next_namespace(text: str, position: int) -> int:
-    """The position of the next namespace. Text outside is ignored, so that quotes and braces in prose cannot hide
-    it."""
+    """Return the position of the next namespace. Text outside is ignored, so that quotes and braces in prose cannot
+    hide it."""
     found = _NAMESPACE.search(text, position)
     return found.start() if found else len(text)
 
 
 def _declaration(text: str, position: int) -> tuple[Schema, int, int]:
-    """The schema of a tool, where reading continues, and the number of open braces there."""
+    """Return the schema of a tool, where reading continues, and the number of open braces there."""
     reader = Reader(text, position)
     try:
         schema = reader.function()

@@ -30,7 +30,7 @@ class Parameter(Struct, frozen=True):
 
 
 def arguments(parameters: list[Parameter]) -> Schema:
-    """The schema of the arguments: the only parameter, or an object with the parameters as properties."""
+    """Return the schema of the arguments: the only parameter, or an object with the parameters as properties."""
     if len(parameters) == 1:
         only = parameters[0]
         single = "enum" in only.type.schema or only.type.schema.get("type") in _SINGLE
@@ -46,7 +46,7 @@ def arguments(parameters: list[Parameter]) -> Schema:
 
 
 def union(alternatives: list[Type]) -> Type:
-    """The union of types. Literals become one list of values."""
+    """Return the union of types. Literals become one list of values."""
     if len(alternatives) == 1:
         return alternatives[0]
     absent = any(each.absent for each in alternatives)
@@ -80,7 +80,7 @@ def _any_of(schemas: list[Schema]) -> Schema:
 
 
 def together(parts: list[Type]) -> Type:
-    """The intersection of types: closed objects are merged, and anything else becomes open."""
+    """Return the intersection of types: closed objects are merged, and anything else becomes open."""
     properties: dict[str, object] = {}
     required: list[str] = []
     for part in parts:

@@ -216,7 +216,7 @@ class Reader:
             required.append(names[0])
 
     def _closed(self, properties: dict[str, Schema], required: list[str], others: Schema | bool) -> Schema:
-        """The schema of an object. Renderers write an arbitrary nested object as `{}`."""
+        """Return the schema of an object. Renderers write an arbitrary nested object as `{}`."""
         if not properties and others is False and self.braces:
             return {"type": "object"}
         schema: Schema = {"type": "object", "properties": properties, "additionalProperties": others}
@@ -262,7 +262,7 @@ class Reader:
 
 
 def _readings(found: re.Match[str]) -> list[str]:
-    """A quoted text as written and, if different, with its escapes decoded, because renderers do not escape."""
+    """Return a quoted text as written and, if different, with its escapes decoded, because renderers do not escape."""
     raw = found[1] if found[1] is not None else found[2]
     if "\\" not in raw:
         return [raw]

@@ -27,7 +27,7 @@ _SIMPLE_KEY = "while scanning a simple key"
 
 
 def read_events(data: bytes, base: int = 0) -> YamlReading:
-    """The value of one YAML document up to the first fault. No input raises."""
+    """Return the value of one YAML document up to the first fault. No input raises."""
     text = _Text(data[:LARGEST], base)
     stop: tuple[int, int] | None = None
     faults: list[YamlFault] = []
@@ -54,7 +54,7 @@ class _Text:
         self._base = base
 
     def span(self, start: int, end: int) -> Span:
-        """The byte span of these characters."""
+        """Return the byte span of these characters."""
         return self._offset(start), self._offset(end)
 
     def _offset(self, index: int) -> int:
@@ -153,7 +153,7 @@ class _Building:
         self.span = (_marks(event)[0], _marks(last)[1])
 
     def _begun(self, event: NodeEvent, depth: int) -> object:
-        """The scalar, or an empty mapping or list to fill."""
+        """Return the scalar, or an empty mapping or list to fill."""
         start, _ = _marks(event)
         if start in self._events.properties:
             raise _Refused(start, self._events.properties[start])
@@ -201,7 +201,7 @@ class _Building:
         return event
 
     def _place(self, error: MarkedYAMLError) -> tuple[int, int]:
-        """The characters that an error concerns: an unclosed construct, or an unexpected character."""
+        """Return the characters that an error concerns: an unclosed construct, or an unexpected character."""
         begun, problem = error.context_mark, error.problem_mark
         if begun and error.context == _SIMPLE_KEY:
             return begun.index, begun.index + len(self._text[begun.index :].splitlines()[0].rstrip())
@@ -212,7 +212,7 @@ class _Building:
         return self._unended(begun.index if begun else at)
 
     def _unended(self, begun: int) -> tuple[int, int]:
-        """The construct that is still open at the end: a quoted text, or the innermost mapping or list."""
+        """Return the construct that is still open at the end: a quoted text, or the innermost mapping or list."""
         marks = self._events.marks
         if not self._text[begun:].strip() and marks:
             begun = marks[-1].index

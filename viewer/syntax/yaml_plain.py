@@ -89,7 +89,7 @@ def _enter(levels: list[_Level], indent: int, empty: str | None) -> bool:
 
 
 def _value(match: re.Match[str]) -> object:
-    """The value in a line; None if a mapping in it repeats a name."""
+    """Return the value in a line, or None if a mapping in it repeats a name."""
     if match[6] is not None:
         pairs = [(name, _unquoted(item)) for name, item in _PAIRS.findall(match[6][1:-1])]
         return dict(pairs) if len(dict(pairs)) == len(pairs) else None

@@ -27,7 +27,7 @@ def _mapping_lines(values: dict[str, object]) -> list[str]:
 
 
 def _entry_lines(lead: str, value: object) -> list[str]:
-    """The lines of a mapping or list entry after its `key:` or `-`."""
+    """Return the lines of a mapping or list entry after its `key:` or `-`."""
     if isinstance(value, dict) and value:
         return [lead, *("  " + line for line in _mapping_lines(value))]
     if isinstance(value, list) and value:

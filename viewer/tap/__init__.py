@@ -1,1 +1,1 @@
-"""A loopback proxy that logs model requests and their answers as JSON Lines: `proxy` relays, `writer` logs."""
+"""A loopback proxy that logs model requests and responses as JSON Lines: `proxy` relays, `writer` logs."""

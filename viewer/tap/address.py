@@ -17,23 +17,23 @@ DEFAULT_LISTEN = "127.0.0.1:8899"
 
 
 class Upstream(Struct, frozen=True):
-    """The server that answers."""
+    """The server to which requests are forwarded."""
 
     host: str
     port: int
     is_tls: bool
     path: str
-    """The beginning of all paths, without a slash at the end."""
+    """The prefix of all paths, without a trailing slash."""
 
     @property
     def authority(self) -> str:
-        """The value of `Host`."""
+        """The value of the `Host` header."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == _PORTS["https" if self.is_tls else "http"] else f"{host}:{self.port}"
 
     @property
     def shown(self) -> str:
-        """The URL without its path, which may hold a key."""
+        """The URL to display, without its path, which may hold a key."""
         return f"{'https' if self.is_tls else 'http'}://{self.authority}"
 
 
@@ -45,12 +45,12 @@ class Listen(Struct, frozen=True):
 
     @property
     def shown(self) -> str:
-        """The address as in a URL."""
+        """The address as written in a URL."""
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
 def parse_upstream(url: str) -> Upstream:
-    """Read the URL of `--to`. No error repeats the URL, because it may hold a key."""
+    """Parse the URL given by `--to`. Errors never repeat the URL, because it may hold a key."""
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -73,7 +73,7 @@ def parse_upstream(url: str) -> Upstream:
 
 
 def parse_listen(text: str, *, exposed: bool) -> Listen:
-    """Read the address of `--listen`. Only `exposed` allows other computers to connect."""
+    """Parse the address given by `--listen`. Only `exposed` allows other computers to connect."""
     host, colon, port = text.rpartition(":")
     if not colon or not port.isascii() or not port.isdigit() or int(port[:6]) > 65535:
         raise ViewerError(f"--listen needs an address and a port, such as {DEFAULT_LISTEN}")
@@ -90,7 +90,7 @@ def parse_listen(text: str, *, exposed: bool) -> Listen:
 def is_known_host(value: bytes, allowed: frozenset[str]) -> bool:
     """True if a `Host` value is an IP address, localhost, or an allowed name.
 
-    A page of another site can reach the proxy only under its own name (DNS rebinding)."""
+    A page from another site can reach the proxy only under that site's name (DNS rebinding)."""
     text = value.decode("latin-1").strip().lower()
     host = re.sub(r":[0-9]{1,5}\Z", "", text)
     bare = host[1:-1] if host.startswith("[") and host.endswith("]") else host

@@ -1,4 +1,4 @@
-"""Decode a copy of a body: content codings (gzip, deflate, zstd), server-sent events, and lines of JSON."""
+"""Decode a copy of a body: content codings (gzip, deflate, zstd), server-sent events, and JSON Lines."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from importlib import import_module
 from typing import Any, Protocol, cast
 
 LARGEST_BODY = 32 * 1024 * 1024
-"""The most bytes of a body, or of one event, that the log decodes."""
+"""The maximum number of bytes that the log decodes of a body or of one event."""
 _SLICE = 16 * 1024
 _MOST_CODINGS = 3
 _WINDOW = 64 * 1024 * 1024
-"""Memory limit of zstd."""
+"""The memory limit for zstd."""
 
 
 class UndecodableError(Exception):
@@ -28,7 +28,7 @@ class _Decoder(Protocol):
 
 
 class _Deflate:
-    """`deflate` with its zlib header, or without, as some servers send it."""
+    """Decodes `deflate` with a zlib header, or without one, because some servers omit it."""
 
     def __init__(self) -> None:
         self._inner: Any = None
@@ -45,7 +45,7 @@ class _Deflate:
 
 
 class _Zstd:
-    """`zstd`, if a package reads it. Small slices keep the output of one step small."""
+    """Decodes `zstd` if a package for it is installed. Small slices keep the output of each step small."""
 
     unconsumed_tail = b""
 
@@ -77,7 +77,7 @@ _DECODERS = {"gzip": _gzip, "x-gzip": _gzip, "deflate": _Deflate, "zstd": _Zstd}
 
 
 class Decoder:
-    """Undoes the codings of one body."""
+    """Decodes the content codings of one body."""
 
     def __init__(self, codings: str) -> None:
         names = [name for each in codings.split(",") if (name := each.strip().lower()) not in ("", "identity")]
@@ -86,7 +86,7 @@ class Decoder:
         self._steps: list[_Decoder] = [_DECODERS[name]() for name in reversed(names)]
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """Decode the next bytes, in pieces of limited size."""
+        """Decode the next bytes. Yields pieces of limited size."""
         if not self._steps:
             yield data
             return
@@ -118,13 +118,13 @@ class Events:
         self._size = 0
 
     def feed(self, text: bytes) -> Iterator[bytes]:
-        """The events that the next bytes complete."""
+        """Yield the events that the next bytes complete."""
         self._rest += text
         if len(self._rest) > LARGEST_BODY:
             raise UndecodableError
         if b"\n" not in text and b"\r" not in text:
             return
-        held = b"\r" if self._rest.endswith(b"\r") else b""  # half of a line end
+        held = b"\r" if self._rest.endswith(b"\r") else b""  # the first half of a line end
         lines = (self._rest[: -len(held)] if held else self._rest).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         *whole, rest = lines.split(b"\n")
         self._rest = rest + held
@@ -132,7 +132,7 @@ class Events:
             yield from self._line(line)
 
     def close(self) -> Iterator[bytes]:
-        """The event that the end of the body completes."""
+        """Yield the event that the end of the body completes."""
         rest, self._rest = self._rest.rstrip(b"\r"), b""
         for line in (rest, b""):
             yield from self._line(line)
@@ -154,7 +154,7 @@ class Events:
 
 
 def read_json(text: bytes) -> Any:
-    """The value of a JSON text."""
+    """Parse a JSON text."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""What an answer adds to the log: pieces of blocks, and how the answer ended."""
+"""The parts of an answer for the log: pieces of blocks, and how the answer ended."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from msgspec import Struct, field
 
 
 class Delta(Struct):
-    """A piece of a block. The first one of a block may have a call id and a name."""
+    """A piece of a block. The first piece may have a call id and a name."""
 
     block: str
     type: str
-    """A word of the format `tap`: `text`, `refusal`, `thinking`, `summary`, `call`, `reply`, or `unknown`."""
+    """The type in the format `tap`: `text`, `refusal`, `thinking`, `summary`, `call`, `reply`, or `unknown`."""
     text: str = ""
     id: str = ""
     name: str = ""
@@ -27,7 +27,7 @@ class Closed(Struct, frozen=True):
 
 
 class Whole(Struct, frozen=True):
-    """A value in the form of a whole answer of the API, which the format reads like one."""
+    """A value shaped like a complete answer of the API. The format reads it like one."""
 
     body: Mapping[str, Any]
 
@@ -36,25 +36,25 @@ Step = Delta | Closed | Whole
 
 
 class Ending(Struct):
-    """How an answer ended, as far as is known."""
+    """What is known about how an answer ended."""
 
     finish: str = ""
     usage: dict[str, Any] = field(default_factory=dict)
     problem: str = ""
-    """`failed` if the answer itself reports a failure."""
+    """`failed` if the answer reports a failure."""
     error: dict[str, Any] | None = None
     """The error that the answer reports."""
     id: str = ""
     """The id by which a later request may refer to the answer."""
     is_complete: bool = False
-    """True if the answer has stated its end."""
+    """True if the answer has declared its end."""
 
     def note_usage(self, value: object) -> None:
-        """Note numbers of tokens. Later ones replace earlier ones."""
+        """Record token counts. Later ones replace earlier ones."""
         self.usage |= numbers(value)
 
     def note_error(self, value: object) -> None:
-        """Note an error of the server."""
+        """Record an error from the server."""
         self.error = {"error": error_of(value)}
         self.problem = "failed"
 
@@ -63,17 +63,17 @@ class Answer(Protocol):
     """Reads the events of one streamed answer."""
 
     def take(self, event: Mapping[str, Any]) -> list[Step]:
-        """What an event adds."""
+        """Return what an event adds."""
 
 
 class Blocks:
-    """The blocks of an answer in which only one is open at a time."""
+    """Tracks the blocks of an answer, only one of which is open at a time."""
 
     def __init__(self) -> None:
         self._open = ""
 
     def add(self, delta: Delta) -> list[Step]:
-        """A piece, and the end of the block before it."""
+        """Return the steps for a piece, which may first close the previous block."""
         steps: list[Step] = []
         if self._open and self._open != delta.block:
             steps.append(Closed(self._open))
@@ -83,12 +83,12 @@ class Blocks:
 
 
 def has_others(value: Mapping[str, Any], known: Collection[str]) -> bool:
-    """True if an object has a member that this program does not know and that is not empty. It may hide the text."""
+    """True if an object has a non-empty member that this program does not know. Such a member may hide the text."""
     return any(member and key not in known for key, member in value.items())
 
 
 def numbers(value: object, depth: int = 2) -> dict[str, Any]:
-    """The numbers in an object, and in objects in it."""
+    """Return the numbers in an object, including nested objects."""
     if not isinstance(value, Mapping):
         return {}
     found: dict[str, Any] = {}
@@ -104,7 +104,8 @@ _LONGEST_ERROR = 4096
 
 
 def error_of(value: object) -> dict[str, str]:
-    """The type and the message of an error, and nothing else that a server may repeat from the request."""
+    """Return only the type and message of an error, because a server may repeat parts of the request in other
+    members."""
     if isinstance(value, str):
         return {"message": value[:_LONGEST_ERROR]}
     if not isinstance(value, Mapping):
@@ -117,24 +118,24 @@ def error_of(value: object) -> dict[str, str]:
 
 
 def text_of(value: object) -> str:
-    """A string as it is; any other value as JSON."""
+    """Return a string unchanged, and any other value as JSON."""
     if value is None:
         return ""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def object_at(value: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    """The object under a key, or an empty one."""
+    """Return the object under a key, or an empty one."""
     found = value.get(key)
     return found if isinstance(found, Mapping) else {}
 
 
 def objects_at(value: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
-    """The objects in the list under a key."""
+    """Return the objects in the list under a key."""
     found = value.get(key)
     return [item for item in found if isinstance(item, Mapping)] if isinstance(found, list) else []
 
 
 def unmapped(value: object, block: str = "unknown") -> Delta:
-    """What no mapping knows, as hidden text."""
+    """Return an unmapped value as hidden text."""
     return Delta(block, "unknown", f"{text_of(value)}\n")

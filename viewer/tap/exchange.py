@@ -1,4 +1,4 @@
-"""One exchange as the log writer sees it: the bytes of a request and of its answer become records."""
+"""Turn the bytes of a request and its answer into log records."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _SETTINGS = (
     *("max_tokens", "max_completion_tokens", "max_output_tokens", "num_predict", "n_predict", "temperature", "top_p"),
     *("stream", "n", "seed", "reasoning_effort", "parallel_tool_calls", "echo"),
 )
-"""Members of a request with numbers and words that are logged as they are."""
+"""Request members whose numbers and words are logged unchanged."""
 _SETTLED = ("tools", "system", "instructions", "functions")
-"""Members that are logged once for each conversation, and again when they change."""
+"""Request members that are logged once per conversation, and again when they change."""
 _LONGEST_WORD = 256
 _OF_TOOL = frozenset(
     {
@@ -28,12 +28,12 @@ _OF_TOOL = frozenset(
         *("server_label", "max_uses", "display_width_px", "display_height_px"),
     }
 )
-"""Members of a tool declaration. Others, such as headers and URLs of MCP servers, may hold keys."""
+"""Members of a tool declaration that are logged. Others, such as headers and URLs of MCP servers, may hold keys."""
 _OF_ANSWER = frozenset({"choices", "content", "output", "message", "annotations", "metadata"})
-"""Members of a whole answer with its text, or with flags."""
+"""Members of a complete answer that hold text or flags."""
 _OF_FUNCTION = frozenset({"name", "description", "parameters", "strict", "format"})
 STREAMS = {"text/event-stream": False, "application/x-ndjson": True, "application/jsonl": True}
-"""The content types of streams, and whether each line is an event."""
+"""The content types of streams. The value is true if each line is an event."""
 
 
 class Exchange:
@@ -47,24 +47,24 @@ class Exchange:
         self._place = Place("", 0, 0)
         self._status = 0
         self._is_hidden = False
-        """True if the answer may begin inside a thought, or may repeat its prompt."""
+        """True if the answer may begin inside a thought or repeat its prompt."""
         self._end = Ending()
         self._answer: Answer = api.answer(self._end)
         self._decoder: Decoder | None = None
         self._events: Events | None = None
         self._body = bytearray()
         self._fault = ""
-        """Why the log lacks a body."""
+        """Why a body is missing in the log."""
         self._size = 0
 
     # The request.
 
     def take_request(self, data: bytes) -> None:
-        """Add bytes of the body of the request."""
+        """Add bytes of the request body."""
         self._request += data
 
     def end_request(self, codings: str, time_ms: int, *, is_cut: bool) -> Iterator[Record]:
-        """The record of the request, whose body is complete."""
+        """Handle the end of the request body, and yield the record of the request."""
         raw, self._request = bytes(self._request), bytearray()
         body: Any = None
         if not is_cut:
@@ -127,7 +127,7 @@ class Exchange:
             self._events = Events(are_lines=STREAMS[kind])
 
     def take_answer(self, data: bytes, time_ms: int) -> Iterator[Record]:
-        """Add bytes of the body of the answer. Yields the records that they complete."""
+        """Add bytes of the answer body. Yields the records that they complete."""
         if self._fault or self._decoder is None:
             return
         steps: list[Step] = []
@@ -145,11 +145,11 @@ class Exchange:
         yield from self._records(steps, time_ms)
 
     def cut(self) -> None:
-        """Note that the rest of the answer is missing in the log."""
+        """Record that the rest of the answer is missing in the log."""
         self._lose("too large")
 
     def end_answer(self, outcome: str, time_ms: int) -> Iterator[Record]:
-        """The last records. `outcome` says which side ended the exchange early, if one did."""
+        """Yield the last records. If the exchange ended early, `outcome` names the side that ended it."""
         if not self._place.session:
             self._begin_session()
         steps: list[Step] = []
@@ -184,7 +184,7 @@ class Exchange:
         return record
 
     def _whole_body(self, outcome: str) -> Mapping[str, Any] | None:
-        """The JSON of an answer that was not streamed."""
+        """Parse the JSON of an answer that was not streamed."""
         if self._events is not None or self._fault or not self._body:
             return None
         raw, self._body = bytes(self._body), bytearray()
@@ -226,7 +226,7 @@ class Exchange:
         return self._answer.take(value) if isinstance(value, Mapping) else []
 
     def _records(self, steps: list[Step], time_ms: int) -> Iterator[Record]:
-        """The records of steps. Adjacent pieces of a block become one."""
+        """Yield the records for steps. Adjacent pieces of a block are joined."""
         last: Delta | None = None
         for step in steps:
             if isinstance(step, Delta):
@@ -256,7 +256,7 @@ class Exchange:
         return self._record("delta", time_ms) | {"block": delta.block, "part": part}
 
     def _shown_error(self, error: Record) -> Record:
-        """The error, without its message where servers repeat the key of the request."""
+        """Return the error, without its message if servers may repeat the request's key in it."""
         if self._status in (401, 403, 407):
             return {"error": {"message": "The server refused the key."}}
         return {"error": error_of(error.get("error"))}
@@ -274,7 +274,7 @@ class Exchange:
 
 
 def line_of(record: Record) -> bytes:
-    """A record as one line."""
+    """Encode a record as one line."""
     try:
         return json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
     except UnicodeEncodeError:  # half of a surrogate pair
@@ -291,7 +291,8 @@ def _decoded(raw: bytes, codings: str) -> bytes:
 
 
 def _answer_of(body: Mapping[str, Any]) -> Record:
-    """A whole answer without what it repeats of the request. Flags stay, because they may hide its text."""
+    """Return a complete answer without the parts it repeats from the request. Flags stay, because they may hide its
+    text."""
     return {key: value for key, value in body.items() if key in _OF_ANSWER or _is_plain(value)}
 
 
@@ -300,7 +301,7 @@ def _is_plain(value: object) -> bool:
 
 
 def _tool(tool: Mapping[str, Any]) -> Record:
-    """A tool declaration without what may hold keys."""
+    """Return a tool declaration without members that may hold keys."""
     made = {key: value for key, value in tool.items() if key in _OF_TOOL}
     for key in ("function", "custom"):
         if isinstance(made.get(key), Mapping):

@@ -13,24 +13,24 @@ _HEAD = struct.Struct("<BQQI")
 
 
 class FrameKind(IntEnum):
-    """What a frame states."""
+    """The kind of a frame."""
 
     BEGIN = 1
     """A request begins."""
     REQUEST = 2
-    """Bytes of the body of the request."""
+    """Bytes of the request body."""
     REQUEST_END = 3
     ANSWER = 4
     """The head of the answer."""
     BODY = 5
-    """Bytes of the body of the answer."""
+    """Bytes of the answer body."""
     CUT = 6
-    """The rest of the body of the answer is missing."""
+    """The rest of the answer body is missing."""
     END = 7
 
 
 class Facts(Struct, frozen=True, omit_defaults=True):
-    """The facts of a head. No path, no other header, no address."""
+    """The facts taken from a head. They include no path, no other header, and no address."""
 
     api: str = ""
     codings: str = ""
@@ -50,12 +50,12 @@ class Frame(Struct, frozen=True):
 
     @property
     def facts(self) -> Facts:
-        """The facts in the frame."""
+        """The decoded facts in the frame."""
         return msgspec.json.decode(self.data, type=Facts) if self.data else Facts()
 
 
 def encoded(kind: FrameKind, exchange: int, time_ms: int, data: bytes | Facts = b"") -> bytes:
-    """A frame as bytes."""
+    """Encode a frame as bytes."""
     raw = msgspec.json.encode(data) if isinstance(data, Facts) else data
     return _HEAD.pack(kind, exchange, time_ms, len(raw)) + raw
 
@@ -67,7 +67,7 @@ class FrameReader:
         self._window = bytearray()
 
     def feed(self, data: bytes) -> Iterator[Frame]:
-        """The frames that the next bytes complete."""
+        """Yield the frames that the next bytes complete."""
         self._window += data
         at = 0
         while len(self._window) - at >= _HEAD.size:

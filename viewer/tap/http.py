@@ -1,6 +1,6 @@
-"""Find the messages in the bytes of an HTTP/1.1 connection: heads, bodies, and where each ends.
+"""Split the bytes of an HTTP/1.1 connection into messages: heads, bodies, and where each ends.
 
-Bytes in, parts out: the raw bytes of the parts in order are the bytes of the input."""
+Bytes in, parts out: the raw bytes of all parts, in order, are exactly the input."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from enum import Enum
 from msgspec import Struct
 
 LARGEST_HEAD = 256 * 1024
-"""The most bytes of a head, of a chunk's size line, and of trailers."""
+"""The maximum number of bytes in a head, in the size line of a chunk, and in trailers."""
 _END_OF_HEAD = re.compile(rb"\r?\n\r?\n")
 _LONGEST_END = 3
-"""How many bytes of an end of a head may come before its last one."""
+"""How many bytes of the end of a head may precede its last byte."""
 _REQUEST = re.compile(rb"([!-~]{1,64}) ([!-~]{1,65536}) HTTP/1\.([01])")
 _STATUS = re.compile(rb"HTTP/1\.([01]) ([1-5][0-9]{2})(?: |\Z)")
 _SIZE = re.compile(rb"([0-9A-Fa-f]{1,15})[ \t]*(?:;[^\n]*)?")
@@ -24,7 +24,7 @@ SWITCHING = 101
 
 
 class MalformedError(Exception):
-    """The bytes are not HTTP/1.1, or have no definite end."""
+    """Raised if the bytes are not HTTP/1.1, or have no definite end."""
 
 
 class Head(Struct, frozen=True):
@@ -32,13 +32,13 @@ class Head(Struct, frozen=True):
 
     raw: bytes
     lines: tuple[tuple[int, int], ...]
-    """Where the header lines are in `raw`, without their line ends."""
+    """The spans of the header lines in `raw`, without their line ends."""
     method: str = ""
     target: str = ""
     status: int = 0
 
     def values(self, name: str) -> list[bytes]:
-        """The values of a header."""
+        """Return the values of a header."""
         wanted = name.lower().encode()
         found = []
         for start, end in self.lines:
@@ -48,7 +48,7 @@ class Head(Struct, frozen=True):
         return found
 
     def with_value(self, name: str, value: bytes) -> bytes:
-        """The raw bytes with another value of a header, on each line that has it."""
+        """Return the raw bytes with the value of a header replaced on every line that has it."""
         wanted = name.lower().encode()
         made = bytearray()
         at = 0
@@ -62,12 +62,12 @@ class Head(Struct, frozen=True):
 
 
 class Part(Struct, frozen=True):
-    """Bytes of a message: a head, a piece of the body, or bytes around them."""
+    """Bytes of a message: a head, a piece of the body, or framing."""
 
     raw: bytes
     head: Head | None = None
     body: bytes = b""
-    """The bytes of the body, without the framing of chunks."""
+    """The bytes of the body, without chunk framing."""
     is_end: bool = False
     """True if the message is complete."""
 
@@ -93,9 +93,9 @@ class Messages:
         self._state = _State.HEAD
         self._window = bytearray()
         self._left = 0
-        """How many bytes of the body or of the chunk are missing."""
+        """How many bytes of the body or of the chunk are still to come."""
         self._searched = 0
-        """How many bytes of the window hold no end of a head or line."""
+        """How many bytes of the window are known to hold no end of a head or line."""
 
     @property
     def is_opaque(self) -> bool:
@@ -108,11 +108,11 @@ class Messages:
         return self._state is _State.HEAD and not self._window
 
     def make_opaque(self) -> None:
-        """Split no further: the connection changes to another protocol."""
+        """Stop splitting, because the connection switches to another protocol."""
         self._state = _State.OPAQUE
 
     def feed(self, data: bytes) -> Iterator[Part]:
-        """Split the next bytes. Raises `MalformedError` where they are not HTTP/1.1."""
+        """Split the next bytes. Raises `MalformedError` if they are not HTTP/1.1."""
         self._window += data
         while self._window:
             part = self._next()
@@ -121,7 +121,7 @@ class Messages:
             yield part
 
     def close(self) -> Part | None:
-        """Handle the end of the input. Returns the end of a message without a stated length."""
+        """Handle the end of the input. Returns the end of a message that declared no length."""
         if self._state is _State.UNTIL_CLOSE:
             self._state = _State.HEAD
             return Part(b"", is_end=True)
@@ -170,7 +170,7 @@ class Messages:
         return Part(head.raw, head, is_end=is_end)
 
     def _begin(self, head: Head) -> bool:
-        """Prepare for the body. True if there is none."""
+        """Prepare for the body. Returns True if there is none."""
         if self._method_of is not None:
             if head.status == SWITCHING:
                 self._state = _State.OPAQUE

@@ -16,15 +16,15 @@ from viewer.tap.exchange import STREAMS
 from viewer.tap.frames import Facts, FrameKind, encoded
 
 MOST_WAITING = 64 * 1024 * 1024
-"""The most bytes that wait for the writer. Of an exchange that would add more, the rest is lost."""
+"""The maximum number of bytes waiting for the writer. The rest of an exchange that exceeds it is lost."""
 MOST_COPIED = 128 * 1024 * 1024
-"""The most bytes of whole bodies that the writer holds at the same time."""
+"""The maximum number of bytes of whole bodies that the writer holds at once."""
 PATIENCE = 10.0
-"""Seconds that the writer has to finish after the proxy has ended."""
+"""Seconds the writer has to finish after the proxy has ended."""
 
 
 class _Copy:
-    """What is known of an exchange that is being logged."""
+    """The state of an exchange that is being logged."""
 
     def __init__(self) -> None:
         self.room = LARGEST_BODY
@@ -37,7 +37,8 @@ class _Copy:
 
 
 class Log:
-    """Sends the exchanges to the writer. Nothing here fails or waits: what cannot be sent is lost and counted."""
+    """Sends exchanges to the writer. Its methods never fail or wait: data that cannot be sent is dropped and
+    counted."""
 
     def __init__(self, report: Callable[[str], None]) -> None:
         self._report = report
@@ -49,12 +50,12 @@ class Log:
         self._process = 0
         self._is_ending = False
         self.written = 0
-        """How many exchanges the writer has completed, known at the end."""
+        """How many exchanges the writer completed. Known only at the end."""
         self.lost = 0
-        """How many exchanges or records are missing, known at the end."""
+        """How many exchanges or records are missing. Known only at the end."""
 
     def start(self, descriptor: int) -> tuple[int, int]:
-        """Start the process of the writer. Call this before anything starts a thread.
+        """Start the writer process. Call this before any thread is started.
 
         Returns the descriptors for `connect`."""
         frames, to_writer = os.pipe()
@@ -83,7 +84,7 @@ class Log:
         await loop.connect_read_pipe(lambda: notices, os.fdopen(from_writer, "rb", 0))
 
     async def close(self) -> None:
-        """Wait until the writer has written everything, but not for long."""
+        """Wait a limited time for the writer to write everything."""
         self._is_ending = True
         if self._transport is None or self._notices is None:
             return
@@ -105,7 +106,7 @@ class Log:
         return self._count
 
     def add_request(self, number: int, data: bytes) -> None:
-        """Copy bytes of the body of the request."""
+        """Copy bytes of the request body."""
         self._copy_body(FrameKind.REQUEST, number, data)
 
     def end_request(self, number: int) -> None:
@@ -123,7 +124,7 @@ class Log:
         """Handle the head of the answer."""
         copy = self._copies.get(number)
         if copy is not None:
-            if not copy.is_asked:  # an answer to a request that is not complete
+            if not copy.is_asked:  # an answer to an incomplete request
                 self._end_request(number, copy, is_cut=True)
             copy.is_stream = content_type.partition(";")[0].strip().lower() in STREAMS
             self._send(
@@ -131,7 +132,7 @@ class Log:
             )
 
     def add_answer(self, number: int, data: bytes) -> None:
-        """Copy bytes of the body of the answer."""
+        """Copy bytes of the answer body."""
         self._copy_body(FrameKind.BODY, number, data)
 
     def end(self, number: int, outcome: str = "") -> None:
@@ -196,7 +197,7 @@ class _Pipe(asyncio.BaseProtocol):
 
 
 class _Notices(asyncio.Protocol):
-    """The pipe from the writer, which ends with it."""
+    """The pipe from the writer. It closes when the writer ends."""
 
     def __init__(self, take: Callable[[str], None]) -> None:
         self.closed = asyncio.Event()

@@ -17,10 +17,11 @@ from viewer.tap.http import SWITCHING, Head, MalformedError, Messages, Part
 from viewer.tap.log import Log
 
 SLICE = 64 * 1024
-"""The most bytes that one step of a relay holds."""
+"""The maximum number of bytes that one step of a relay holds."""
 CONNECT_SECONDS = 30.0
 LINGER_SECONDS = 2.0
-"""How long to read on from a client after the server has closed, so that the last answer is not lost to a reset."""
+"""How long to keep reading from a client after the server has closed, so that a reset does not destroy the last
+answer."""
 _SENTENCES = {
     400: ("Bad Request", "This is not a request of HTTP/1.1 that ocmlview tap can pass on."),
     403: ("Forbidden", "The name in Host is not known to ocmlview tap; add --allow-host NAME."),
@@ -31,7 +32,7 @@ _SENTENCES = {
 
 
 class _Refused(Exception):  # noqa: N818
-    """A request that is answered here. The connection ends after it."""
+    """A request that the proxy itself answers before it ends the connection."""
 
     def __init__(self, status: int) -> None:
         super().__init__(status)
@@ -39,7 +40,7 @@ class _Refused(Exception):  # noqa: N818
 
 
 class _Pending(Struct):
-    """A request that is not answered yet."""
+    """A request without an answer yet."""
 
     method: str
     number: int | None
@@ -63,7 +64,7 @@ class Proxy:
         return Listen(listen.host, self._server.sockets[0].getsockname()[1])
 
     def is_own(self, host: str, port: int) -> bool:
-        """True if an address is one at which this proxy listens."""
+        """True if this proxy listens at the address."""
         assert self._server is not None
         for each in self._server.sockets:
             own, own_port = each.getsockname()[:2]
@@ -92,7 +93,7 @@ class Proxy:
 
 
 class _Relay:
-    """One connection of a client, and the one to the server that belongs to it."""
+    """A client's connection and its matching connection to the server."""
 
     def __init__(self, proxy: Proxy, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._proxy = proxy
@@ -107,7 +108,7 @@ class _Relay:
         self._sending: int | None = None
         """The exchange whose request is being received."""
         self._is_readable = True
-        """True while the answers are HTTP/1.1, so that they can be logged."""
+        """True while the answers are HTTP/1.1 and can be logged."""
         self._has_client_left = False
 
     async def run(self) -> None:
@@ -149,7 +150,7 @@ class _Relay:
         return self._answers_task is not None and self._answers_task.done()
 
     async def _pass_on(self, data: bytes) -> None:
-        """Send the next bytes of the client to the server."""
+        """Send the client's next bytes to the server."""
         made = bytearray()
         fault: _Refused | None = None
         try:
@@ -201,7 +202,7 @@ class _Relay:
         self._answers_task = asyncio.create_task(self._relay_answers(reader))
 
     def _rewritten(self, head: Head) -> bytes:
-        """The bytes of a head, with the name and the base path of the server."""
+        """Rewrite a head with the name and the base path of the server."""
         upstream = self._proxy.upstream
         raw = head.with_value("host", upstream.authority.encode("ascii"))
         if upstream.path and head.target.startswith("/"):
@@ -227,7 +228,7 @@ class _Relay:
             self._sending = None
 
     async def _answer_here(self, status: int) -> None:
-        """Answer a refused request, after the answers to those before it."""
+        """Answer a refused request once all earlier requests have been answered."""
         if self._pending and self._answers_task is not None:
             if self._to_server is not None and self._to_server.can_write_eof():
                 with suppress(OSError):
@@ -252,7 +253,7 @@ class _Relay:
                 self._copy_answers(data)
                 await self._to_client.drain()
         except OSError:
-            # The client sees what it would see without the proxy: a connection that breaks, not one that ends.
+            # As without the proxy, the client sees a broken connection, not one that ended normally.
             self._end_exchanges("client" if self._to_client.is_closing() else "server")
             reset(self._to_client)
             return
@@ -310,7 +311,7 @@ class _Relay:
             self._pending.popleft()
 
     def _end_exchanges(self, outcome: str) -> None:
-        """End the exchanges that got no complete answer."""
+        """End the exchanges without a complete answer."""
         while self._pending:
             number = self._pending.popleft().number
             if number is not None and self._log is not None:
@@ -341,7 +342,7 @@ def _is_local(host: str) -> bool:
 
 
 async def addresses(upstream: Upstream) -> list[tuple[str, int]]:
-    """The addresses of the server; none if its name is unknown now."""
+    """Look up the addresses of the server. Returns none if its name cannot be resolved now."""
     try:
         found = await asyncio.get_running_loop().getaddrinfo(upstream.host, upstream.port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):

@@ -1,4 +1,4 @@
-"""Relate each request to the conversation that it continues, so that the log holds every message once."""
+"""Match each request to the conversation that it continues, so that the log holds every message once."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ from typing import Any
 from msgspec import Struct
 
 MOST_KNOWN = 16_384
-"""How many requests a later one may continue."""
+"""How many recent requests a later one may continue."""
 _ANSWERS = ("reasoning", "function_call", "custom_tool_call", "output_text", "compaction")
-"""Types of items, or their endings, that repeat an answer."""
+"""Types of items, or suffixes of types, that repeat an answer."""
 
 
 class Place(Struct, frozen=True):
-    """Where a request belongs."""
+    """The conversation of a request, and how much of the request is new."""
 
     session: str
     known: int
-    """How many of its messages an earlier request of the session had."""
+    """How many of its messages were already in an earlier request of the session."""
     repeated: int
-    """How many messages after those repeat the answer to that request."""
+    """How many of the following messages repeat the answer to that request."""
     key: bytes = b""
     """A hash of all its messages; empty if it has none."""
 
 
 class Sessions:
-    """The conversations of one run, by the messages of their requests."""
+    """The conversations of one run, identified by the messages of their requests."""
 
     def __init__(self, run: str) -> None:
         self._run = run
         self._count = 0
         self._known: OrderedDict[bytes, str] = OrderedDict()
-        """Sessions by a hash of all messages of a request, or of the id of an answer."""
+        """Sessions by a hash of all messages in a request, or of the id of an answer."""
         self._answered: set[bytes] = set()
         self._settings: dict[tuple[str, str], bytes] = {}
-        """The hash of each member that every request repeats, by session and name."""
+        """The hash of each repeated request member, by session and name."""
 
     def place(self, api: str, items: Sequence[Any], previous: str) -> Place:
         """Find the session of a request with these messages, or begin one. `previous` is the id of an answer."""
@@ -60,7 +60,7 @@ class Sessions:
         return Place(session, at, repeated, hashes[-1] if hashes else b"")
 
     def note_answer(self, place: Place, id: str) -> None:
-        """Note that a request was answered, by an answer with this id."""
+        """Record that a request got an answer with this id."""
         if place.key in self._known:
             self._answered.add(place.key)
         if id:
@@ -85,7 +85,7 @@ class Sessions:
 
 
 def _chain(api: str, items: Sequence[Any]) -> Iterator[bytes]:
-    """For each message, a hash of it and all messages before it."""
+    """Yield for each message a hash of it and all previous messages."""
     last = api.encode()
     for item in items:
         last = _hash(last, item)
@@ -98,7 +98,8 @@ def _hash(before: bytes, value: object) -> bytes:
 
 
 def _plain(value: object) -> object:
-    """A value without what clients change when they repeat it: cache marks, and the form of a single text."""
+    """Normalize the details that clients change when they repeat a value: cache marks, and the form of a single
+    text."""
     if isinstance(value, Mapping):
         return {key: _plain(member) for key, member in value.items() if key != "cache_control"}
     if isinstance(value, list):
@@ -110,7 +111,7 @@ def _plain(value: object) -> object:
 
 
 def _is_answer(item: object) -> bool:
-    """True if a message is one that the server wrote."""
+    """True if the server wrote the message."""
     if not isinstance(item, Mapping):
         return False
     kind = item.get("type")

@@ -1,6 +1,6 @@
 """The log writer: a process that turns frames into the records of a file, one exchange after another.
 
-In a process of its own, parsing and slow disks delay no request, and a failure ends only the log."""
+A separate process keeps parsing and slow disks from delaying requests, and a failure ends only the log."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from viewer.tap.frames import Frame, FrameKind, FrameReader
 from viewer.tap.sessions import Sessions
 
 MOST_HELD = 32 * 1024 * 1024
-"""The most bytes of exchanges that wait for the current one."""
+"""The maximum number of bytes of exchanges that wait for the current one."""
 _READ = 1024 * 1024
 _APIS = {api.name: api for api in APIS}
 
 
 class LogFile:
-    """The file of the log. A failed write loses records, which is noted in the file once it can be written again."""
+    """The log file. A failed write loses records; the file says so once it is writable again."""
 
     def __init__(self, descriptor: int, report: Callable[[str], None]) -> None:
         self._descriptor = descriptor
         self._report = report
         self.lost = 0
-        """How many records could not be written in all."""
+        """The total number of records that could not be written."""
         self._missing = 0
-        """How many of them are not noted in the file."""
+        """How many lost records the file does not mention yet."""
         self._is_torn = False
         """True if the last line in the file is incomplete."""
 
@@ -67,7 +67,7 @@ class LogFile:
 
 
 class _Held(Struct):
-    """An exchange that is not complete, or is not written."""
+    """An exchange that is incomplete or not yet written."""
 
     exchange: Exchange
     api: str
@@ -78,9 +78,9 @@ class _Held(Struct):
 
 
 class Writer:
-    """Writes the records of exchanges, each exchange as a whole. Those that come meanwhile wait.
+    """Writes the records of one exchange after another. Exchanges that arrive in the meantime wait.
 
-    If more than `MOST_HELD` waits, records of several exchanges alternate."""
+    If more than `MOST_HELD` bytes are waiting, records of several exchanges may alternate."""
 
     def __init__(self, file: LogFile, run: str) -> None:
         self._file = file
@@ -123,7 +123,7 @@ class Writer:
                 self._go_on()
 
     def close(self) -> None:
-        """Write everything that waits."""
+        """Write everything that is waiting."""
         for held in self._held.values():
             self._file.write(held.lines)
         self._held.clear()
@@ -145,7 +145,7 @@ class Writer:
                 del self._held[done]
 
     def _go_on(self) -> None:
-        """Write what waited for a complete exchange."""
+        """Write the exchanges that waited for a completed one."""
         while self._held:
             number, held = next(iter(self._held.items()))
             self._write(held)
@@ -160,13 +160,13 @@ class Writer:
 
 
 _RAW = (FrameKind.REQUEST, FrameKind.BODY)
-"""Frames that hold bytes of a body."""
+"""The kinds of frames that hold bytes of a body."""
 
 
 def run(frames: int, log: int, notices: int, name: str) -> None:
-    """Read frames from a descriptor until it ends, and write the log. Runs in the process of the writer."""
+    """Read frames from a descriptor until it ends, and write the log. Runs in the writer process."""
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)  # the end of the proxy ends the writer, after its last frame
+        signal.signal(number, signal.SIG_IGN)  # the writer ends after the last frame of the proxy
 
     def report(sentence: str) -> None:
         with suppress(OSError):

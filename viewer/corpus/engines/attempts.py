@@ -1,4 +1,4 @@
-"""What all engines share: the batches to run, and what follows if one kills its worker or takes too long."""
+"""Shared by all engines: the batches to run, and what to do if one kills its worker or takes too long."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from viewer.corpus.part import Outcome
 from viewer.corpus.tables import FileState
 
 MOST_ATTEMPTS = 2
-"""A single file that fails this often becomes a row."""
+"""A single file that fails this many times becomes a row with the failure."""
 SECONDS_PER_MEGABYTE = 4.0
 """Added to the time limit of a batch. The slowest format reads 0.65 MB/s."""
 
 
 class Engine(Protocol):
-    """Runs batches. It never reads a transcript itself."""
+    """Runs batches. An engine never reads a transcript itself."""
 
     name: str
     workers: int
 
     def run(self, batches: Iterator[Batch]) -> Iterator[Outcome | None]:
-        """Run all batches, and return their outcomes as they come; None now and then while waiting."""
+        """Run all batches, and yield each outcome when it arrives. Yields None from time to time while waiting."""
 
     def drain(self, seconds: float) -> Iterator[Outcome]:
-        """Wait for the running batches at most this long, and return their outcomes."""
+        """Wait for the running batches for at most this long, and return their outcomes."""
 
     def close(self) -> None:
         """End all workers."""
 
 
 class Backlog:
-    """The batches to submit: those to run again first, then the next ones of the listing."""
+    """The batches to submit: first those to run again, then the next ones from the listing."""
 
     def __init__(self, batches: Iterator[Batch]) -> None:
         self._batches = batches
@@ -45,11 +45,11 @@ class Backlog:
 
     @property
     def may_have_more(self) -> bool:
-        """True if a batch waits, or if the listing may have another one."""
+        """True if a batch is waiting, or if the listing may have another one."""
         return bool(self._again) or not self._is_listed
 
     def take(self) -> Batch | None:
-        """Return the next batch; None if there is none now."""
+        """Return the next batch, or None if there is none at the moment."""
         if self._again:
             return self._again.popleft()
         batch = next(self._batches, None)
@@ -66,12 +66,12 @@ class Verdict(Struct, frozen=True):
 
     retried: tuple[Batch, ...] = ()
     failed: Batch | None = None
-    """The file that becomes a row with the state."""
+    """The file to record as a row with this state."""
     state: FileState = FileState.KILLED
 
 
 def verdict(batch: Batch, state: FileState) -> Verdict:
-    """Split a batch that failed into single files. Try a single file again, and give it up after that."""
+    """Split a failed batch into single files. Retry a single file, and then give up on it."""
     if len(batch.files) > 1:
         return Verdict(tuple(Batch((each,)) for each in batch.files))
     if batch.attempt < MOST_ATTEMPTS:
@@ -80,5 +80,5 @@ def verdict(batch: Batch, state: FileState) -> Verdict:
 
 
 def time_limit(batch: Batch, timeout: float) -> float:
-    """The seconds that a batch may take."""
+    """Return how many seconds a batch may take."""
     return timeout + SECONDS_PER_MEGABYTE * batch.size / 1e6

@@ -1,4 +1,4 @@
-"""The local engine: a pool of processes, which says which batch ended its process."""
+"""The local engine: a pool of processes that reports which batch killed its process."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from viewer.corpus.tables import FileState
 from viewer.errors import ViewerError
 
 IN_FLIGHT = 4
-"""Batches per worker that are submitted at a time."""
+"""The number of batches per worker that are submitted at a time."""
 MOST_LOST_POOLS = 8
-"""So often a pool that lost its processes is replaced."""
+"""How many times a pool that lost its processes is replaced."""
 PAUSE = 0.2
 """Seconds to wait for a batch before progress is reported."""
 _LOADED = "viewer.corpus.worker"
-"""Imported once, before workers are forked from that process."""
+"""Imported once by the process from which workers are forked."""
 
 
 def available_cpus() -> int:
-    """The number of CPUs that this process may use."""
+    """Return the number of CPUs that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -54,7 +54,7 @@ class LocalEngine:
                 self._submit(batch)
             done, _ = wait(self._running, PAUSE, FIRST_COMPLETED)
             for future in done:
-                if future not in self._running:  # a new pool has begun
+                if future not in self._running:  # a new pool has started
                     continue
                 outcome, again = self._settle(future)
                 backlog.put_back(again)
@@ -68,7 +68,7 @@ class LocalEngine:
         self._running[future] = batch
 
     def _settle(self, future: Future[Outcome]) -> tuple[Outcome | None, tuple[Batch, ...]]:
-        """The outcome of a batch that ended, or the batches to run instead."""
+        """Return the outcome of a finished batch, or the batches to run instead."""
         batch = self._running.pop(future)
         error = future.exception()
         if error is None:
@@ -83,7 +83,7 @@ class LocalEngine:
         return None, decided.retried
 
     def _begin_again(self, batch: Batch) -> tuple[Batch, ...]:
-        """Replace a pool that lost track of its processes, and return the batches that it was given."""
+        """Replace a pool that lost track of its processes, and return the batches that it had."""
         self._lost_pools += 1
         if self._lost_pools > MOST_LOST_POOLS:
             raise ViewerError("the processes of the scan end before they begin to work")
@@ -117,7 +117,7 @@ def _pool(workers: int) -> ProcessPool:
 
 
 def begin_worker() -> None:
-    """Prepare a worker: Ctrl-C is for the main process, which lets running batches end."""
+    """Prepare a worker. It ignores Ctrl-C, because the main process lets running batches finish."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.stdin = None
     keep_caches()

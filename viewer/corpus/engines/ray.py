@@ -1,4 +1,4 @@
-"""The Ray engine: batches as tasks of a cluster. Ray repeats those of a node or worker that is lost."""
+"""The Ray engine: batches run as tasks on a cluster. Ray repeats the tasks of a lost node or worker."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from viewer.corpus.tables import FileState
 from viewer.errors import ViewerError
 
 MEMORY = 200 * 1024 * 1024
-"""What a task asks for."""
+"""The resources that a task requests."""
 RETRIES, RETRIES_OF_ONE_FILE = 3, 1
-"""How often Ray repeats a task whose worker is lost."""
+"""How many times Ray repeats a task whose worker is lost."""
 GRACE = 10.0
-"""Seconds after the time limit before a worker that does not react is ended."""
+"""Seconds after the time limit before an unresponsive worker is killed."""
 
 
 class _OutOfTime(BaseException):
-    """Raised in a task by its alarm. No handler of errors of files catches it."""
+    """Raised in a task by its alarm. Handlers of file errors do not catch it."""
 
 
 class RayEngine:
@@ -77,13 +77,13 @@ class RayEngine:
         self._running[task.remote(batch, self._job, time_limit(batch, self._timeout))] = batch
 
     def _settle(self, task: Any) -> tuple[Outcome | None, tuple[Batch, ...]]:
-        """The outcome of a task that ended, or the batches to run instead."""
+        """Return the outcome of a finished task, or the batches to run instead."""
         batch = self._running.pop(task)
         state = FileState.KILLED
         try:
             outcome = ray.get(task)
         except RayError as error:
-            if isinstance(error, OSError):  # of the task itself: the tables cannot be written
+            if isinstance(error, OSError):  # raised by the task itself: the tables cannot be written
                 reason = error.strerror or "the system refused"
                 raise ViewerError(f"{self._job.place} cannot be written: {reason}") from None
         else:
@@ -113,7 +113,7 @@ class RayEngine:
 
 
 def _run(batch: Batch, job: Job, seconds: float) -> Outcome | None:
-    """Do a batch; None if it takes too long."""
+    """Process a batch. Returns None if it takes too long."""
 
     def end(number: int, frame: FrameType | None) -> None:
         raise _OutOfTime
@@ -145,7 +145,7 @@ _VERSION = ray.remote(num_cpus=0)(_version)
 
 
 def _check_versions() -> None:
-    """Refuse a cluster in which a node has another version."""
+    """Refuse a cluster if one of its nodes has a different version."""
     nodes = [node["NodeID"] for node in ray.nodes() if node["Alive"]]
     tasks = [
         _VERSION.options(scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=False)).remote()
@@ -158,7 +158,7 @@ def _check_versions() -> None:
         except RayTaskError:
             raise ViewerError(f"a node of the Ray cluster cannot run ocmlview {__version__}") from None
         except RayError:
-            continue  # the node is gone, or busy starting
+            continue  # the node is gone, or still starting
     if found - {__version__}:
         others = ", ".join(sorted(found - {__version__}))
         raise ViewerError(f"the Ray cluster has ocmlview {others} on some nodes, and {__version__} is here")

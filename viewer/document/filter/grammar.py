@@ -79,7 +79,7 @@ class _Parser:
         self._has_marks = has_marks
 
     def terms(self) -> Iterator[Term]:
-        """All terms."""
+        """Parse and yield all terms."""
         while self._skip_space():
             yield self._term()
 
@@ -105,7 +105,7 @@ class _Parser:
         return Term(start, self._at - start, is_negated, field, found[2], choices)
 
     def _bare_words(self, *, is_phrase: bool) -> str:
-        """A word and the bare words after it, which together form one phrase."""
+        """Join a word and the bare words after it into one phrase."""
         start = end = self._at
         while self._skip_space() or end == start:
             is_bare = self._source[self._at] not in '"-' and not _FIELD.match(self._source, self._at)
@@ -210,7 +210,7 @@ class _Parser:
         raise self._error(f'unknown {what} "{word}"; {advice}', start, len(word))
 
     def _measure(self, field: Field, text: str, start: int) -> Choice:
-        """The bounds of a number, a size, a duration, or a time."""
+        """Return the bounds of a number, a size, a duration, or a time."""
         found = _time(text) if field.kind is FieldKind.TIME else _amount(field.kind, text.lower())
         if found is None:
             raise self._error(f'"{text}" is not a {field.kind.value}; {_EXAMPLES[field.kind]}', start, len(text))
@@ -231,7 +231,7 @@ def _amount(kind: FieldKind, text: str) -> Choice | None:
 
 
 def _time(text: str) -> Choice | None:
-    """The first and last millisecond of a day, a minute, or a second."""
+    """Return the first and last millisecond of a day, a minute, or a second."""
     clock, date = _CLOCK.fullmatch(text), _DATE.fullmatch(text)
     try:
         if clock:
@@ -252,7 +252,7 @@ def _time(text: str) -> Choice | None:
 
 
 def filter_regex(pattern: str) -> Regex:
-    """The pattern of a filter. Case matters only if the pattern has a capital letter."""
+    """Return the pattern of a filter. Case matters only if the pattern has a capital letter."""
     plain = _ESCAPED.sub("", pattern)
     return Regex(pattern, plain == plain.lower())
 

@@ -54,7 +54,7 @@ class Facts(Struct, frozen=True):
 def matching(
     filter: Filter, projection: Projection, file: str, marks: Iterable[int] = (), rows: Rows | None = None
 ) -> MessageSet:
-    """The messages of a projection that match, by their numbers in the input."""
+    """Return the messages of a projection that match, by their numbers in the input."""
     found = Matching(filter, projection, file, marks, rows or projection.rows())
     while found.step(_SLICE_SECONDS):
         pass
@@ -103,7 +103,7 @@ class Matching:
             self._found.pop()
 
     def messages(self) -> MessageSet:
-        """The messages that match so far."""
+        """Return the messages that match so far."""
         return MessageSet(number for _, number in self._found)
 
     def close(self) -> None:
@@ -133,7 +133,7 @@ class _FactReader:
         """How many rows were searched for the first day."""
 
     def of(self, row: int) -> Facts:
-        """The facts of the message in a row."""
+        """Return the facts of the message in a row."""
         number = self._rows.value(row)
         message = self._projection.unread(self._rows, row)
         moment = _milliseconds(message.time)

@@ -51,5 +51,5 @@ def _wants(term: Term, facts: ProblemFacts, is_of_message: bool) -> bool:
 
 
 def without_problems(filter: Filter) -> Filter:
-    """The filter with only those terms that are about messages."""
+    """Return the filter with only those terms that are about messages."""
     return Filter(filter.source, tuple(term for term in filter.terms if not is_of_problems(term)), filter.pattern)

@@ -72,7 +72,7 @@ class Filter(Struct, frozen=True):
         return f"\\{words}" if words.startswith(PATTERN_SIGNS) else words
 
     def missing(self, audience: Audience) -> tuple[Term, str, str] | None:
-        """The first term that needs more than the audience reveals, its text, and what it needs."""
+        """Return the first term that needs more than the audience reveals, its text, and what it needs."""
         for term in self.terms:
             for words, need in _needs(term):
                 if not _is_granted(need, audience):
@@ -80,8 +80,8 @@ class Filter(Struct, frozen=True):
         return None
 
     def refusal(self, audience: Audience, *, of_problems: bool = False) -> FilterError | None:
-        """Why this audience may not use the filter. With `of_problems`, it selects problems, whose positions are
-        printed anyway."""
+        """Return why this audience may not use the filter. With `of_problems`, it selects problems, whose positions
+        are printed anyway."""
         if of_problems and all(is_of_problems(term) for term in self.terms) and self.pattern is None:
             return None
         if of_problems and audience.is_safe:

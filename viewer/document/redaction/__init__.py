@@ -1,1 +1,1 @@
-"""Redaction: secrets, home directories, and addresses in shown text, replaced by the same mask everywhere."""
+"""Redaction: replace secrets, home directories, and addresses in shown text consistently by masks."""

@@ -1,4 +1,4 @@
-"""Examples of secrets, made when they are needed, so that no file of the program looks like it leaks one."""
+"""Examples of secrets, generated on demand, so that no file of the program looks as if it leaked one."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _ALPHABETS = {
 _PART = re.compile(r"\{([A-Za-z0-9]):([0-9]+)\}")
 _SIGNS = "_-+/!*.~^"
 _LEAST_SECRET = 12
-"""A shorter part of a secret is no secret: a region, a number of a team."""
+"""A shorter part of a secret is not itself secret, such as a region or a team number."""
 
 
 def example_of(kind: SecretKind, chance: Random) -> tuple[str, list[str]]:
-    """A text with a random secret of this kind, and the words that must not be shown. `{n:36}` in the template becomes
-    36 letters and digits."""
+    """Make a text with a random secret of this kind, and the words that must not be shown. `{n:36}` in the template
+    becomes 36 letters and digits."""
     words: list[str] = []
 
     def fill(part: re.Match[str]) -> str:
@@ -41,7 +41,7 @@ def example_of(kind: SecretKind, chance: Random) -> tuple[str, list[str]]:
 
 
 def _word(alphabet: str, length: int, chance: Random) -> str:
-    """A random word. It begins and ends with a letter or digit, and is not only one of them."""
+    """Make a random word. It begins and ends with a letter or digit; one from the alphabet `p` has both."""
     plain = [each for each in _ALPHABETS[alphabet] if each not in _SIGNS]
     while True:
         letters = chance.choices(_ALPHABETS[alphabet], k=length)

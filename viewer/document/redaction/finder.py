@@ -17,13 +17,13 @@ from viewer.errors import ViewerError
 
 _NAME = lazy_regex(r"[a-z][a-z0-9-]{0,31}")
 _LEAST_RANDOM = 3.0
-"""The bits per character of a key that only its name announces. Words and identifiers have less."""
+"""The minimum entropy per character of a key that only its name announces. Words and identifiers have less."""
 _LEAST_MIXED = 8
 _PLACEHOLDER = lazy_regex(
     r"(?i)x{4,}|\*{3,}|\.{3}|_{4,}|your[_-]|example|changeme|placeholder|redacted|dummy|insert|replace|\bnone\b|\btrue\b"
     r"|\bfalse\b|\bnull\b|process\.env|os\.environ|getenv|1234567|abcdef"
 )
-"""Values that documentation writes in the place of a secret."""
+"""Values that documentation uses in place of a secret."""
 _IDENTIFIER = lazy_regex(
     r"[A-Za-z_][A-Za-z_]*(?:[.-][A-Za-z_]+)*|[A-Z0-9_]+_[A-Z0-9_]+|[a-z0-9]+(?:[_.-][a-z]+)+[0-9]?"
 )
@@ -38,18 +38,18 @@ class Secret(Struct, frozen=True, gc=False):
     start: int
     end: int
     text: str
-    """Its characters without escapes and gaps, by which equal ones are recognized."""
+    """Its characters without escapes and gaps, used to recognize equal secrets."""
 
 
 class Finder:
-    """Finds all kinds of the table, and patterns of the user. All of them take linear time."""
+    """Finds secrets of all kinds in the table, and the user's own patterns. All of them run in linear time."""
 
     def __init__(self, custom: Mapping[str, str] | None = None) -> None:
-        """Raises ViewerError if a pattern is invalid."""
+        """Compile the patterns. Raises ViewerError if one is invalid."""
         self._custom = [(name, compiled_pattern(name, pattern)) for name, pattern in (custom or {}).items()]
 
     def find(self, text: str) -> list[Secret]:
-        """The secrets of a text in order, without overlaps."""
+        """Return the secrets in a text in order, without overlaps."""
         found: list[Secret] = []
         for reading, joins in readings(text):
             small = reading.text.lower()
@@ -64,7 +64,7 @@ class Finder:
 
 
 def compiled_pattern(name: str, pattern: str) -> Regex:
-    """A pattern of the user. Raises ViewerError if it or its name is invalid."""
+    """Compile a user's pattern. Raises ViewerError if it or its name is invalid."""
     if not _NAME.fullmatch(name):
         raise ViewerError("a name below redact in the settings file needs small letters, digits, and hyphens only")
     try:
@@ -93,7 +93,7 @@ def _matches(reading: Reading, kind: SecretKind, joins: bool) -> Iterator[Secret
 
 
 def _without_next_line(reading: Reading, kind: SecretKind, start: int, end: int) -> int:
-    """The end of a token of any length, without the word that begins the next line."""
+    """Return the end of a token of any length, excluding the word that begins the next line."""
     text = reading.text
     while (last := reading.last_part(end)) > start:
         is_word = _WORD.fullmatch(text, last, end) is not None or text.startswith(("=", ":", "("), end)
@@ -108,7 +108,7 @@ def _secret(reading: Reading, kind: str, span: tuple[int, int]) -> Secret:
 
 
 def _is_whole(reading: Reading, start: int, end: int, joins: bool) -> bool:
-    """True if the token is not a part of a longer word. In joined text, only what was a word before counts."""
+    """True if the token is not part of a longer word. In joined text, only words of the original text count."""
     text = reading.text
     if start and text[start - 1].isalnum() and text[start].isalnum() and not reading.begins_at(start):
         return False
@@ -156,12 +156,12 @@ def _is_mixed(text: str, start: int, end: int) -> bool:
 
 
 def _is_address(text: str, start: int, end: int) -> bool:
-    """True unless the address is a part of a URL with a password, a decorator, or a file name with a size."""
+    """True unless the address is part of a URL with a password, a decorator, or a file name with a size."""
     return not text[start:end].lower().endswith((".png", ".jpg", ".svg", ".js", ".py", ".css"))
 
 
 def _is_separate(text: str, start: int, end: int) -> bool:
-    """True if a path begins here, and not in the middle of a longer one."""
+    """True if a path begins here, rather than in the middle of a longer one."""
     return start == 0 or not (text[start - 1].isalnum() or text[start - 1] in "_.~")
 
 
@@ -184,18 +184,18 @@ _ACCEPTS: dict[str, Callable[[str, int, int], bool]] = {
     "email": _is_address,
     "home": _is_separate,
 }
-"""What else must be true of a match."""
+"""The additional conditions for a match of some kinds."""
 
 
 def entropy(value: str) -> float:
-    """The bits per character by the frequency of each character."""
+    """Return the entropy in bits per character."""
     size = len(value)
     return -sum(count / size * log2(count / size) for count in map(value.count, set(value)))
 
 
 def _merged(found: Sequence[Secret]) -> list[Secret]:
-    """Join overlapping secrets. The longest one gives its kind and text; of equal ones, the first in the table. A fact
-    about a person that overlaps a secret is part of it."""
+    """Join overlapping secrets. The longest one determines the kind and text; of equal ones, the first in the table. A
+    fact about a person that overlaps a secret is part of it."""
     secrets = _joined([each for each in found if not _is_personal(each)])
     if len(secrets) == len(found):
         return secrets

@@ -8,16 +8,16 @@ from msgspec import Struct
 
 
 class Shape(Enum):
-    """How a kind is recognized."""
+    """How a kind of secret is recognized."""
 
     TOKEN = "token"
-    """By its own characters, such as the prefix of a vendor. It is also found across the end of a line."""
+    """By its own characters, such as a vendor prefix. It is also found across line ends."""
     BLOCK = "block"
     """By its own characters, over several lines."""
     CONTEXT = "context"
-    """By the words around it. The value must look random or be quoted."""
+    """By the surrounding words. The value must look random or be quoted."""
     PERSONAL = "personal"
-    """Facts about people, not a secret that opens anything."""
+    """A fact about a person, not a secret that gives access to anything."""
 
 
 class SecretKind(Struct, frozen=True):
@@ -28,9 +28,9 @@ class SecretKind(Struct, frozen=True):
     hints: tuple[str, ...]
     """Every match contains one of these, in lower case. A text without them is not searched."""
     pattern: str
-    """In the syntax of RE2. Its group `s`, if it has one, is what is masked."""
+    """A regular expression in RE2 syntax. If it has a group `s`, only that group is masked."""
     example: str
-    """A template of examples; see `examples.py`. No complete secret is part of the program."""
+    """A template for examples; see `examples.py`. The program contains no complete secret."""
     shape: Shape = Shape.TOKEN
     note: str = ""
     ignores_case: bool = False
@@ -39,7 +39,7 @@ class SecretKind(Struct, frozen=True):
 _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _UUID_SHAPE = "{h:8}-{h:4}-{h:4}-{h:4}-{h:12}"
 _NAMED = r"""(?:\\*["'])?\s{0,8}(?:=>|:=|=|:)\s{0,8}"""
-"""Between the name and the value of an assignment, a JSON member, or a keyword argument."""
+"""The separator between the name and the value of an assignment, a JSON member, or a keyword argument."""
 _KEYS = (
     r"(?:api[_-]?key|apikey|secret|token|credentials?|access[_-]?key|private[_-]?key|auth[_-]?key|client[_-]?secret)"
 )

@@ -1,4 +1,4 @@
-"""Readings of a text in which a secret may be spelled: as it is, with decoded escapes, and across line ends."""
+"""Readings of a text that may reveal a secret: unchanged, with escapes decoded, and joined across line ends."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from viewer.model.messages import Span
 _ESCAPE = lazy_regex(
     r"\\(?:u([0-9a-fA-F]{4})|([nrtbf])|([\"'/\\_*~.`-]))|%([0-9a-fA-F]{2})|&#(x[0-9a-fA-F]{2,4}|[0-9]{2,5});"
 )
-"""JSON escapes, escapes of Markdown and of a shell, percent encoding, and character references."""
+"""JSON, Markdown and shell escapes, percent encoding, and character references."""
 _CONTROLS = {"n": "\n", "r": "\r", "t": "\t", "b": " ", "f": " "}
 _DEEPEST = 3
-"""JSON in JSON in JSON."""
+"""The number of levels of escapes to decode, for JSON in JSON in JSON."""
 _GAP = lazy_regex(
     r"[ \t]{0,64}\\?\r?\n[ \t>|#+*]{0,16}(?![ \t]{0,64}\r?\n)"
     r"|[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]+"
     r"|\*\*|`|</?(?:b|i|em|strong|code|wbr|span|br) ?/?>"
 )
-"""What may interrupt a word without being part of it: a line end with the marks of a quotation, invisible characters,
+"""Characters that may interrupt a word without being part of it: a line end with quotation marks, invisible characters,
 and formatting."""
 
 
 class Reading:
-    """A text made from another one, and the place of each of its parts there."""
+    """A text derived from another one, with the original span of each part."""
 
     def __init__(self, text: str, starts: list[int], places: list[Span]) -> None:
         self.text = text
         self._starts = starts
-        """Where each part starts here."""
+        """The start of each part in this text."""
         self._places = places
-        """The span of each part there. A part of the same length is a copy."""
+        """The span of each part in the original text. A part of equal length is a copy."""
 
     def origin(self, start: int, end: int) -> Span:
-        """The span of the original text that these characters come from."""
+        """Return the span in the original text from which these characters come."""
         return self._place(start)[0], self._place(end - 1)[1]
 
     def begins_at(self, start: int) -> bool:
@@ -43,15 +43,15 @@ class Reading:
         return self._starts[bisect_right(self._starts, start) - 1] == start
 
     def last_part(self, end: int) -> int:
-        """The start of the part that holds the character before this one."""
+        """Return the start of the part that holds the previous character."""
         return self._starts[bisect_right(self._starts, end - 1) - 1]
 
     def is_joined(self, start: int, end: int) -> bool:
-        """True if something between these characters was left out or replaced."""
+        """True if anything between these characters was removed or replaced."""
         return bisect_right(self._starts, end - 1) > bisect_right(self._starts, start)
 
     def cuts(self, start: int, end: int) -> Iterator[Span]:
-        """The parts of these characters that come from one place each."""
+        """Split these characters into pieces that each come from one place."""
         part = bisect_right(self._starts, start) - 1
         while start < end:
             after = self._starts[part + 1] if part + 1 < len(self._starts) else len(self.text)
@@ -69,7 +69,7 @@ class Reading:
 
 
 def readings(text: str) -> Iterator[tuple[Reading, bool]]:
-    """All readings of a text, and whether each one joins what is separated."""
+    """Yield all readings of a text, and whether each one joins separated characters."""
     reading = Reading(text, [0], [(0, len(text))])
     yield reading, False
     for _ in range(_DEEPEST):
@@ -84,7 +84,7 @@ def readings(text: str) -> Iterator[tuple[Reading, bool]]:
 
 
 def _decoded(reading: Reading) -> Reading | None:
-    """The text with one level of escapes decoded; None if there are none."""
+    """Decode one level of escapes. Returns None if there are none."""
     text = reading.text
     if "\\" not in text and "%" not in text and "&#" not in text:
         return None
@@ -113,7 +113,7 @@ def _character(code: str | None, control: str | None, plain: str | None, byte: s
 
 
 def _joined(reading: Reading) -> Reading | None:
-    """The text without gaps; None if there are none."""
+    """Remove the gaps from a text. Returns None if there are none."""
     text = reading.text
     parts: list[tuple[str, Span]] = []
     at = 0
@@ -129,7 +129,7 @@ def _joined(reading: Reading) -> Reading | None:
 
 
 def _made(reading: Reading, parts: list[tuple[str, Span]]) -> Reading:
-    """A reading of a reading, with places in the original text."""
+    """Make a reading of a reading, with spans in the original text."""
     starts: list[int] = []
     places: list[Span] = []
     at = 0

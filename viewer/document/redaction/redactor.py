@@ -1,4 +1,4 @@
-"""The redactor: replaces each secret by a mask. Equal secrets get the same mask in everything that it cleans."""
+"""The redactor: replaces each secret by a mask. Equal secrets get the same mask in all cleaned texts."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ if TYPE_CHECKING:
     from viewer.document.projection import Projection
 
 LEAST_KNOWN = 8
-"""The number of characters from which a secret that was found once is masked everywhere."""
+"""The minimum length of a secret that, once found, is masked everywhere."""
 
 
 class Redactor:
-    """The state of one command: what was found, and the masks."""
+    """The redaction state of one command: the secrets found, and their masks."""
 
     def __init__(self, custom: Mapping[str, str] | None = None) -> None:
         self._finder = Finder(custom)
         self._masks: dict[tuple[str, str], str] = {}
         self._numbers = Counter[str]()
         self._known: dict[str, str] = {}
-        """Secrets that open something, by their text, with their kinds."""
+        """The kinds of the secrets that give access to something, by text."""
         self._cleaned: dict[str, str] = {}
         self.counts = Counter[str]()
         """The secrets in learned texts, by kind."""
 
     def learn(self, text: str) -> None:
-        """Remember the secrets of a text, so that they are masked where nothing around them says what they are."""
+        """Remember the secrets in a text, so that they are also masked where the context does not reveal them."""
         for secret in self._finder.find(text):
             self.counts[secret.kind] += 1
             self._mask(secret)
@@ -43,7 +43,7 @@ class Redactor:
                 self._known.setdefault(secret.text, secret.kind)
 
     def learn_shown(self, projection: Projection) -> None:
-        """Learn the texts that an audience sees, each one once."""
+        """Learn each text that an audience sees once."""
         for item in projection.items():
             if isinstance(item, ShownMessage):
                 for text in (item.body, item.name, item.recipient, item.call_id, *item.extra.values()):
@@ -52,7 +52,7 @@ class Redactor:
                 self.learn(item.body)
 
     def clean(self, text: str) -> str:
-        """The text with masks."""
+        """Replace the secrets in a text by masks."""
         if text in self._cleaned:
             return self._cleaned[text]
         cleaned = "".join(self._pieces(text))
@@ -62,11 +62,11 @@ class Redactor:
         return cleaned
 
     def name(self, name: str) -> str:
-        """A file name, in which masks have no brackets."""
+        """Mask a file name. The masks have no brackets."""
         return self.clean(name).replace("[redacted:", "redacted-").replace("]", "") if name else name
 
     def header(self, header: Header) -> Header:
-        """A header with masks in all values that an input can choose."""
+        """Mask all values of a header that an input can choose."""
         return replace(
             header,
             role=self.clean(header.role),
@@ -80,7 +80,7 @@ class Redactor:
         )
 
     def transcript(self, shown: ShownTranscript) -> ShownTranscript:
-        """A transcript with masks in its header."""
+        """Mask the header of a transcript."""
         header = (
             None
             if shown.header is None
@@ -89,7 +89,7 @@ class Redactor:
         return replace(shown, version=self._optional(shown.version), model=self._optional(shown.model), header=header)
 
     def call(self, call: ShownCall) -> ShownCall:
-        """A call with masks in its id and the name of its tool."""
+        """Mask the id and the tool name of a call."""
         return replace(call, call_id=self._optional(call.call_id), tool=self.clean(call.tool))
 
     def _optional(self, text: str | None) -> str | None:
@@ -138,7 +138,7 @@ class Redactor:
 
     @property
     def sentence(self) -> str:
-        """What was masked, with the number of places and of different texts of each kind."""
+        """Summarize what was masked: the number of places and of different texts for each kind."""
         if not self._masks:
             return "Redacted nothing."
         kinds = sorted(self._numbers, key=lambda kind: (-self.counts[kind], kind))

@@ -198,7 +198,7 @@ def _plan(scope: SearchScope, first: int, after: int) -> _Plan:
 
 
 def _block_end(plan: _Plan, first: int) -> int:
-    """The end of the block that begins with body `first`, as an index into the plan."""
+    """Return the end of the block that begins with body `first`, as an index into the plan."""
     end = int(plan.ends.searchsorted(plan.starts[first] + BLOCK, "right"))
     border = int(plan.borders.searchsorted(first, "right"))
     if border < len(plan.borders):
@@ -215,7 +215,7 @@ def _holding(found: Positions, starts: Positions, ends: Positions) -> Marks:
 
 
 def _marks(data: Bytes) -> Positions:
-    """The positions of `<|`."""
+    """Return the positions of `<|`."""
     accelerator = native.load()
     if accelerator:
         return np.frombuffer(accelerator.find(data.data, _MARK, _MARK), np.int64)
@@ -225,7 +225,7 @@ def _marks(data: Bytes) -> Positions:
 
 
 def _apart(found: Positions, place: Positions, size: int) -> Positions:
-    """The matches that do not begin inside an earlier match in the same body."""
+    """Return the matches that do not begin inside an earlier match in the same body."""
     if not (np.diff(found) < size).any():
         return np.arange(len(found))
     kept: list[int] = []
@@ -238,7 +238,7 @@ def _apart(found: Positions, place: Positions, size: int) -> Positions:
 
 
 def _characters(text: bytes, data: Bytes, starts: Positions, found: Positions) -> Positions | None:
-    """The number of code points between these positions; None for ill-formed UTF-8."""
+    """Return the number of code points between these positions, or None for ill-formed UTF-8."""
     if text.isascii():
         return found - starts
     try:
@@ -259,7 +259,7 @@ class PatternFinder:
         self._order: list[int] = []
 
     def find(self, data: Bytes) -> Positions:
-        """The positions of all matches or candidates, which may overlap."""
+        """Return the positions of all matches or candidates, which may overlap."""
         count = len(data) - self._pattern.size + 1
         if count <= 0:
             return _NONE
@@ -298,7 +298,8 @@ class PatternFinder:
         return found
 
     def _rarest_first(self, data: Bytes) -> list[int]:
-        """The indexes of the pattern, ordered by how rare their bytes are here and how quickly they are found."""
+        """Return the indexes of the pattern, ordered by how rare their bytes are here and how quickly they are
+        found."""
         counts = np.bincount(data[:_SAMPLE], minlength=256)
 
         def cost(at: int) -> int:

@@ -47,7 +47,7 @@ class BytePattern:
 
 
 def byte_pattern(text: str, ignores_case: bool, *, is_all: bool = True) -> BytePattern | None:
-    """The pattern of a text, which may be only part of the query; None if bytes cannot represent it."""
+    """Return the pattern of a text, which may be only part of the query, or None if bytes cannot represent it."""
     if not text or _NOT_TEXT.search(text):
         return None
     pattern = BytePattern(text, ignores_case)
@@ -60,7 +60,7 @@ def _two_spellings(columns: list[frozenset[int]]) -> tuple[bytes, bytes] | None:
 
 
 def _letter(wanted: frozenset[int]) -> int:
-    """The lower-case ASCII letter if both cases match; otherwise 0."""
+    """Return the lower-case ASCII letter if both cases match; otherwise 0."""
     small = max(wanted)
     return small if len(wanted) == 2 and min(wanted) | 0x20 == small and chr(small) in ascii_lowercase else 0
 
@@ -75,7 +75,7 @@ def _is_product(spelled: list[bytes]) -> bool:
 
 
 def _spellings(letter: str) -> list[bytes]:
-    """The letter and its case-insensitive equivalents."""
+    """Return the letter and its case-insensitive equivalents."""
     others = re.findall(re.escape(letter), _letters_with_case(), re.IGNORECASE)
     return [letter.encode(), *(other.encode() for other in others if other != letter)]
 

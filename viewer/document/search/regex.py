@@ -56,11 +56,11 @@ class Regex:
         """The pattern in the syntax of RE2, for other programs that use it."""
 
     def spans(self, text: str, start: int = 0) -> Iterator[Span]:
-        """The matches that begin at or after this code point, in order."""
+        """Yield the matches that begin at or after this code point, in order."""
         return self._spans(text, start, lambda match: match.span())
 
     def captured(self, text: str) -> Iterator[Span]:
-        """The first group of each match that took part in it, or the whole match without one."""
+        """Yield the first group of each match that took part in it, or the whole match without one."""
         return self._spans(text, 0, lambda match: match.span(match.lastindex or 0))
 
     def _spans(self, text: str, start: int, span_of: Callable[[Any], Span]) -> Iterator[Span]:
@@ -82,7 +82,7 @@ class Regex:
 
 
 def _length(data: bytes) -> int:
-    """The number of code points."""
+    """Return the number of code points."""
     return len(data.translate(None, _CONTINUATIONS))
 
 
@@ -126,7 +126,7 @@ _REASONS = {
 
 
 def _translated(pattern: str) -> str:
-    """The pattern in the syntax of RE2."""
+    """Return the pattern in the syntax of RE2."""
     parts: list[str] = []
     at, in_set = 0, False
     while found := (_INSIDE if in_set else _OUTSIDE).match(pattern, at):
@@ -184,7 +184,7 @@ def _compiled(pattern: str, ignores_case: bool) -> Any:
 
 
 def _sentence(reason: bytes) -> str:
-    """The sentence to use instead of RE2's error, which quotes the pattern."""
+    """Return a sentence to replace RE2's error, which quotes the pattern."""
     kind, _, quoted = reason.partition(b": ")
     if kind == b"invalid perl operator" and quoted.startswith(_LOOK_AROUND):
         return NO_LOOK_AROUND
@@ -210,7 +210,7 @@ _FLAGS = re.compile(r"\(\?(?![:=!<P])")
 
 
 def required_literal(pattern: str) -> str | None:
-    """The longest literal that every match contains; None if that is uncertain."""
+    """Return the longest literal that every match contains, or None if that is uncertain."""
     if "|" in pattern or _FLAGS.search(pattern) or not pattern.isascii():
         return None
     runs, depth, at = [""], 0, 0

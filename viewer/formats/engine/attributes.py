@@ -25,7 +25,7 @@ _Tree = dict[str, "JsonNode | list[JsonNode] | _Tree"]
 
 
 def attribute_tree(node: JsonNode) -> JsonNode:
-    """The attributes as nested objects, or arrays where names are numbers: `a.0.b` is at `a[0].b`."""
+    """Return the attributes as nested objects, or arrays where names are numbers: `a.0.b` is at `a[0].b`."""
     tree: _Tree = {}
     for key, value in _pairs(node):
         parts = key.split(".")
@@ -43,7 +43,7 @@ def _pairs(node: JsonNode) -> Iterator[tuple[str, JsonNode]]:
 
 
 def _plain(value: JsonNode, depth: int = 0) -> JsonNode:
-    """The value without its type."""
+    """Return the value without its type."""
     if value.kind is not JsonKind.OBJECT or len(value.members) != 1 or depth > _DEEPEST:
         return value
     name, inner = value.members[0].key, value.members[0].value
@@ -107,7 +107,7 @@ def _node(tree: _Tree, start: int, end: int) -> JsonNode:
 
 
 def _inner_node(tree: _Tree, start: int, end: int) -> JsonNode:
-    """The node for a part of the tree, with the span of the values in it."""
+    """Return the node for a part of the tree, with the span of the values in it."""
     node = _node(tree, start, end)
     values = node.items or [member.value for member in node.members]
     node.start, node.end = min(value.start for value in values), max(value.end for value in values)
@@ -115,7 +115,7 @@ def _inner_node(tree: _Tree, start: int, end: int) -> JsonNode:
 
 
 def spans_of_logs(record: JsonNode) -> list[JsonNode]:
-    """The model calls whose events are log records, in the order of their first events."""
+    """Return the model calls whose events are log records, in the order of their first events."""
     calls: dict[tuple[str, str], list[JsonNode]] = {}
     for log in path(LOGS).all(record):
         if log.kind is JsonKind.OBJECT:
@@ -141,7 +141,7 @@ def _logged_span(logs: list[JsonNode]) -> JsonNode:
 
 
 def _event(log: JsonNode) -> JsonNode:
-    """The record as a span event, with its body among the attributes."""
+    """Return the record as a span event, with its body among the attributes."""
     tree = attribute_tree(given) if (given := log.get("attributes")) is not None else None
     members = [*tree.members] if tree is not None else []
     body = attribute_tree(_as_pairs(log)) if log.get("body") is not None else None
@@ -159,7 +159,7 @@ def _event(log: JsonNode) -> JsonNode:
 
 
 def _as_pairs(log: JsonNode) -> JsonNode:
-    """The body as a list of pairs with one attribute, so that its types are read like those of attributes."""
+    """Return the body as a list of pairs with one attribute, so that its types are read like those of attributes."""
     body = next(member for member in log.members if member.key == "body")
     key = JsonNode(JsonKind.STRING, body.key_start, body.key_start, text="body", plain=True)
     pair = JsonNode(
@@ -173,7 +173,7 @@ def _as_pairs(log: JsonNode) -> JsonNode:
 
 
 def _described(log: JsonNode) -> JsonNode:
-    """The attributes of a record that describe it and hold no messages."""
+    """Return the attributes of a record that describe it and hold no messages."""
     given = log.get("attributes")
     tree = attribute_tree(given) if given is not None else None
     members: list[JsonMember] = []

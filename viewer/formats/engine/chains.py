@@ -99,7 +99,7 @@ class _Agent:
         self._covered = []
 
     def _extend(self, spoken: list[tuple[Identity, Draft]]) -> list[Draft]:
-        """The drafts that no chain has yet."""
+        """Return the drafts that no chain has yet."""
         if not spoken:
             return []
         said = [identity for identity, _ in spoken]
@@ -183,7 +183,7 @@ class _Agent:
 
 
 def _overlap(chain: list[Identity], said: list[Identity]) -> int:
-    """How many messages at the start repeat the end of a chain; all of them if the chain contains them."""
+    """Return how many messages at the start repeat the end of a chain; all of them if the chain contains them."""
     if said[: len(chain)] == chain:
         return len(chain)
     start = -1

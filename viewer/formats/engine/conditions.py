@@ -29,12 +29,12 @@ class Unreadable(Exception):  # noqa: N818 - not an error: different readers wou
 
 
 def first_rule(rules: tuple[Rule, ...], node: JsonNode) -> Rule | None:
-    """The first rule whose conditions all hold."""
+    """Return the first rule whose conditions all hold."""
     return next(holding(rules, node), None)
 
 
 def holding(rules: tuple[Rule, ...], node: JsonNode) -> Iterator[Rule]:
-    """The rules whose conditions all hold, in order."""
+    """Yield the rules whose conditions all hold, in order."""
     if type(node) is not LazyNode:
         return (each.rule for each in _among_nodes(rules, node) if all_hold(each.when, node))
     return _lazily_holding(rules, node.value)
@@ -157,7 +157,7 @@ class _Choice(Generic[Rule]):
         """The rules for each word so far, and under None for any other word."""
 
     def branch(self, word: str | None) -> _Divided[Rule]:
-        """The rules that may apply to a record with this word."""
+        """Return the rules that may apply to a record with this word."""
         known = self._branches.get(word)
         if known is None:
             word = word if word in self._words else None
@@ -192,7 +192,7 @@ class _Leaf(Generic[Rule]):
         self._known: dict[object, tuple[_Tested[Rule], ...]] = {}
 
     def among(self, value: Any) -> tuple[_Tested[Rule], ...]:
-        """The rules that may apply to a value, with the tests that remain."""
+        """Return the rules that may apply to a value, with the tests that remain."""
         if not self._is_worth_it or type(value) is not dict or len(value) > MOST_MEMBERS:
             return self.rules
         key = (*value, *map(type, value.values()), *(type(read(value)) for read in self._inner))
@@ -211,8 +211,8 @@ class _Leaf(Generic[Rule]):
 
 
 def _structural(conditions: tuple[When, ...]) -> frozenset[int]:
-    """The indexes of the conditions that only the types of the values decide. None follows a flag, which may be
-    unreadable."""
+    """Return the indexes of the conditions that only the types of the values decide. None follows a flag, which may
+    be unreadable."""
     found: set[int] = set()
     for place, when in enumerate(conditions):
         if when.true is not None:
@@ -239,7 +239,7 @@ def _divided(rules: Sequence[_Tested[Rule]]) -> _Divided[Rule]:
 
 
 def _with(rules: Sequence[_Tested[Rule]], at: str, word: str | None) -> list[_Tested[Rule]]:
-    """The rules that may apply to a record with this word, without the condition on it."""
+    """Return the rules that may apply to a record with this word, without the condition on it."""
     found: list[_Tested[Rule]] = []
     for rule in rules:
         place, needed = _needed(rule, at)
@@ -251,7 +251,8 @@ def _with(rules: Sequence[_Tested[Rule]], at: str, word: str | None) -> list[_Te
 
 
 def _needed(rule: _Tested[Rule], at: str) -> tuple[int, frozenset[str]]:
-    """The index of the condition that this member is one of certain words, and the words; -1 if there is none.
+    """Return the index of the condition that limits this member to certain words, and the words, or -1 if there is
+    none.
 
     No flag may precede it, because an unreadable flag decides first."""
     for place, when in enumerate(rule.when):
@@ -267,7 +268,7 @@ _COMPILED: dict[int, tuple[object, object]] = {}
 
 
 def _among(rules: tuple[Rule, ...], value: Any) -> tuple[_Tested[Rule], ...]:
-    """The rules that may apply to a decoded value, with the tests that decide."""
+    """Return the rules that may apply to a decoded value, with the tests that decide."""
     found = _divisions(rules)
     while type(found) is _Choice:
         word = found.read(value)
@@ -276,7 +277,8 @@ def _among(rules: tuple[Rule, ...], value: Any) -> tuple[_Tested[Rule], ...]:
 
 
 def _among_nodes(rules: tuple[Rule, ...], node: JsonNode) -> tuple[_Tested[Rule], ...]:
-    """The rules that may apply to a value, with the conditions that decide; all rules if a key there is repeated."""
+    """Return the rules that may apply to a value, with the conditions that decide; all rules if a key there is
+    repeated."""
     found = _divisions(rules)
     while type(found) is _Choice:
         try:

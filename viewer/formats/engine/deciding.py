@@ -47,7 +47,7 @@ class Deciding(Struct):
 
 
 def deciding(rules: tuple[RecordRule, ...], node: JsonNode) -> Deciding:
-    """The deciding values of a record. Raises `Unreadable`."""
+    """Return the deciding values of a record. Raises `Unreadable`."""
     found = Deciding()
     _add_rules(found, rules, node)
     return found
@@ -105,14 +105,14 @@ def _values(at: str, node: JsonNode) -> Iterator[JsonNode]:
 
 
 def outcome_paths(outcomes: Outcomes | None) -> Iterator[str]:
-    """The paths of the values that state how a call ended."""
+    """Yield the paths of the values that state how a call ended."""
     if outcomes is not None:
         for tests in (outcomes.ok, outcomes.failed, outcomes.cancelled, outcomes.timeout, outcomes.refused):
             yield from (test.partition("!=")[0].partition("=")[0] for test in tests)
 
 
 def inner_names(format: RecordFormat) -> frozenset[str]:
-    """The names of members in which a rule of the format looks up others, and possibly some more."""
+    """Return the names of members in which a rule of the format looks up others, and possibly some more."""
     names: set[str] = set()
     for text in _strings((format.records, format.inner, format.usage), set()):
         for choice in text.replace("&", "|").split("|"):
@@ -122,7 +122,7 @@ def inner_names(format: RecordFormat) -> frozenset[str]:
 
 
 def _strings(value: object, seen: set[int]) -> Iterator[str]:
-    """All strings in the tables."""
+    """Yield all strings in the tables."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, (tuple, Struct)) and id(value) not in seen:

@@ -70,7 +70,7 @@ class DeltaRuns:
         self._was_delta = False
 
     def after(self, data: bytes, start: int, at: int, base: int, node: JsonNode, piece: Piece) -> DeltaRun | None:
-        """The run of events after an event that only added a piece of text; None if there is none.
+        """Return the run of events that follows one that only added a piece of text, or None if there is none.
 
         `start` is the index of that event in the data, `at` the index after it, and `base` the offset of the data."""
         was_delta, self._was_delta = self._was_delta, True
@@ -89,7 +89,8 @@ class DeltaRuns:
 
 
 def key_of(data: bytes, start: int, base: int, piece: Piece) -> str | None:
-    """The name of the member with a text; `start` is the index of its event, and `base` the offset of the data."""
+    """Return the name of the member that holds a text. `start` is the index of its event, and `base` the offset of
+    the data."""
     first = _body(base, piece)[0]
     key = _KEY.search(data, max(start, first - 64), first)
     return key[1].decode() if key is not None else None
@@ -98,7 +99,7 @@ def key_of(data: bytes, start: int, base: int, piece: Piece) -> str | None:
 def template_of(
     data: bytes, start: int, at: int, base: int, node: LazyNode, piece: Piece, is_unread: Callable[[str], bool]
 ) -> tuple[bytes, ...]:
-    """The bytes of an event, alternating with markers for its text and for values that nothing reads.
+    """Return the bytes of an event, alternating with markers for its text and for values that nothing reads.
 
     `start` is the index of the event in the data, `at` the index after it, and `base` the offset of the data."""
     holes = [(*_body(base, piece), True)]
@@ -114,7 +115,7 @@ def template_of(
 
 
 def _body(base: int, piece: Piece) -> tuple[int, int]:
-    """The indexes of a text, without its quotes."""
+    """Return the indexes of a text, without its quotes."""
     quote = piece.coding is Coding.JSON_STRING
     return piece.start - base + quote, piece.end - base - quote
 
@@ -134,8 +135,8 @@ def _pattern(template: tuple[bytes, ...]) -> re.Pattern[bytes]:
 def read_texts(
     template: tuple[bytes, ...], data: bytes, at: int, base: int, tail: int, *, keep: int = 0, longest: int = LONGEST
 ) -> DeltaRun | None:
-    """The events from an index on, up to one that is longer than `longest`, without the last `keep`. None if no event
-    is left, or if the bytes are not UTF-8.
+    """Return the events from an index on, up to one that is longer than `longest`, without the last `keep`. None if no
+    event is left, or if the bytes are not UTF-8.
 
     `tail` is the negative length of what follows the object of an event."""
     first, start = at, at
@@ -195,7 +196,7 @@ def all_rules(rules: tuple[RecordRule, ...]) -> list[RecordRule]:
 
 
 def _names(rules: list[RecordRule]) -> Iterator[str]:
-    """The first names of all paths."""
+    """Yield the first names of all paths."""
     for rule in rules:
         for at in _paths(rule):
             yield from _first_names(at)
@@ -212,13 +213,13 @@ def _last_names(at: str) -> Iterator[str]:
 
 
 def _paths(rule: RecordRule) -> Iterator[str]:
-    """All paths in a record."""
+    """Yield all paths in a record."""
     yield from (rule.body, rule.each, *rule.then, *rule.repeats)
     yield from _deciding_paths(rule)
 
 
 def _deciding_paths(rule: RecordRule) -> Iterator[str]:
-    """The paths of all values but texts."""
+    """Yield the paths of all values but texts."""
     yield from (rule.session, rule.call_id, rule.name, rule.time, rule.thread, rule.rewind, rule.rewind_turns)
     if rule.role.startswith("@"):
         yield rule.role[1:]

@@ -23,7 +23,7 @@ class Match(Struct, frozen=True):
 
 
 def rank(formats: Iterable[RecordFormat], values: Sequence[JsonNode]) -> list[Match]:
-    """The formats that fit, best first. If two fit equally well, the order of the table decides."""
+    """Return the formats that fit, best first. If two fit equally well, the order of the table decides."""
     records = _records(values)
     shapes = {record.names for record in records}
     found: list[Match] = []

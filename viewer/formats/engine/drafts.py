@@ -139,7 +139,7 @@ class RecordReading(Struct):
     """The offsets of the values that state a token usage, by rule, if they are known."""
 
     def only_step(self) -> StreamStep | None:
-        """The step on a reply in blocks, if the record did nothing else."""
+        """Return the step on a reply in blocks, if the record did nothing else."""
         if len(self.steps) != 1 or self.drafts or self.faults or self.begun or self.done or self.starts:
             return None
         if self.narrows or self.cancels or self.exchanges or self.is_aside or self.rewind_turns or self.rewind_to:
@@ -148,7 +148,7 @@ class RecordReading(Struct):
 
 
 def read_record(rules: tuple[RecordRule, ...], node: JsonNode) -> RecordReading:
-    """The reading of a record."""
+    """Return the reading of a record."""
     reading = RecordReading()
     _read(rules, node, None, reading)
     return reading
@@ -214,7 +214,7 @@ def _note_start(rule: RecordRule, node: JsonNode, reading: RecordReading) -> Non
 
 
 def _place(rule: RecordRule, node: JsonNode) -> tuple[int, int]:
-    """A sort key: instructions come first, repetitions last, and everything else in byte order."""
+    """Return a sort key: instructions come first, repetitions last, and everything else in byte order."""
     if rule.merge is not None and rule.merge.mode is Mode.FINAL:
         return 2, node.start
     if rule.kind is Kind.INSTRUCTION and rule.goes_on:
@@ -287,7 +287,8 @@ def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: Reco
 
 
 def _in_order(items: list[JsonNode], at: str) -> list[JsonNode]:
-    """The records in the order of a number in each, if all have one. Records with equal numbers keep their order."""
+    """Return the records in the order of a number in each, if all have one. Records with equal numbers keep their
+    order."""
     given = [string_at(item, at) or "" for item in items]
     if not all(each.isascii() and each.isdecimal() and len(each) <= LONGEST_NUMBER for each in given):
         return items
@@ -357,7 +358,7 @@ def _is_hidden_elsewhere(rule: RecordRule, node: JsonNode) -> bool:
 
 @cache
 def _holder_paths(body: str) -> tuple[str, ...]:
-    """The paths of the record itself and of the object that holds its text."""
+    """Return the paths of the record itself and of the object that holds its text."""
     holder = body.rpartition(".")[0]
     return ("", holder) if holder and "|" not in holder and "&" not in holder else ("",)
 
@@ -452,7 +453,7 @@ def _base(rule: RecordRule, node: JsonNode) -> Draft:
 
 
 def _typed_id(node: JsonNode, at: str) -> str | None:
-    """The id at a path, in quotes if it is a string that looks like a number or begins with a quote."""
+    """Return the id at a path, in quotes if it is a string that looks like a number or begins with a quote."""
     text, value = string_at(node, at), path(at).first(node)
     is_string = text is not None and value is not None and value.kind is JsonKind.STRING
     return f'"{text}"' if is_string and _LIKE_OTHERS.match(text or "") else text
@@ -486,7 +487,7 @@ class _OutcomeTest(Struct, frozen=True):
     is_unequal: bool
 
     def value(self, node: JsonNode) -> JsonNode | None:
-        """The value that makes the test true."""
+        """Return the value that makes the test true."""
         value = self.at.first(node)
         if value is None:
             return None
@@ -550,7 +551,7 @@ def _time(node: JsonNode, at: str) -> int | None:
 
 
 def _unknown(node: JsonNode, *, is_open: bool = False) -> Draft:
-    """A hidden draft with the source text of a record."""
+    """Return a hidden draft with the source text of a record."""
     draft = Draft(Kind.UNKNOWN, "", [Piece(node.start, node.end, Coding.JSON_VALUE)], (node.start, node.end), _UNKNOWN)
     draft.is_open = is_open
     if not is_open:
@@ -586,14 +587,14 @@ class _PartReader:
         self._on_own_line = False
 
     def drafts(self, bodies: list[JsonNode]) -> list[Draft]:
-        """The drafts of all parts."""
+        """Return the drafts of all parts."""
         for body in bodies:
             for index, part in enumerate(body.items if body.kind is JsonKind.ARRAY else [body]):
                 self._add(part, index)
         return self._found
 
     def drafts_of_one(self, bodies: list[JsonNode]) -> list[Draft]:
-        """The drafts of a part that must be an object."""
+        """Return the drafts of a part that must be an object."""
         for body in bodies:
             if body.kind is JsonKind.OBJECT:
                 self._add(body, 0)
@@ -699,7 +700,7 @@ class _PartReader:
 
 
 def _copy_of(base: Draft, kind: Kind) -> Draft:
-    """A new draft of this kind with the same facts about the record."""
+    """Return a new draft of this kind with the same facts about the record."""
     narrowed = base.kind if kind is Kind.SAID and base.kind is not Kind.SAID else kind
     draft = Draft(narrowed, base.role, [], base.span, base.rule, base.channel, base.channel_word)
     draft.has_unknown_channel = base.has_unknown_channel
@@ -714,7 +715,7 @@ def _may_be_json(body: JsonNode) -> bool:
 
 
 def _pieces(bodies: list[JsonNode], kind: Kind, *, label: bool, opaque: bool) -> list[Piece]:
-    """The pieces for these values, each on a separate line."""
+    """Return the pieces for these values, each on a separate line."""
     pieces: list[Piece] = []
     for body in bodies:
         if is_empty(body):
@@ -753,7 +754,7 @@ def _piece(value: JsonNode) -> Piece:
 
 
 def _text_or_label(item: JsonNode) -> Piece | None:
-    """The piece for the text of a content part or the label of an attachment; None for any other value."""
+    """Return the piece for the text of a content part or the label of an attachment, or None for any other value."""
     if item.kind is JsonKind.STRING:
         return piece_of(item)
     for key in ("text", "thinking", "content"):

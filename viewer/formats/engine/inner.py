@@ -51,7 +51,7 @@ def has_inner_strings(inner: tuple[str | Inner, ...], node: JsonNode) -> bool:
 
 @cache
 def _by_member(inner: tuple[str | Inner, ...]) -> dict[str, list[str | Inner]]:
-    """The paths that begin with each member of a record, and under `_ANY` those that may begin with any."""
+    """Return the paths that begin with each member of a record, and under `_ANY` those that may begin with any."""
     found: dict[str, list[str | Inner]] = {}
     for each in inner:
         choices = path(each if isinstance(each, str) else each.holders or each.path).choices
@@ -98,7 +98,7 @@ class _InnerReader:
         self.problems: list[Problem] = []
 
     def read_any(self, value: JsonNode) -> JsonNode | None:
-        """The JSON value of any type in a string; None if there is none."""
+        """Return the JSON value of any type in a string, or None if there is none."""
         if value.kind is not JsonKind.STRING or not value.closed or isinstance(value, InnerNode):
             return None
         if _begins_json(value):
@@ -107,7 +107,7 @@ class _InnerReader:
         return None if reading.faults or not self._is_all(reading, value) else reading.node
 
     def read(self, value: JsonNode) -> JsonNode | None:
-        """The JSON in a string, even if its end is missing; None for any other value."""
+        """Return the JSON in a string, even if its end is missing, or None for any other value."""
         if value.kind is not JsonKind.STRING or not value.closed or isinstance(value, InnerNode):
             return None
         if not _begins_json(value):
@@ -127,7 +127,7 @@ class _InnerReader:
         return reading.node
 
     def _before_cut(self, value: JsonNode) -> JsonNode | None:
-        """The broken JSON in a string, up to the first place where a logger may have cut it."""
+        """Return the broken JSON in a string, up to the first place where a logger may have cut it."""
         raw = self._raw(value)
         mark = _CUT.search(string_body(raw).encode("utf-8", "replace"))
         if mark is None:

@@ -82,6 +82,6 @@ class Narrowings:
 
 
 def _time(narrowing: Narrowing, node: JsonNode | None) -> int | None:
-    """The time of a record, if it is a date. The unit of a number would be unknown."""
+    """Return the time of a record, if it is a date. The unit of a number would be unknown."""
     value = path(narrowing.time).first(node) if node is not None else None
     return parse_time(value) if value is not None and value.kind is JsonKind.STRING else None

@@ -35,7 +35,7 @@ class Path:
         """The names of members of which an object must have one; None if others may do."""
 
     def all(self, node: JsonNode) -> list[JsonNode]:
-        """The values at the path, without null, for the first choice that has any."""
+        """Return the values at the path, without null, for the first choice that has any."""
         if self.keys is not None and type(node) is LazyNode:
             value = self._lazy_first(node, self.keys)
             return [] if value is None else [value]
@@ -61,7 +61,7 @@ class Path:
         return bool(self._joined) or any(_exists(node.value, steps, 0) for steps in self.choices)
 
     def first(self, node: JsonNode) -> JsonNode | None:
-        """The first value at the path that is not null."""
+        """Return the first value at the path that is not null."""
         if self.keys is not None and type(node) is LazyNode:
             return self._lazy_first(node, self.keys)
         found = self.all(node)
@@ -78,12 +78,12 @@ class Path:
 
 @cache
 def path(text: str) -> Path:
-    """The compiled path."""
+    """Return the compiled path."""
     return Path(text)
 
 
 def string_at(node: JsonNode, text: str) -> str | None:
-    """The string or number at a path; None if there is none."""
+    """Return the string or number at a path, or None if there is none."""
     if not text:
         return None
     at = path(text)
@@ -122,7 +122,7 @@ def _at(value: Any, keys: tuple[str, ...]) -> Any:
 
 
 def _reader(choices: Keys) -> Callable[[Any], Any]:
-    """A function that returns the first decoded value at these member names that is not null."""
+    """Return a function that returns the first decoded value at these member names that is not null."""
     if choices == ((),):
         return _itself
     if len(choices) > 1 or len(choices[0]) > 1:
@@ -160,7 +160,7 @@ def change(at: str, node: JsonNode, new: Callable[[JsonNode], JsonNode | None]) 
 
 
 def all_at(at: str, node: JsonNode) -> list[JsonNode]:
-    """The values at all choices of a path, which `change` replaces."""
+    """Return the values at all choices of a path, which `change` replaces."""
     found: list[JsonNode] = []
     for steps in path(at).choices:
         holders = [node]
@@ -171,7 +171,7 @@ def all_at(at: str, node: JsonNode) -> list[JsonNode]:
 
 
 def members_of(rules: Iterable[RecordRule]) -> Iterator[str]:
-    """The names of the members that these rules read in a record."""
+    """Yield the names of the members that these rules read in a record."""
     for rule in rules:
         for text in (rule.body, rule.each, *rule.then):
             yield from (steps[0] for steps in path(text).choices if steps and isinstance(steps[0], str))

@@ -235,7 +235,7 @@ class Records:
 
 
 def _fields(node: JsonNode, source: Source, reading: RecordReading) -> dict[str, object]:
-    """The members of a record that are not part of a message."""
+    """Return the members of a record that are not part of a message."""
     starts = [piece.start for draft in reading.drafts for piece in draft.pieces]
     if type(node) is LazyNode:
         node.place_members()

@@ -35,7 +35,7 @@ def repeated_keys(node: JsonNode, bodies: Container[int] = ()) -> Iterator[Probl
 
 
 def repeated_length(items: list[JsonNode], others: tuple[str, ...], node: JsonNode) -> int:
-    """How many items at the start of a list repeat the start or the end of another list."""
+    """Return how many items at the start of a list repeat the start or the end of another list."""
     length = 0
     for at in others:
         length = max(length, _overlap(items, path(at).all(node)))
@@ -95,6 +95,6 @@ def _text(item: JsonNode) -> JsonNode | None:
 
 
 def _rest(item: JsonNode) -> object:
-    """The calls in a message, which distinguish it from a message with the same text."""
+    """Return the calls in a message, which distinguish it from a message with the same text."""
     calls = first_of(item, ("tool_calls", "function_call"))
     return calls.to_python() if calls is not None else None

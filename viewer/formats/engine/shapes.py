@@ -141,7 +141,7 @@ class _Shape:
         """A value that is not part of the shape may have a repeated key."""
 
     def read(self, data: bytes | bytearray, at: int, base: int) -> tuple[LazyNode, RecordReading] | None:
-        """The record at an index and its reading; None if it has another shape or a value that may decide."""
+        """Return the record at an index and its reading, or None if it has another shape or a value that may decide."""
         found = self._match(data, at)
         if found is None or found.end() - at > LONGEST_KNOWN:
             return None
@@ -152,7 +152,7 @@ class _Shape:
         return (node, reading) if node is not None and reading is not None else None
 
     def _reading(self, node: LazyNode, found: re.Match[bytes], base: int) -> RecordReading | None:
-        """The reading of a record; None if it has a value that may decide."""
+        """Return the reading of a record, or None if it has a value that may decide."""
         value, paths, regs = node.value, self._paths, found.regs
         for check in self._checks:
             if _beginning(_at(value, paths[check.hole]), check.beginnings) != check.beginning:
@@ -230,7 +230,7 @@ class RecordShapes:
         return inner_names(self._format)
 
     def read(self, data: bytes | bytearray, at: int, base: int) -> tuple[LazyNode, RecordReading] | None:
-        """The record at an index and its reading; None if it needs the careful reader."""
+        """Return the record at an index and its reading, or None if it needs the careful reader."""
         last = self._last
         if last is None:
             return None
@@ -279,7 +279,7 @@ def _is_usual(reading: RecordReading) -> bool:
 
 
 def _outline(value: Any, depth: int) -> object:
-    """The member names in a value, and the words that decide."""
+    """Return the member names in a value, and the words that decide."""
     kind = type(value)
     if kind is dict and depth < 4:
         return tuple(
@@ -348,7 +348,7 @@ class _Learner:
         self._holes: list[_Hole] = []
 
     def shape(self) -> _Shape | None:
-        """The shape; None if the record cannot have one."""
+        """Return the shape, or None if the record cannot have one."""
         try:
             self._deciding = deciding(self._format.records, self._tree)
         except Unreadable:
@@ -373,7 +373,8 @@ class _Learner:
         return _Shape(pattern, self._holes, said, self._reading, self._usage()) if pattern is not None else None
 
     def _usage(self) -> dict[int, _Place] | None:
-        """Where the values that state a token usage begin, by rule; None if an object in a hole may hold others."""
+        """Return where the values that state a token usage begin, by rule, or None if an object in a hole may hold
+        others."""
         if any(hole.node.kind is JsonKind.OBJECT for hole in self._holes):
             return None
         found: dict[int, _Place] = {}
@@ -423,7 +424,7 @@ class _Learner:
         return not any(node.start <= start < node.end for start in read)
 
     def _pattern(self) -> bytes | None:
-        """The bytes of a record with a pattern in each hole."""
+        """Return the bytes of a record with a pattern in each hole."""
         parts: list[bytes] = []
         at, size = self._base, 0
         for hole in self._holes:
@@ -434,7 +435,7 @@ class _Learner:
         return b"".join(parts) if size + self._base + self._size - at <= LONGEST_SHAPE else None
 
     def _said(self, probe: _Probed) -> list[_Said]:
-        """The drafts with the holes in them."""
+        """Return the drafts with the holes in them."""
         reading, other = self._reading, probe.reading
         is_same = _is_usual(other) and other.exchanges == reading.exchanges and other.is_aside is reading.is_aside
         if not is_same or len(other.drafts) != len(reading.drafts):
@@ -483,7 +484,7 @@ class _Learner:
         return places.span(draft.outcome_span, probed.outcome_span)
 
     def _time(self, draft: Draft, probed: Draft, probe: _Probed) -> int:
-        """The hole with the time of a draft; 0 if its time is part of the shape."""
+        """Return the hole with the time of a draft, or 0 if its time is part of the shape."""
         for number, hole in enumerate(self._holes, 1):
             if hole.node.kind is not JsonKind.OBJECT and probed.time_ms is not None:
                 is_own = parse_decoded_time(_at(self._value, hole.path)) == draft.time_ms
@@ -494,7 +495,7 @@ class _Learner:
         return 0
 
     def _mix(self, text: str | None, probed: str | None, probe: _Probed) -> _Mix:
-        """A text in which holes replace the marks."""
+        """Return a text in which holes replace the marks."""
         if text is None or probed is None:
             if text is not probed:
                 raise _DiffersError
@@ -545,7 +546,7 @@ def _problem(own: Problem, probed: Problem, places: _Places) -> tuple[Rule, str 
 
 
 def _value(hole: _Hole) -> bytes:
-    """The pattern for the values that a hole may have."""
+    """Return the pattern for the values that a hole may have."""
     if hole.node.kind is JsonKind.NUMBER:
         return _NUMBER
     if hole.node.kind is JsonKind.OBJECT:
@@ -561,7 +562,7 @@ class _Places(Struct, frozen=True):
     probed: list[int]
 
     def span(self, own: tuple[int, int], probed: tuple[int, int]) -> tuple[_Place, _Place]:
-        """The places of a span."""
+        """Return the places of a span."""
         return self._place(own[0], probed[0]), self._place(own[1], probed[1])
 
     def _place(self, own: int, probed: int) -> _Place:
@@ -609,7 +610,7 @@ class _Probe:
         return _Probed(reading, node.value, self._ends, self._spans, self._split)
 
     def _mark(self, number: int, hole: _Hole, *, is_other: bool) -> str:
-        """The source text of the mark for a hole."""
+        """Return the source text of the mark for a hole."""
         node = hole.node
         if node.kind is JsonKind.NUMBER:
             head, point, tail = node.text.partition(".")
@@ -624,7 +625,7 @@ class _Probe:
         return json.dumps(mark)
 
     def _split(self, text: str) -> list[str | int]:
-        """A text, split into marks and what is between them."""
+        """Return a text, split into marks and what is between them."""
         if not self._marks:
             return [text] if text else []
         found = re.split("(" + "|".join(map(re.escape, self._marks)) + ")", text)

@@ -198,7 +198,7 @@ class SpanCollector:
 
 
 def _with_trees(node: JsonNode, spans: Spans) -> JsonNode:
-    """The span with its attributes, and those of its events, as trees."""
+    """Return the span with its attributes, and those of its events, as trees."""
     given = node.get(spans.attributes)
     if given is None or given.kind not in (JsonKind.OBJECT, JsonKind.ARRAY):
         if not any("." in member.key for member in node.members):
@@ -231,6 +231,6 @@ def _any_holds(conditions: tuple[When, ...], node: JsonNode) -> bool:
 
 
 def _number(text: str | None) -> int:
-    """A time as a sortable number: nanoseconds, or the digits of a date."""
+    """Return a time as a sortable number: nanoseconds, or the digits of a date."""
     digits = "".join(each for each in text or "" if "0" <= each <= "9")[:20]
     return int(digits.ljust(20, "0")) if digits else 0

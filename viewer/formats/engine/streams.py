@@ -97,7 +97,7 @@ class BlockStreams:
             self._end(reply)
 
     def grown_by(self, step: StreamStep) -> Piece | None:
-        """The piece of text that a step added to an open block, if it did only that."""
+        """Return the piece of text that a step added to an open block, if it did only that."""
         if step.step not in _GROWING or len(step.drafts) != 1:
             return None
         draft, reply = step.drafts[0], self._replies.get(step.scope)

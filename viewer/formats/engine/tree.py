@@ -32,7 +32,7 @@ class RecordTree:
         self._is_broken = False
 
     def parent_of(self, node: JsonNode) -> str | None:
-        """The id of the parent that a record states."""
+        """Return the id of the parent that a record states."""
         return string_at(node, self._threads.parent)
 
     def knows(self, id: str | None) -> bool:
@@ -40,7 +40,7 @@ class RecordTree:
         return id in self._nodes
 
     def fault(self, node: JsonNode) -> str | None:
-        """Why the place of a record in the tree is uncertain (`cycle`, `parent-missing`), once; usually None."""
+        """Return why the place of a record in the tree is uncertain (`cycle`, `parent-missing`), once; usually None."""
         parent = self.parent_of(node)
         if self._is_broken or parent is None or not self._nodes:
             return None
@@ -67,7 +67,7 @@ class RecordTree:
             yield from self._leave({*names[names.index(id) + 1 :]})
 
     def _branches(self, prompt: _Node) -> Iterator[tuple[int, int]]:
-        """The messages on the branch of an earlier prompt in the same place."""
+        """Yield the messages on the branch of an earlier prompt in the same place."""
         place = self._nodes.get(self._place(prompt.parent) or "")
         if place is None:
             return
@@ -82,7 +82,7 @@ class RecordTree:
         yield from self._leave(branch)
 
     def _place(self, parent: str | None) -> str | None:
-        """The nearest ancestor with a message. Attachments and notices in between do not count."""
+        """Return the nearest ancestor with a message, skipping attachments and notices in between."""
         seen: set[str] = set()
         while parent is not None and parent in self._nodes and parent not in seen:
             node = self._nodes[parent]
@@ -93,7 +93,7 @@ class RecordTree:
         return None
 
     def _leave(self, branch: set[str]) -> Iterator[tuple[int, int]]:
-        """The messages of a branch, in runs. Its records are dropped."""
+        """Yield the messages of a branch, in runs. Its records are dropped."""
         run: tuple[int, int] | None = None
         for name in [name for name in self._nodes if name in branch]:
             node = self._nodes.pop(name)
@@ -110,7 +110,8 @@ class RecordTree:
 
 
 def branch_order(tree: Branches, records: list[JsonNode], outer: JsonNode) -> tuple[list[tuple[int, bool]], str | None]:
-    """The records of a tree in order, each with True if it is on an older branch, and why the tree is broken, if it is.
+    """Return the records of a tree in order, each with True if it is on an older branch, and why the tree is broken, if
+    it is.
 
     Older branches come before the newest one, right after the record where they fork."""
     ids: dict[str, int] = {}
@@ -141,7 +142,7 @@ def branch_order(tree: Branches, records: list[JsonNode], outer: JsonNode) -> tu
 
 
 def _ancestors(index: int, parents: dict[int, int]) -> set[int]:
-    """A record and all its ancestors."""
+    """Return a record and all its ancestors."""
     found: set[int] = set()
     while index >= 0 and index not in found:
         found.add(index)
@@ -150,7 +151,7 @@ def _ancestors(index: int, parents: dict[int, int]) -> set[int]:
 
 
 def _last_branch(index: int, children: dict[int, list[int]]) -> set[int]:
-    """The records from one down to a leaf, always by way of the last child."""
+    """Return the records from one down to a leaf, always following the last child."""
     found = {index}
     while index in children:
         index = children[index][-1]

@@ -145,7 +145,7 @@ def _holds(rule: Tokens, node: JsonNode) -> bool:
 
 
 def _number_at(at: int, placed: list[tuple[Span, int]]) -> int:
-    """The last message that contains a position, or else the last one before it; 0 if there is none."""
+    """Return the last message that contains a position, or else the last one before it, or 0 if there is none."""
     index = bisect_right(placed, at, key=lambda each: each[0][0])
     for (_, end), number in reversed(placed[max(0, index - _FARTHEST) : index]):
         if at < end:
@@ -154,7 +154,7 @@ def _number_at(at: int, placed: list[tuple[Span, int]]) -> int:
 
 
 def read_usage(rule: Tokens, node: JsonNode) -> Usage | None:
-    """The numbers that an object states; None if it states none."""
+    """Return the numbers that an object states, or None if it states none."""
     if node.kind is not JsonKind.OBJECT or not node.closed:
         return None
     if type(node) is LazyNode:
@@ -164,13 +164,13 @@ def read_usage(rule: Tokens, node: JsonNode) -> Usage | None:
 
 
 def _usage(rule: Tokens, given: Any) -> Usage | None:
-    """The numbers that a decoded object states; None if it states none."""
+    """Return the numbers that a decoded object states, or None if it states none."""
     usage = Usage(*(_decoded_sum(paths, given) if paths else None for paths in _numbers(rule)))
     return usage if usage != _NOTHING else None
 
 
 def _numbers(rule: Tokens) -> tuple[tuple[str, ...], ...]:
-    """The paths of the numbers, in the order of the fields of a usage."""
+    """Return the paths of the numbers, in the order of the fields of a usage."""
     return rule.input, rule.output, rule.cached, rule.reasoning, rule.total
 
 
@@ -188,7 +188,7 @@ def _decoded_sum(paths: tuple[str, ...], given: Any) -> int | None:
 
 
 def _sum(paths: tuple[str, ...], node: JsonNode) -> int | None:
-    """The sum of the numbers at these paths; None if there is none."""
+    """Return the sum of the numbers at these paths, or None if there is none."""
     total = None
     for choices in _steps(paths):
         for first, *others in choices:
@@ -204,12 +204,12 @@ def _sum(paths: tuple[str, ...], node: JsonNode) -> int | None:
 
 @cache
 def _steps(paths: tuple[str, ...]) -> tuple[tuple[tuple[str, ...], ...], ...]:
-    """The names of each choice of each path."""
+    """Return the names of each choice of each path."""
     return tuple(tuple(tuple(choice.split(".")) for choice in each.split("|")) for each in paths)
 
 
 def _number(value: JsonNode | None) -> int | None:
-    """A token count, possibly given as a string of digits."""
+    """Return a token count, possibly given as a string of digits."""
     if value is None or value.kind not in (JsonKind.NUMBER, JsonKind.STRING):
         return None
     return int(value.text) if _is_count(value.text) else None

@@ -1,4 +1,4 @@
-"""Log of `ocmlview tap`: requests to model servers and their answers, streamed or whole, of several APIs."""
+"""The log of `ocmlview tap`: requests to model servers, and streamed or complete answers, for several APIs."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ from viewer.rules.run import W_RUN_ERROR, W_RUN_INCOMPLETE
 from viewer.syntax.json_text import JsonKind
 
 TYPES = ("request", "delta", "close", "response", "error", "end", "note")
-"""The words that `tap` may be."""
+"""The known values of `tap`."""
 _DELTA = Stream(Step.ADD, "block", "exchange", "exchange")
 _LIST = JsonKind.ARRAY
 
 
 def _record(kind: str, *apis: str) -> tuple[When, ...]:
-    """Conditions: the record has this type and belongs to one of these APIs."""
+    """Return the conditions for a record with this type and one of these APIs."""
     return (is_("tap", kind), *((is_("api", *apis),) if apis else ()))
 
 
 def _split(rules: tuple[RecordRule, ...]) -> tuple[RecordRule, ...]:
-    """The rules, with the texts of the user split: clients put reminders and command output there."""
+    """Make the rules split user texts, because clients put reminders and command output there."""
     return tuple(replace(rule, split=True) if rule.role == "user" else rule for rule in rules)
 
 
@@ -66,7 +66,7 @@ _COMPLETIONS = (
     RecordRule((has("suffix"),), Kind.UNKNOWN, "user", "suffix", goes_on=True),
     RecordRule((has("prompt"),), Kind.UNKNOWN, "user", "prompt", goes_on=True),
 )
-"""A program wrote the prompt, possibly with a template."""
+"""The prompt was written by a program, possibly with a template."""
 
 _REQUESTS = {
     "chat": _CHAT,
@@ -86,7 +86,7 @@ _WHOLE = {
     "responses": (RecordRule((When("output", kind=_LIST),), each="output[]", rules=ITEM_RULES),),
     "ollama-chat": OLLAMA_ANSWERS,
 }
-"""The rules for the body of an answer that was not streamed, by API. The text of the others is a delta."""
+"""The rules for the body of an answer that was not streamed, by API. The text of other APIs is a delta."""
 
 _PARTS = (
     PartRule((is_("type", "text"),), Kind.SAID, "text"),
@@ -97,7 +97,7 @@ _PARTS = (
     PartRule((is_("type", "reply"),), Kind.REPLY, "text", call_id="id"),
     PartRule((), Kind.UNKNOWN, "text"),
 )
-"""What a delta adds. Any other type is unknown, which is hidden."""
+"""The rules for deltas. Any other type is unknown, and hidden."""
 
 _ENDINGS = {
     **STOP_CODES,
@@ -110,7 +110,8 @@ _PROBLEMS = {
     "server": (W_RUN_INCOMPLETE, "stopped"),
     "failed": (W_RUN_ERROR, "api"),
 }
-"""How an exchange ended early: the client left, the server closed the connection, or the answer reports a failure."""
+"""The ways in which an exchange ends early: the client left, the server closed the connection, or the answer reports a
+failure."""
 _AUTH, _RATE = (W_RUN_ERROR, "auth"), (W_RUN_ERROR, "rate-limit")
 _STATUSES = {"401": _AUTH, "403": _AUTH, "429": _RATE}
 

@@ -104,19 +104,19 @@ class Timeline:
         return self.clock[event + 1] - self.clock[event] if self.has_clock else MS_WITHOUT_CLOCK
 
     def number(self, event: int) -> int:
-        """The message of an event."""
+        """Return the message of an event."""
         return self.arrivals.numbers[self.rows[event]]
 
     def event_at_ms(self, ms: int) -> int:
-        """The last event at or before a time of the clock; -1 before the first."""
+        """Return the last event at or before a time of the clock, or -1 before the first."""
         return bisect_right(self.clock, ms) - 1
 
     def event_of_byte(self, byte: int) -> int:
-        """The event that brought this many bytes of text; the number of events if there are fewer."""
+        """Return the event that brought this many bytes of text; the number of events if there are fewer."""
         return bisect_left(self.totals, byte)
 
     def event_at_offset(self, offset: int) -> int:
-        """The last event that was complete at an offset of the input; -1 before the first."""
+        """Return the last event that was complete at an offset of the input, or -1 before the first."""
         return bisect_right(range(len(self)), offset, key=lambda event: self.arrivals.ends[self.rows[event]]) - 1
 
 
@@ -129,13 +129,13 @@ class At(Struct, frozen=True):
 
 
 def parse_byte(text: str) -> int | None:
-    """The number of bytes in `B4096` or `4096`."""
+    """Return the number of bytes in `B4096` or `4096`."""
     found = _BYTE.fullmatch(text.strip())
     return int(found[1]) if found else None
 
 
 def parse_moment(text: str) -> int | None:
-    """The milliseconds in `12.3s`, `+1:05`, `90` or `250ms`."""
+    """Return the milliseconds in `12.3s`, `+1:05`, `90` or `250ms`."""
     text = text.strip()
     found = _SECONDS.fullmatch(text)
     if found:

@@ -84,7 +84,8 @@ def time_transcript(
 
 
 def _first_visible(document: Document, timeline: Timeline) -> int | None:
-    """The time from the first user message, or else the first event, to the first answer that the end user saw."""
+    """Return the time from the first user message, or else the first event, to the first answer that the end user
+    saw."""
     index = document.index
     asked: int | None = None
     for event in range(len(timeline)):
@@ -97,7 +98,7 @@ def _first_visible(document: Document, timeline: Timeline) -> int | None:
 
 
 def _gaps(timeline: Timeline, view: Projection) -> list[Gap]:
-    """The stalls: for most audiences only those inside a message."""
+    """Return the stalls: for most audiences only those inside a message."""
     places = [
         event
         for event in range(1, len(timeline))
@@ -116,7 +117,7 @@ def _gaps(timeline: Timeline, view: Projection) -> list[Gap]:
 
 
 def _rates(timeline: Timeline, view: Projection, work: Callable[[], None]) -> dict[str, Rate]:
-    """The rate of each channel, from the messages that arrived in several parts."""
+    """Return the rate of each channel, from the messages that arrived in several parts."""
     spans: dict[int, list[int]] = {}
     for event in range(len(timeline)):
         spans.setdefault(timeline.number(event), []).append(event)
@@ -173,6 +174,6 @@ def _body_now(document: LiveDocument, number: int) -> str:
 
 
 def _shared(one: str, other: str) -> int:
-    """The length of the common beginning."""
+    """Return the length of the common prefix."""
     length = min(len(one), len(other))
     return next((place for place in range(length) if one[place] != other[place]), length)

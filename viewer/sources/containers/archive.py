@@ -94,7 +94,8 @@ class Archive:
     # The directory.
 
     def _directory(self) -> list[Member] | None:
-        """The members that the directory lists, without those inside another one; None if there is no directory."""
+        """Return the members that the directory lists, without those inside another one, or None if there is no
+        directory."""
         start = max(0, self._size - _END_HEADER.size - _LONGEST_COMMENT)
         tail = self._pread(start, self._size - start)
         at = tail.rfind(_END)
@@ -118,7 +119,7 @@ class Archive:
         return _without_overlaps([*_entries(data, shift)]) if count or not data else None
 
     def _scanned(self) -> Iterator[Member]:
-        """The members in the order of their headers, found without a directory."""
+        """Yield the members in the order of their headers, found without a directory."""
         at = 0
         while at + _LOCAL_HEADER.size <= self._size:
             header = self._pread(at, _LOCAL_HEADER.size)
@@ -137,7 +138,7 @@ class Archive:
                 at = body + packed
 
     def _next_header(self, at: int) -> int:
-        """The next offset that looks like a member header, or the end."""
+        """Return the next offset that looks like a member header, or the end."""
         while at < self._size:
             block = self._pread(at, 16 * SLICE)
             found = block.find(_LOCAL)
@@ -151,7 +152,7 @@ class Archive:
     # Members.
 
     def read(self, member: Member, most: int = LARGEST_MEMBER) -> Parts:
-        """As much text of a member as can be read, in pieces, and any faults."""
+        """Return as much text of a member as can be read, in pieces, and any faults."""
         if not member.is_readable:
             yield PartFault(UNREAD)
             return
@@ -186,7 +187,7 @@ class Archive:
             yield self._pread(at, min(SLICE, end - at))
 
     def text(self, member: Member, most: int) -> bytes | None:
-        """A small member as a whole; None if it cannot be read."""
+        """Return a small member as a whole, or None if it cannot be read."""
         data = b""
         for part in self.read(member, most):
             if isinstance(part, PartFault):
@@ -263,7 +264,8 @@ def check_zstd() -> None:
 
 
 def first_name(head: bytes) -> str:
-    """The name of the first member of a file that begins with these bytes; empty if it is cut off."""
+    """Return the name of the first member of a file that begins with these bytes, or an empty string if it is cut
+    off."""
     if len(head) < _LOCAL_HEADER.size:
         return ""
     _, _, flags, *_, name_size, _ = _LOCAL_HEADER.unpack_from(head)
@@ -288,7 +290,7 @@ def _entries(data: bytes, shift: int) -> Iterator[Member]:
 
 
 def _large_numbers(extra: bytes) -> Iterator[int]:
-    """The 64-bit numbers in the extra field of an entry."""
+    """Yield the 64-bit numbers in the extra field of an entry."""
     at = 0
     while at + 4 <= len(extra):
         kind, size = int.from_bytes(extra[at : at + 2], "little"), int.from_bytes(extra[at + 2 : at + 4], "little")
@@ -300,7 +302,8 @@ def _large_numbers(extra: bytes) -> Iterator[int]:
 
 
 def _without_overlaps(members: list[Member]) -> list[Member]:
-    """The members in order. One that begins inside another becomes unreadable: only a ZIP bomb has such members."""
+    """Return the members in order. One that begins inside another becomes unreadable: only a ZIP bomb has such
+    members."""
     inside: set[int] = set()
     end = 0
     for index in sorted(range(len(members)), key=lambda index: members[index].at):

@@ -21,7 +21,7 @@ def is_export(path: str, first: bytes) -> bool:
 
 
 def read_export(path: str, item: str) -> Parts:
-    """The conversations of all files, one file after another. The reader selects the item."""
+    """Return the conversations of all files, one file after another. The reader selects the item."""
     members = _conversations(path)
     if all(member.is_encrypted for member in members):
         raise ViewerError(f"{path}: this ZIP file is encrypted")

@@ -51,7 +51,7 @@ class Database:
         return self._steps > MOST_STEPS
 
     def rows(self, query: str, *values: object) -> Iterator[Row]:
-        """The rows of a query. Raises sqlite3.Error if they cannot be read."""
+        """Yield the rows of a query. Raises sqlite3.Error if they cannot be read."""
         self._steps = 0
         cursor = self._connection.execute(query, values)
         try:
@@ -62,7 +62,8 @@ class Database:
             cursor.close()
 
     def columns(self) -> dict[str, frozenset[str]]:
-        """The columns of each plain table. Views and virtual tables are left out, because they can run anything."""
+        """Return the columns of each plain table. Views and virtual tables are left out, because they can run
+        anything."""
         query = f"SELECT name, sql FROM sqlite_master WHERE type = 'table' LIMIT {_MOST_TABLES}"
         try:
             found = [(_text(name), _text(sql)) for name, sql in self.rows(query)]
@@ -72,14 +73,14 @@ class Database:
             raise ViewerError(f"{self.path}: this database is damaged") from None
 
     def _columns(self, table: str) -> Iterator[str]:
-        """The stored columns. Generated ones are left out, because they can run anything."""
+        """Yield the stored columns. Generated ones are left out, because they can run anything."""
         for name, kind in self.rows("SELECT name, hidden FROM pragma_table_xinfo(?)", table):
             if kind == 0:
                 yield _text(name)
 
 
 def stamp_of(path: str) -> tuple[object, ...]:
-    """The state of a database and of the journals next to it."""
+    """Return the state of a database and of the journals next to it."""
     found: list[object] = [path]
     for ending in ("", *_JOURNALS):
         try:

@@ -56,7 +56,7 @@ def _database(path: str) -> Database:
 
 
 def schema_of(database: Database) -> Schema | None:
-    """The agent that wrote a database."""
+    """Return the agent that wrote a database."""
     columns = database.columns()
     for schema in SCHEMAS:
         if all(needed <= columns.get(table, frozenset()) for table, needed in schema.needs.items()):
@@ -70,7 +70,7 @@ def schema_of(database: Database) -> Schema | None:
 
 
 def listed_as(path: str) -> str:
-    """The format of a database that holds sessions of a known agent; empty for any other."""
+    """Return the format of a database that holds sessions of a known agent, or an empty string for any other."""
     try:
         schema = schema_of(_database(path))
     except ViewerError:
@@ -79,7 +79,7 @@ def listed_as(path: str) -> str:
 
 
 def stored_sessions(path: str) -> list[StoredSession]:
-    """The sessions of a database; none if it cannot be read."""
+    """Return the sessions of a database, or none if it cannot be read."""
     try:
         database = _database(path)
         schema = schema_of(database)
@@ -89,12 +89,12 @@ def stored_sessions(path: str) -> list[StoredSession]:
 
 
 def items(path: str) -> list[str]:
-    """The ids of the sessions, newest first."""
+    """Return the ids of the sessions, newest first."""
     return [session.id for session in sorted(stored_sessions(path), key=lambda session: -session.modified)]
 
 
 def read_database(path: str, item: str) -> Parts:
-    """The lines of all sessions, or of the one that the item names."""
+    """Return the lines of all sessions, or of the one that the item names."""
     database = _database(path)
     schema = schema_of(database)
     if schema is None:
@@ -134,7 +134,7 @@ def _text(value: object) -> str:
 
 
 def _embedded(value: object, kind: type, instead: object) -> Iterator[bytes | PartFault]:
-    """The JSON in a cell, unchanged. If it is not JSON of this kind, a fault and `instead`."""
+    """Yield the JSON in a cell unchanged, or a fault and `instead` if it is not JSON of this kind."""
     data = value if isinstance(value, bytes) else _text(value).encode()
     if is_json(data, kind):
         yield on_one_line(data)
@@ -144,7 +144,7 @@ def _embedded(value: object, kind: type, instead: object) -> Iterator[bytes | Pa
 
 
 def _each(database: Database, table: str, columns: str, owner: str, id: str, order: str) -> Iterator[Row | PartFault]:
-    """The rows of an owner, each read separately, so that an unreadable row does not hide the others."""
+    """Yield the rows of an owner, each read separately, so that an unreadable row does not hide the others."""
     for (number,) in database.rows(f"SELECT rowid FROM {table} WHERE {owner} = ? ORDER BY {order}", id):
         try:
             found = [*database.rows(f"SELECT {columns} FROM {table} WHERE rowid = ?", number)]
@@ -157,7 +157,7 @@ def _each(database: Database, table: str, columns: str, owner: str, id: str, ord
 
 
 def _goose(database: Database, id: str) -> Parts:
-    """The head of a session, then one line per message, as in older session files."""
+    """Return the head of a session, then one line per message, as in older session files."""
     columns = database.columns()
     head: dict[str, object] = {"id": id, "working_dir": ""}
     wanted = [name for name in ("working_dir", "session_type", "parent_session_id") if name in columns["sessions"]]
@@ -190,7 +190,8 @@ def _goose(database: Database, id: str) -> Parts:
 
 
 def _opencode(database: Database, id: str) -> Parts:
-    """A session as `opencode export` writes it. Each message is followed by its parts, in the order of their ids."""
+    """Return a session as `opencode export` writes it. Each message is followed by its parts, in the order of their
+    ids."""
     info: dict[str, object] = {"id": id, "directory": ""}
     for directory, parent, version in database.rows(
         "SELECT directory, parent_id, version FROM session WHERE id = ?", id

@@ -42,7 +42,7 @@ def is_event_folder(path: str, first: bytes = b"") -> bool:
 
 
 def read_events(path: str, item: str) -> Parts:
-    """The events, by number."""
+    """Return the events, by number."""
     if item:
         raise ViewerError(f"{path} holds one conversation: leave out :{item}")
     numbered = [(int(found[1]), each) for each in Path(path).iterdir() if (found := _EVENT.fullmatch(each.name))]
@@ -64,7 +64,7 @@ def is_storage(path: str, first: bytes = b"") -> bool:
 
 
 def read_storage(path: str, item: str) -> Parts:
-    """The sessions of the storage folder, or one of them, each as `opencode export` writes it."""
+    """Return the sessions of the storage folder, or one of them, each as `opencode export` writes it."""
     named = Path(path)
     storage = _storage_of(named)
     assert storage is not None
@@ -76,12 +76,12 @@ def read_storage(path: str, item: str) -> Parts:
 
 
 def items(path: str) -> list[str]:
-    """The ids of the sessions in the storage folder."""
+    """Return the ids of the sessions in the storage folder."""
     return [file.stem for file in _session_files(Path(path))] if _has_storage(Path(path)) else []
 
 
 def _storage_of(path: Path) -> Path | None:
-    """The storage folder that a path names, or to which a session file belongs."""
+    """Return the storage folder that a path names, or to which a session file belongs."""
     if _has_storage(path):
         return path
     if not _JSON.fullmatch(path.name):
@@ -95,7 +95,7 @@ def _has_storage(path: Path) -> bool:
 
 
 def _session_files(storage: Path) -> list[Path]:
-    """The session files, sorted by id."""
+    """Return the session files, sorted by id."""
     projects = _matching(storage / "session", _ID)
     return sorted((file for project in projects for file in _matching(project, _JSON)), key=lambda file: file.stem)
 
@@ -117,7 +117,7 @@ def _sessions(storage: Path, files: Iterable[Path]) -> Parts:
 
 
 def _matching(folder: Path, pattern: re.Pattern[str]) -> list[Path]:
-    """The entries of a folder whose names match, in order; none if the folder does not exist."""
+    """Return the entries of a folder whose names match, in order, or none if the folder does not exist."""
     try:
         return sorted(each for each in folder.iterdir() if pattern.fullmatch(each.name) and not each.is_symlink())
     except OSError:
@@ -125,7 +125,7 @@ def _matching(folder: Path, pattern: re.Pattern[str]) -> list[Path]:
 
 
 def _value(path: Path, instead: bytes = b"null") -> Parts:
-    """The JSON value in a file. If it cannot be read, a fault and `instead`."""
+    """Return the JSON value in a file, or a fault and `instead` if it cannot be read."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:

@@ -36,7 +36,7 @@ def is_log(path: str, first: bytes) -> bool:
 
 
 def read_log(path: str, item: str) -> Parts:
-    """The lines of all samples, or of those that the item names."""
+    """Return the lines of all samples, or of those that the item names."""
     archive = Archive(path)
     members = {member.name: member for member in archive.members}
     found = _samples(members.values())
@@ -55,14 +55,14 @@ def read_log(path: str, item: str) -> Parts:
 
 
 def items(path: str) -> list[str]:
-    """The samples by name: `ID`, or `ID:EPOCH` if there are several epochs."""
+    """Return the samples by name: `ID`, or `ID:EPOCH` if there are several epochs."""
     samples = _samples(Archive(path).members)
     has_epochs = len({sample.epoch for sample in samples}) > 1
     return [f"{sample.id}:{sample.epoch}" if has_epochs else sample.id for sample in samples]
 
 
 def _samples(members: Iterable[Member]) -> list[Sample]:
-    """The samples in Inspect's order: by epoch, then by id, with numeric ids in numeric order."""
+    """Return the samples in Inspect's order: by epoch, then by id, with numeric ids in numeric order."""
     found = []
     for member in members:
         name = _SAMPLE.fullmatch(member.name)

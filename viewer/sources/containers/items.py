@@ -6,7 +6,7 @@ import os
 
 
 def split_item(path: str) -> tuple[str, str]:
-    """The file and the item that a path names. The item is empty for a whole file."""
+    """Return the file and the item that a path names. The item is empty for a whole file."""
     if ":" not in path or os.path.lexists(path):
         return path, ""
     at = path.rfind(":")

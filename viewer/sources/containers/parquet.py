@@ -22,7 +22,7 @@ _MISSING = 'Parquet needs the extra "parquet": pip install "ocmlview[parquet]"'
 
 
 def listed_as(path: str) -> str:
-    """The format of a readable file with columns of training rows; empty for any other file."""
+    """Return the format of a readable file with columns of training rows, or an empty string for any other file."""
     if importlib.util.find_spec("pyarrow") is None:
         return ""
     try:
@@ -32,7 +32,7 @@ def listed_as(path: str) -> str:
 
 
 def read_parquet(path: str, item: str) -> Parts:
-    """All rows, or the one with the number that the item states."""
+    """Return all rows, or the one with the number that the item states."""
     if importlib.util.find_spec("pyarrow") is None:
         raise ViewerError(f"{path}: {_MISSING}")
     file = _open(path)
@@ -49,7 +49,7 @@ def read_parquet(path: str, item: str) -> Parts:
 
 
 def items(path: str) -> list[str]:
-    """The numbers of the rows."""
+    """Return the numbers of the rows."""
     if importlib.util.find_spec("pyarrow") is None:
         return []
     return [str(number) for number in range(1, min(_open(path).metadata.num_rows, MOST_NAMED) + 1)]
@@ -64,20 +64,20 @@ def _open(path: str) -> Any:
 
 
 def _faults() -> tuple[type[BaseException], ...]:
-    """The exceptions that reading a damaged file raises."""
+    """Return the exceptions that reading a damaged file raises."""
     arrow = importlib.import_module("pyarrow").ArrowException
     return arrow, OSError, ValueError, OverflowError, RecursionError
 
 
 def _columns(file: Any) -> list[str]:
-    """The columns that the rules for training rows read."""
+    """Return the columns that the rules for training rows read."""
     read = {*members_of(ROWS.records), "text"}
     names = file.schema_arrow.names
     return [name for name in names if name in read] if len(names) <= MOST_COLUMNS else []
 
 
 def _rows(file: Any, columns: list[str], number: int) -> Parts:
-    """The lines of all rows, or of the row with this number."""
+    """Return the lines of all rows, or of the row with this number."""
     try:
         groups, skipped = _groups_from(file, number)
         for batch in file.iter_batches(batch_size=ROWS_AT_ONCE, row_groups=groups, columns=columns, use_threads=False):
@@ -93,7 +93,7 @@ def _rows(file: Any, columns: list[str], number: int) -> Parts:
 
 
 def _groups_from(file: Any, number: int) -> tuple[list[int], int]:
-    """The row groups to read, and the number of rows before them."""
+    """Return the row groups to read, and the number of rows before them."""
     skipped = 0
     count = file.num_row_groups
     for group in range(count) if number else ():
@@ -105,7 +105,7 @@ def _groups_from(file: Any, number: int) -> tuple[list[int], int]:
 
 
 def _plain(value: object) -> object:
-    """A value in JSON types. Null members of a struct are left out, because only other rows have them."""
+    """Return a value in JSON types. Null members of a struct are left out, because only other rows have them."""
     if isinstance(value, dict):
         return {str(name): _plain(each) for name, each in value.items() if each is not None}
     if isinstance(value, list | tuple):

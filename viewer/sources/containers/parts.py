@@ -35,7 +35,7 @@ def on_one_line(data: bytes) -> bytes:
 
 
 def without_mark(data: bytes) -> bytes:
-    """The text without its byte order mark, if it has one."""
+    """Return the text without its byte order mark, if it has one."""
     return data.removeprefix(_BYTE_ORDER_MARK)
 
 
@@ -48,5 +48,5 @@ def is_json(data: bytes, kind: type = object) -> bool:
 
 
 def as_json(value: object) -> bytes:
-    """A value as JSON in ASCII."""
+    """Return a value as JSON in ASCII."""
     return json.dumps(value, separators=(",", ":")).encode()

@@ -34,7 +34,7 @@ class ContainerSource:
         return self._spool.size + (self._parts is not None)
 
     def read(self, start: int, end: int) -> bytes:
-        """The bytes between two offsets."""
+        """Return the bytes between two offsets."""
         with self._lock:
             while self._parts is not None and self._spool.size < end:
                 self._make_more()

@@ -21,7 +21,7 @@ _LONGEST_FIRST = 4096
 
 
 class Place(Struct, frozen=True):
-    """What the table looks at in a file or folder."""
+    """The facts about a file or folder that the table checks."""
 
     path: str
     is_folder: bool
@@ -35,7 +35,7 @@ class Container(Struct, frozen=True):
     format: str
     """The format of the lines."""
     note: str
-    """How it is read, for the status line."""
+    """A note for the status line on how it is read."""
     fits: Callable[[Place], bool]
     module: str
     """The module in this package."""
@@ -51,7 +51,7 @@ class Container(Struct, frozen=True):
 
 
 def _fits(module: str, name: str) -> Callable[[Place], bool]:
-    """A test that runs a function of a module, and imports the module only when it runs."""
+    """Return a test that runs a function of a module, and imports the module only when it runs."""
 
     def fits(place: Place) -> bool:
         return bool(getattr(_module(module), name)(place.path, place.first))
@@ -100,7 +100,7 @@ CONTAINERS = (
 
 
 def container_at(path: str) -> Container | None:
-    """The kind of container at a path; None for any other file or folder, or if nothing is there."""
+    """Return the kind of container at a path, or None for any other file or folder, or if nothing is there."""
     place = _place(path)
     return next((row for row in CONTAINERS if row.fits(place)), None) if place else None
 
@@ -117,14 +117,14 @@ def open_container(container: Container, path: str, item: str, name: str) -> Con
 
 
 def items_of(container: Container, path: str) -> Iterator[str]:
-    """The names of the items of a container, as far as it can be read."""
+    """Yield the names of the items of a container, as far as it can be read."""
     if container.items:
         with suppress(ViewerError, OSError):
             yield from cast("Callable[[str], Iterable[str]]", getattr(_module(container.module), container.items))(path)
 
 
 def listed_format(container: Container, path: str) -> str:
-    """The format of a container in a list of files; empty if it does not belong in one."""
+    """Return the format of a container in a list of files, or an empty string if it does not belong in one."""
     if not container.listed:
         return container.format
     return str(getattr(_module(container.module), container.listed)(path))

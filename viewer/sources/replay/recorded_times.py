@@ -35,7 +35,7 @@ class RecordedTimes:
         self._times = times
 
     def between(self, start: int, end: int) -> array[int]:
-        """The recorded offsets between two offsets."""
+        """Return the recorded offsets between two offsets."""
         return self.offsets[bisect_right(self.offsets, start) : bisect_left(self.offsets, end)]
 
     def at(self, offset: int) -> int | None:

@@ -15,7 +15,7 @@ _DATA = b"data:"
 
 
 def times_of_lines(read: Callable[[int, int], bytes], offsets: Sequence[int], size: int) -> Iterator[int | None]:
-    """The times of the lines with these ascending offsets, in milliseconds since 1970.
+    """Yield the times of the lines with these ascending offsets, in milliseconds since 1970.
 
     Safety. A line of any length is read: with a limit, the times of a shown part would depend on the length of a hidden
     one in the same line."""
@@ -39,8 +39,8 @@ def times_of_lines(read: Callable[[int, int], bytes], offsets: Sequence[int], si
 
 
 def _with_line_start(read: Callable[[int, int], bytes], offset: int, first: int, data: bytes) -> tuple[int, bytes]:
-    """The bytes at least from the beginning of the line at this offset, and where they begin. Each read is twice as
-    long."""
+    """Return the bytes at least from the beginning of the line at this offset, and where they begin. Each read is
+    twice as long."""
     step = _BEFORE
     while first and data.rfind(b"\n", 0, offset - first) < 0:
         step *= 2
@@ -52,8 +52,8 @@ def _with_line_start(read: Callable[[int, int], bytes], offset: int, first: int,
 def _with_line_end(
     read: Callable[[int, int], bytes], offset: int, size: int, first: int, data: bytes
 ) -> tuple[int, bytes]:
-    """The bytes at least up to the end of the line at this offset, and where they begin. Each read is twice as long,
-    and earlier lines are dropped before the first."""
+    """Return the bytes at least up to the end of the line at this offset, and where they begin. Each read is twice
+    as long, and earlier lines are dropped before the first."""
     if data.find(b"\n", offset - first) >= 0:
         return first, data
     start = data.rfind(b"\n", 0, offset - first) + 1

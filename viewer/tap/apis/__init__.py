@@ -1,4 +1,4 @@
-"""`APIS`, the table of the interfaces whose requests are logged: paths, members of a request, and the answers."""
+"""`APIS`, the table of the APIs whose requests are logged: paths, request members, and response readers."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from viewer.tap.deltas import Answer, Ending
 
 
 class Api(Struct, frozen=True):
-    """One interface."""
+    """One API."""
 
     name: str
-    """The word in the log, which selects the rules of the format `tap`."""
+    """The name in the log, which selects the rules of the format `tap`."""
     path: str
     """A pattern for the end of the path, without the query."""
     answer: Callable[[Ending], Answer]
     items: str = ""
-    """The member of a request with its messages, which repeat those of the request before."""
+    """The request member that holds the messages. They repeat those of the previous request."""
     others: tuple[str, ...] = ()
-    """Other members of a request with text. No member that is not listed is logged."""
+    """Other request members with text. Members that are not listed are not logged."""
     is_text: bool = False
-    """True if the answer is only text, so that a whole answer is one event."""
+    """True if an answer is plain text, so that a whole answer is a single event."""
 
 
 APIS = (
@@ -43,7 +43,7 @@ _PATHS = tuple((api, re.compile(rf".*{api.path}/?")) for api in APIS)
 
 
 def api_of(method: str, target: str) -> Api | None:
-    """The interface that a request belongs to; None if it is not logged."""
+    """Return the API that a request belongs to, or None if the request is not logged."""
     if method != "POST":
         return None
     path = target.partition("?")[0]

@@ -25,7 +25,7 @@ _OF_DELTA = frozenset({"role", "content", "refusal", "tool_calls", "function_cal
 
 
 class ChatAnswer:
-    """Reads chunks. A member that is not known hides the text of its choice from there on."""
+    """Reads chunks. An unknown member hides all further text of its choice."""
 
     def __init__(self, end: Ending) -> None:
         self._end = end
@@ -34,7 +34,7 @@ class ChatAnswer:
         """The choices whose text is hidden."""
 
     def take(self, event: Mapping[str, Any]) -> list[Step]:
-        """What a chunk adds."""
+        """Return what a chunk adds."""
         if event.get("error"):
             self._end.note_error(event["error"])
         self._end.note_usage(event.get("usage"))
@@ -98,7 +98,7 @@ class ChatAnswer:
 
 
 def _texts(value: object) -> list[str]:
-    """The texts of a thought: a string, or a list of parts."""
+    """Return the texts of a thought, which is a string or a list of parts."""
     if isinstance(value, str):
         return [value] if value else []
     if isinstance(value, list):

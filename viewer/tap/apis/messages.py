@@ -14,13 +14,13 @@ _BLOCKS = {
     "server_tool_use": ("call", None),
     "mcp_tool_use": ("call", None),
 }
-"""The type in the log, and the members that text may have, by the type of a block."""
+"""For each block type, the type in the log and the members that may hold text."""
 _DELTAS = {
     "text_delta": ("text", "text"),
     "thinking_delta": ("thinking", "thinking"),
     "input_json_delta": ("call", "partial_json"),
 }
-"""The type in the log and the member with the text, by the type of a delta."""
+"""For each delta type, the type in the log and the member that holds the text."""
 _WITHOUT_TEXT = ("signature_delta", "citations_delta")
 _OF_DELTA = ("type", "text")
 _OF_EVENT = ("type", "index", "content_block", "delta")
@@ -35,7 +35,7 @@ class MessagesAnswer:
         """The type of each open block, by its index."""
 
     def take(self, event: Mapping[str, Any]) -> list[Step]:
-        """What an event adds."""
+        """Return what an event adds."""
         kind = event.get("type")
         block = text_of(event.get("index"))
         match kind:

@@ -1,4 +1,4 @@
-"""Ollama's `/api/chat`: one object per line, the last of which is done."""
+"""Ollama's `/api/chat`: one object per line. The last one has `done` set."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _OF_LINE = frozenset(
     }
 )
 COUNTS = ("prompt_eval_count", "eval_count")
-"""The members with numbers of tokens."""
+"""The members that hold token counts."""
 
 
 class OllamaAnswer:
@@ -28,7 +28,7 @@ class OllamaAnswer:
         self._is_hidden = False
 
     def take(self, event: Mapping[str, Any]) -> list[Step]:
-        """What a line adds."""
+        """Return what a line adds."""
         note_end(self._end, event)
         message = object_at(event, "message")
         is_odd = has_others(message, _OF_MESSAGE) or has_others(event, _OF_LINE)
@@ -51,7 +51,7 @@ class OllamaAnswer:
 
 
 def note_end(end: Ending, event: Mapping[str, Any]) -> None:
-    """Note what a line states about the end of the answer."""
+    """Record what a line says about the end of the answer."""
     if event.get("error"):
         end.note_error(event["error"])
     if event.get("done") is True:

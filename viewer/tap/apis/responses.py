@@ -1,4 +1,4 @@
-"""OpenAI Responses: items that are announced, grow by deltas, and are done."""
+"""OpenAI Responses: items are announced, grow through deltas, and are marked as done."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DELTAS = {
     "response.mcp_call_arguments.delta": "call",
     "response.code_interpreter_call_code.delta": "call",
 }
-"""The type in the log, by the type of the event."""
+"""The type in the log for each type of event."""
 _OF_DELTA = frozenset(
     {"type", "sequence_number", "item_id", "output_index", "content_index", "delta", "logprobs", "obfuscation"}
 )
@@ -32,7 +32,7 @@ _PARTS = (
     *("response.output_text.annotation.added", "keepalive"),
 )
 _PROGRESS = frozenset({"in_progress", "searching", "calling", "generating", "interpreting", "completed", "failed"})
-"""Last words of events that only report the state of a tool."""
+"""The last words of event types that only report the state of a tool."""
 
 
 class ResponsesAnswer:
@@ -43,12 +43,12 @@ class ResponsesAnswer:
         self._shown: set[str] = set()
         """The keys of messages whose text may be shown."""
         self._calls: dict[str, tuple[str, str]] = {}
-        """The id and the name of each announced call, until its first delta."""
+        """The id and name of each announced call, kept until its first delta."""
         self._grown: dict[str, dict[str, None]] = {}
-        """The blocks of each item that had deltas."""
+        """The blocks of each item that has received deltas."""
 
     def take(self, event: Mapping[str, Any]) -> list[Step]:
-        """What an event adds."""
+        """Return what an event adds."""
         kind = text_of(event.get("type"))
         if kind in _DELTAS:
             return self._grow(event, _DELTAS[kind])

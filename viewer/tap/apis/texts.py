@@ -29,7 +29,7 @@ _OF_LLAMA = frozenset(
 
 
 class TextAnswer:
-    """Reads the events of a completion, or a whole one."""
+    """Reads the events of a completion, or a complete response."""
 
     def __init__(self, end: Ending) -> None:
         self._end = end
@@ -37,7 +37,7 @@ class TextAnswer:
         self._is_hidden = False
 
     def take(self, event: Mapping[str, Any]) -> list[Step]:
-        """What an event adds."""
+        """Return what an event adds."""
         note_end(self._end, event)
         self._end.note_usage(event.get("usage"))
         steps: list[Step] = []

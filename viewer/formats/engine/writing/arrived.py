@@ -47,7 +47,7 @@ class Arrived:
         return self.is_marked
 
     def parts(self, role: str) -> list[ContentPart]:
-        """The parts of the whole text; none if it has no marks or is too long."""
+        """Return the parts of the whole text, or none if it has no marks or is too long."""
         return split_content(self.pieces, self._read, role) if self._size <= MOST_ARRIVED else []
 
     def _read(self, start: int, end: int) -> bytes:

@@ -114,7 +114,7 @@ class CopyPairs:
         return copy.primary and self._alone.get(copy.group, Alone.ITSELF) is not Alone.ITSELF
 
     def _partners(self, draft: Draft) -> list[Waiting]:
-        """The occurrence with the same text or, for a primary record, those that repeat its parts."""
+        """Return the occurrence with the same text or, for a primary record, those that repeat its parts."""
         found = [waiting for waiting in self._waiting if self._fits(draft, waiting)]
         same = [waiting for waiting in found if _is_same(draft, waiting.draft)]
         if same or draft.rule.copy is None or not draft.rule.copy.primary:
@@ -202,7 +202,8 @@ def _is_same(one: Draft, other: Draft) -> bool:
 
 
 def texts_of(draft: Draft) -> set[str]:
-    """The text and each of its parts, because a copy may repeat only one of them. A reply is known by its call."""
+    """Return the text and each of its parts, because a copy may repeat only one of them. A call identifies its
+    reply."""
     if draft.kind is Kind.REPLY:
         return {draft.call_id or ""} - {""}
     return {draft.text.strip(), *(part.strip() for part in draft.texts)} - {""}

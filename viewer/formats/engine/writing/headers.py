@@ -47,7 +47,7 @@ class DraftHeaders:
         return unanswered
 
     def of(self, draft: Draft) -> Header:
-        """The header of the message that a draft becomes."""
+        """Return the header for the message made from a draft."""
         kind = draft.kind
         if kind is Kind.CALL:
             return self._call(draft)
@@ -68,20 +68,20 @@ class DraftHeaders:
         return header
 
     def of_hidden(self, draft: Draft) -> Header:
-        """The header of a message that stays hidden until the meaning of the draft is known."""
+        """Return the header of a message that stays hidden until the meaning of the draft is known."""
         if draft.kind is Kind.REPLY:
             return self.of(draft)
         return Header(draft.role, channel=Channel.COMMENTARY, channel_given="commentary", kind=Kind.UNKNOWN)
 
     def of_marked(self, part: ContentPart, header: Header) -> tuple[Header, Ending]:
-        """The header and ending of a part between template marks."""
+        """Return the header and ending of a part between template marks."""
         own, ending = part_header(part, header)
         if own.role == "tool" and own.name is None:
             own = replace(own, name=self._tools.get(own.call_id or ""))
         return own, ending or (Ending.CALL if own.recipient not in (None, "user") else Ending.END)
 
     def _other(self, draft: Draft) -> Header:
-        """The header of a message other than a call or reply."""
+        """Return the header of a message other than a call or reply."""
         kind, role = draft.kind, draft.role
         if kind is Kind.THOUGHT:
             return Header("assistant", channel=Channel.ANALYSIS, channel_given="analysis", intent=draft.intent)

@@ -106,14 +106,14 @@ class DraftMessages:
             self._row_order.end()
 
     def read(self, start: int, end: int) -> bytes:
-        """The bytes of the current record between two offsets."""
+        """Return the bytes of the current record between two offsets."""
         assert self.source is not None
         return self.source.data[start - self.source.base : end - self.source.base]
 
     # Whole messages.
 
     def runs(self, draft: Draft) -> Iterable[Draft]:
-        """The draft itself, or one draft for each run of its text by kind."""
+        """Yield the draft itself, or one draft for each run of its text by kind."""
         return self._hooks.runs(draft, self.read if self.source is not None else None)
 
     def emit(self, draft: Draft) -> int:
@@ -151,7 +151,7 @@ class DraftMessages:
         return bool(self._split(draft, draft.role))
 
     def _marked(self, draft: Draft, role: str) -> list[ContentPart]:
-        """The parts of a text with template marks, found while its bytes are available."""
+        """Return the parts of a text with template marks, found while its bytes are available."""
         if draft.kind is not Kind.SAID or role not in SPOKEN or draft.is_open:
             return []
         if draft.marked is None:
@@ -164,7 +164,8 @@ class DraftMessages:
         return split_content(draft.pieces, self.read, role)
 
     def _unmarked(self, draft: Draft) -> list[Piece]:
-        """The pieces that may be shown now; none of a text with marks, which is split only once it is complete."""
+        """Return the pieces that may be shown now; none of a text with marks, which is split only once it is
+        complete."""
         return [] if self._marked(draft, draft.role) else draft.pieces
 
     # Messages that stay open.

@@ -30,7 +30,7 @@ class TextHooks:
             self._report_failure(draft)
 
     def runs(self, draft: Draft, read: Callable[[int, int], bytes] | None) -> Iterable[Draft]:
-        """The draft itself, or one draft for each run of its text by kind. `read` reads the record."""
+        """Yield the draft itself, or one draft for each run of its text by kind. `read` reads the record."""
         answers = self._hooks.split_answer if draft.role == "assistant" else None
         split = (answers or self._hooks.split) if draft.rule.split else None
         if split is None or draft.kind is not Kind.SAID or read is None:

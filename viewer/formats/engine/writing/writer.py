@@ -143,7 +143,7 @@ class DraftWriter:
         return len(reading.steps)
 
     def grown_by(self, step: StreamStep) -> Piece | None:
-        """The piece of text that a record added to a reply, if the next records may be read together with it."""
+        """Return the piece of text that a record added to a reply, if the next records may be read together with it."""
         is_plain = self._copies.is_idle and not self._usage.has_stated
         return self._streams.grown_by(step) if is_plain else None
 

@@ -13,6 +13,8 @@ import pytest
 
 from tests.support.program import CHAT, run
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def chat(tmp_path: Path) -> Path:

@@ -18,6 +18,8 @@ from viewer.render.exports.site import index_page
 from viewer.render.exports.site.rows import SiteRow
 from viewer.render.exports.site.terms import fold, normal_text, shard_of, terms_of
 
+pytestmark = pytest.mark.slow
+
 SECRETS = ("plums", "Be brief", "functions.weather", '"city"')
 LINK = re.compile(r'href="([^"#]+)"')
 IMPOLITE = "</script><img src=x onerror=alert(1)><b>bold</b> \u202eright\u202c & 'quoted' \"words\" </title> __proto__"

@@ -20,6 +20,8 @@ from tests.support.logged import chunk, sse
 from tests.support.program import ROOT, run
 from tests.support.terminal import Terminal
 
+pytestmark = pytest.mark.slow
+
 REQUEST = json.dumps(
     {"model": "m", "messages": [{"role": "system", "content": "SECRET"}, {"role": "user", "content": "Question"}]}
 ).encode()

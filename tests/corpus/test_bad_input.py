@@ -21,6 +21,8 @@ from viewer.corpus.rows import MOST_IN_NOISE, FileRows, content_hash, rows_of
 from viewer.index.findings import MOST_PER_CODE
 from viewer.model.visibility import EVERYTHING, Audience
 
+pytestmark = pytest.mark.slow
+
 NOISE = random.Random(7).randbytes(300_000)
 PACKED = gzip.compress(small_transcript(1).encode())
 MANY = "version: 2.2\n" + "<|start|>assistant<|channel|>anaylsis<|message|>x<|end|>\n" * (MOST_PER_CODE + 500)

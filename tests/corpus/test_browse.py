@@ -19,6 +19,8 @@ from viewer.document.filter.grammar import parse
 from viewer.errors import ViewerError
 from viewer.tui.browse.app import BrowseApp
 
+pytestmark = pytest.mark.slow
+
 MOST_PAUSES = 500
 NAMES = ("again.ocml", "broken.ocml", "caf\x1b[31mé[b].ocml")
 

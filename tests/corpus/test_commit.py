@@ -17,6 +17,8 @@ from tests.support.corpora import write_corpus
 from tests.support.program import ROOT, run
 from tests.support.tables import run_hooked, stable_views
 
+pytestmark = pytest.mark.slow
+
 FILES = 10
 RENAMES = 34
 """More than a scan of these files makes: for its description, its run, and three tables of each batch."""

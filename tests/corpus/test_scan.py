@@ -10,8 +10,6 @@ import stat
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from tests.support.corpora import write_corpus
@@ -168,6 +166,9 @@ def test_files_come_from_a_manifest(runs: Path, tmp_path: Path) -> None:
         writer = csv.writer(file)
         writer.writerow(["path", "size", "mtime_ms"])
         writer.writerows([path, Path(path).stat().st_size, Path(path).stat().st_mtime_ns // 10**6] for path in paths)
+    import pyarrow as pa  # slow to import
+    import pyarrow.parquet as pq
+
     pq.write_table(pa.table({"path": paths, "etag": ["a", "b"], "size": [1, 2]}), tmp_path / "list.parquet")
     for name in ("list.txt", "list.csv", "list.parquet"):
         assert scan(f"@{tmp_path / name}", "--to", tmp_path / f"out.{name}", code=1)["done"] == 2

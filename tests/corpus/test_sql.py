@@ -6,7 +6,6 @@ import csv
 import json
 from pathlib import Path
 
-import duckdb
 import pytest
 
 from tests.support.corpora import write_corpus
@@ -178,6 +177,8 @@ explain analyze select * from read_text('{secret}')
 
 
 def test_a_query_cannot_leave_its_tables(tables: Path) -> None:
+    import duckdb  # slow to import
+
     secret = tables / "secret.txt"
     secret.write_text("plums")
     (inside, *_) = sorted((tables / "safe" / "files").iterdir())

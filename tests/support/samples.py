@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -27,15 +27,15 @@ class Sample:
 
     path: Path
 
-    @property
+    @cached_property
     def ending(self) -> str:
         return next(ending for ending in ENDINGS if self.path.name.endswith(ending))
 
-    @property
+    @cached_property
     def base(self) -> str:
         return self.path.name.removesuffix(self.ending)
 
-    @property
+    @cached_property
     def name(self) -> str:
         """The path below `samples`."""
         return self.path.relative_to(ROOT).as_posix()

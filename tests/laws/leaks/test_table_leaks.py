@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
 import pytest
 
 from tests.support.leaks.finder import Finder
@@ -24,6 +23,8 @@ PLACES = ("start", "end", "line", "column")
 
 def contents(directory: Path) -> str:
     """Everything in a directory of tables: names, bytes, decoded rows, and metadata."""
+    import pyarrow.parquet as pq  # slow to import
+
     found = []
     for path in sorted(directory.rglob("*")):
         found.append(path.name)

@@ -25,6 +25,8 @@ from viewer.tui.control.commands import COMMANDS
 from viewer.tui.keys import ACTIONS, Served
 from viewer.tui.terminal.key_names import character
 
+pytestmark = pytest.mark.slow
+
 NAME = "$(touch ran) `touch ran`; touch ran.ocml"
 RECORDER = """
 import os, sys

@@ -15,6 +15,8 @@ from aiohttp import ClientSession, CookieJar
 from tests.support.live_program import LONGEST_WAIT
 from tests.support.running import TOUR
 
+pytestmark = pytest.mark.slow
+
 
 def sessions_of(folder: Path) -> list[int]:
     """The processes that serve a file of this folder."""

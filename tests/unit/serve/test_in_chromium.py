@@ -15,7 +15,7 @@ import pytest
 from tests.support.browser import Browser, browser, found
 from tests.support.running import TOUR
 
-pytestmark = pytest.mark.skipif(found() is None, reason="there is no Chromium on this machine")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(found() is None, reason="there is no Chromium on this machine")]
 SIZES = ((1200, 760), (390, 844))
 
 

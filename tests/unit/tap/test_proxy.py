@@ -15,6 +15,8 @@ from viewer.errors import ViewerError
 from viewer.tap.address import Listen, Upstream, is_known_host, parse_listen, parse_upstream
 from viewer.tap.proxy import Proxy, reset
 
+pytestmark = pytest.mark.slow
+
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 GET = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 

@@ -175,7 +175,7 @@ def test_people_are_masked_and_what_surrounds_them_is_kept() -> None:
         f"C:\\Users\\{name}\\x",
         f"C:\\\\Users\\\\{name}\\\\x",
         f"file:///home/{name}/x",
-        f"/root/.claude/projects/-home-{name}-project",
+        f"/srv/agent/projects/-home-{name}-project",
     ):
         assert name not in Redactor().clean(path), path
 

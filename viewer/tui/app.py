@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from viewer.tui.files.folder_watch import FolderWatch
     from viewer.tui.files.live_sources import LiveSources
     from viewer.tui.files.screen import Choice
+    from viewer.tui.merged.screen import MergedScreen
 
 
 class ViewOptions(Struct, frozen=True):
@@ -86,6 +87,8 @@ class ViewOptions(Struct, frozen=True):
     """Seconds without data inside a message before the title reports a stall."""
     compared: str = ""
     """The file to compare with the first one."""
+    merges: bool = False
+    """True to show all files in one order by time."""
     settings: Settings = field(default_factory=Settings)
 
 
@@ -145,6 +148,8 @@ class ViewerApp(App[int], inherit_bindings=False):
         """The list from which files are chosen."""
         self._sources: LiveSources | None = None
         """Several followed inputs."""
+        self._merged: MergedScreen | None = None
+        """The view of all files in one order."""
         self._folder_watch: FolderWatch | None = None
         self._output_guard = OutputGuard(self.options.ascii_only)
         self._screens: dict[str, MainScreen] = {}
@@ -170,7 +175,9 @@ class ViewerApp(App[int], inherit_bindings=False):
         """Open the first file, or the list of a folder."""
         self.themes.watch()
         self.set_interval(LOOK_SECONDS, self._look_for_files)
-        if len(self.paths) == 1 and not is_directory(self.paths[0]):
+        if self.options.merges:
+            self._merge()
+        elif len(self.paths) == 1 and not is_directory(self.paths[0]):
             self._open(0)
         else:
             if self.options.follow and len(self.paths) > 1:
@@ -184,6 +191,25 @@ class ViewerApp(App[int], inherit_bindings=False):
         self._state.save()
 
     # Files.
+
+    def _merge(self) -> None:
+        """Show all files in one order by time; leaving it ends the app."""
+        from viewer.tui.merged.screen import MergedScreen
+        from viewer.tui.merged.sources import MergedSources
+
+        display = self._first_display
+        try:
+            sources = MergedSources(self._opener, self.paths, self._stall_after, display.audience)
+        except ViewerError as error:
+            self.exit(2, message=trusted(f"ocmlview: {error}"))
+            return
+        style = Style(color=True, ascii=self.options.ascii_only, wrapped=True)
+        self._merged = MergedScreen(sources, display, self.themes.painter, style, self.settings)
+        self.push_screen(self._merged)
+
+    def on_merged_screen_opened_at(self, event: MergedScreen.OpenedAt) -> None:
+        """Open one of the merged files at a message, at the level of the merged view."""
+        self._open(self.paths.index(event.path), at=event.place, display=event.state)
 
     def _follow_several(self) -> None:
         """Follow all named inputs, also those that no screen shows."""
@@ -272,12 +298,18 @@ class ViewerApp(App[int], inherit_bindings=False):
         else:
             shown.host.notify(f"New transcript: {newest.name}. Press [ or ] to go to it.")
 
-    def _open(self, place: int, *, search: str = "", follows: bool = False) -> None:
-        """Show one of the files, at the first match of a search. If it cannot be opened, the open screen says why, or
-        the app ends."""
+    def _open(
+        self, place: int, *, search: str = "", follows: bool = False, at: str = "", display: DisplayState | None = None
+    ) -> None:
+        """Show one of the files, at the first match of a search or at a place. If it cannot be opened, the open screen
+        says why, or the app ends. `display` is how it is shown first."""
         path = self.paths[place]
         try:
-            screen = self._screens.get(path) or self._make_screen(path, follows=follows)
+            screen = self._screens.get(path)
+            if screen is None:
+                screen = self._make_screen(path, display or self._first_display, follows=follows, at=at)
+            elif at:
+                screen.navigator.go_to(at)
         except ViewerError as error:
             self._report(str(error))
             return
@@ -325,16 +357,16 @@ class ViewerApp(App[int], inherit_bindings=False):
         channels = channels if level is Level.DEBUG else FIRST_CHANNELS
         return DisplayState(level is Level.DEBUG, level is Level.BRIEF, options.strict, channels, sealed=options.sealed)
 
-    def _make_screen(self, path: str, *, follows: bool) -> MainScreen:
+    def _make_screen(self, path: str, display: DisplayState, *, follows: bool, at: str = "") -> MainScreen:
         source, self._first = self._first, None
         live = self._sources.take(path) if self._sources else None
         again = self._opener.live_again(path) if follows and live is None else ""
         document = live or (self._opener.document(path, source) if isinstance(again, str) else again)
         state = StateFile() if is_stream(path) else self._state
-        return self._screen_of(document, path, self._first_display, state, follows=follows)
+        return self._screen_of(document, path, display, state, follows=follows, at=at)
 
     def _screen_of(
-        self, document: Document, path: str, display: DisplayState, state: StateFile, *, follows: bool
+        self, document: Document, path: str, display: DisplayState, state: StateFile, *, follows: bool, at: str = ""
     ) -> MainScreen:
         options = self.options
         return MainScreen(
@@ -342,7 +374,7 @@ class ViewerApp(App[int], inherit_bindings=False):
             display,
             self.themes.painter,
             ascii_only=options.ascii_only,
-            start_at=options.go_to if options.opens in ("", path) else "",
+            start_at=at or (options.go_to if options.opens in ("", path) else ""),
             files=self.paths,
             following=FollowOptions(
                 options.follow or follows,
@@ -402,7 +434,13 @@ class ViewerApp(App[int], inherit_bindings=False):
         self.leave_document()
 
     def leave_document(self) -> None:
-        """Return to the list of files, or end the app. Several followed inputs stay open, each at its place."""
+        """Return to the list of files or to the merged view, or end the app. Several followed inputs stay open, each at
+        its place."""
+        if self._merged is not None and isinstance(self.screen, MainScreen):
+            level = self.screen.session.display.audience.level
+            self.pop_screen()
+            self._merged.set_level(level)
+            return
         if self._catalog is None:
             self.exit()
             return
@@ -430,10 +468,11 @@ class ViewerApp(App[int], inherit_bindings=False):
         from viewer.tui.dialogs.palette import PaletteScreen
         from viewer.tui.dialogs.transcripts import TranscriptsScreen
         from viewer.tui.files.screen import FilesScreen
+        from viewer.tui.merged.screen import MergedScreen
 
         if isinstance(self.screen, MainScreen):
             self.screen.commands.open_palette()
-        elif isinstance(self.screen, FilesScreen | TranscriptsScreen):
+        elif isinstance(self.screen, FilesScreen | TranscriptsScreen | MergedScreen):
             self.screen.open_palette()
         elif isinstance(self.screen, PaletteScreen):
             self.screen.dismiss(None)

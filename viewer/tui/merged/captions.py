@@ -1,0 +1,40 @@
+"""Captions of the merged view: facts for its title and its status row."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+
+from viewer.document.rows import RowKind
+from viewer.render.blocks.merged import LETTERS
+from viewer.render.title import FollowState, TitleFacts
+from viewer.tui.bars.status_lines import StatusFacts
+from viewer.tui.cursor import Cursor
+from viewer.tui.display_state import DisplayState
+from viewer.tui.merged.sources import MergedSources
+
+
+def title_facts(sources: MergedSources, state: DisplayState, *, at_end: bool, is_busy: bool) -> TitleFacts:
+    """Return the number of files, how many are live, and the level."""
+    live = sources.live_count
+    follow = FollowState.STILL if not live else FollowState.LIVE if at_end else FollowState.PAUSED
+    return TitleFacts(
+        name=f"{len(sources.sources)} files by time",
+        level=state.level,
+        follow=follow,
+        words=f"{live} live" if at_end else f"paused, {live} live",
+        busy="reading…" if is_busy and not live else "",
+    )
+
+
+def status_facts(sources: MergedSources, cursor: Cursor) -> StatusFacts:
+    """Return the file of the row under the cursor and its place, and which files cannot be read."""
+    rows = sources.rows
+    faults = [f"{LETTERS[at]}: {each.failure}" for at, each in enumerate(sources.sources) if each.failure]
+    row = cursor.row(rows)
+    if row is None:
+        return StatusFacts(name="; ".join(faults))
+    source = sources.sources[rows.place(row).source]
+    is_message = rows.kind(row) is RowKind.MESSAGE
+    label = source.rows.label(rows.place(row).row) if is_message else 0
+    name = f"{LETTERS[rows.place(row).source]}  {PurePath(source.path).name}" + (f"  #{label}" if label else "")
+    return StatusFacts(name="; ".join([name, *faults]), place=f"{row + 1:,} of {len(rows):,}")

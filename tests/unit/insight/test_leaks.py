@@ -23,7 +23,6 @@ from tests.support.planted_copies import (
 from viewer.insight.leaks import SOURCES, Leak, rare_strings
 
 RULE = "offer ten percent to customers who threaten to leave the club"
-MANY = " ".join(sentences()[:3])
 NEGATIVES = ("none", "quoted question", "relayed reply")
 
 
@@ -86,7 +85,7 @@ def test_a_copied_passage_has_its_source_its_words_and_its_place() -> None:
 
 def test_the_score_grows_with_the_words_and_depends_on_the_source() -> None:
     for head, score in ((SYSTEM, 100), (DEVELOPER, 100), (THOUGHT, 80)):
-        text = " ".join(MANY.split()[:40])
+        text = " ".join(" ".join(sentences()[:3]).split()[:40])
         found = only((USER, "Hi"), (head, text), (FINAL, text))
         assert abs(found.score - score) <= 6, head
         assert found.code == "W-LEAK"

@@ -199,7 +199,7 @@ print(*(name for name in ("pyarrow", "numpy", "rich", "textual", "viewer.formats
 """
     for name, modules in (("day=1", ""), ("with 'quotes' and ü", ""), ("sa*", "pyarrow numpy")):
         (tables / name).symlink_to(tables / "safe")
-        arguments = [sys.executable, "-c", program, tables / name]
+        arguments = [sys.executable, "-c", program, str(tables / name)]
         done = subprocess.run(arguments, capture_output=True, text=True, cwd=ROOT, timeout=60, check=True)
         assert done.stdout.splitlines() == ["[(8, 0)]", modules]
         (tables / name).unlink()

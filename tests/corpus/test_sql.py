@@ -58,6 +58,7 @@ def test_every_ready_query_has_an_answer(tables: Path) -> None:
     assert "again.ocml" in errors and "broken.ocml" in errors
 
 
+@pytest.mark.slow
 def test_the_output_has_four_forms(tables: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     query = "select path, 1.5 as half, null as nothing, [1, 2] as list, 'a\tb' as text from files order by path limit 2"
     lines = sql(tables, query).out.splitlines()
@@ -94,6 +95,7 @@ def test_a_mistake_is_explained(tables: Path) -> None:
     assert (refused.code, "add -d to read it" in refused.err) == (2, True)
 
 
+@pytest.mark.slow
 def test_a_query_ends_at_its_time_limit(tables: Path) -> None:
     endless = "with recursive r(n) as (select 1 union all select n + 1 from r) select max(n) from r"
     with pytest.raises(QueryError, match=r"took longer than 0.5 s"):

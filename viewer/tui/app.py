@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from pathlib import PurePath
-from types import TracebackType
 from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct, field
@@ -31,7 +30,7 @@ from viewer.resources import bundled
 from viewer.signals import TerminalGuard
 from viewer.sources.files import Source, is_directory
 from viewer.sources.watcher import FolderWatcher, Watch
-from viewer.tui.crash_handler import fault_of, handle_faults, handle_signals
+from viewer.tui.crash_handler import Crash, fault_of, handle_faults, handle_signals
 from viewer.tui.display_state import ALL_CHANNELS, FIRST_CHANNELS, DisplayState
 from viewer.tui.host import as_sentence
 from viewer.tui.keys import by_id
@@ -158,7 +157,7 @@ class ViewerApp(App[int], inherit_bindings=False):
         self._guard = guard
         self._state = StateFile() if state is None or self.options.strict else state
         self._tunes_memory = tunes_memory
-        self._crash: tuple[type[BaseException] | None, BaseException | None, TracebackType | None] = (None, None, None)
+        self.crash = Crash()
         if guard is not None:
             self.driver_class = resilient(self.driver_class)
         if taken is not None:
@@ -195,17 +194,14 @@ class ViewerApp(App[int], inherit_bindings=False):
     def _merge(self) -> None:
         """Show all files in one order by time; leaving it ends the app."""
         from viewer.tui.merged.screen import MergedScreen
-        from viewer.tui.merged.sources import MergedSources
 
-        display = self._first_display
+        given = self._opener, self.paths, self._first_display, self._stall_after, self.themes.painter, self.settings
         try:
-            sources = MergedSources(self._opener, self.paths, self._stall_after, display.audience)
+            self._merged = MergedScreen(*given, ascii_only=self.options.ascii_only)
         except ViewerError as error:
             self.exit(2, message=trusted(f"ocmlview: {error}"))
-            return
-        style = Style(color=True, ascii=self.options.ascii_only, wrapped=True)
-        self._merged = MergedScreen(sources, display, self.themes.painter, style, self.settings)
-        self.push_screen(self._merged)
+        else:
+            self.push_screen(self._merged)
 
     def on_merged_screen_opened_at(self, event: MergedScreen.OpenedAt) -> None:
         """Open one of the merged files at a message, at the level of the merged view."""
@@ -463,17 +459,12 @@ class ViewerApp(App[int], inherit_bindings=False):
     # Palette and themes.
 
     def action_command_palette(self) -> None:
-        """Show the palette of the main screen or of a list of files or transcripts, or close it; other screens have
-        none."""
+        """Show the palette of a screen with actions, or close it; other screens have none."""
         from viewer.tui.dialogs.palette import PaletteScreen
-        from viewer.tui.dialogs.transcripts import TranscriptsScreen
-        from viewer.tui.files.screen import FilesScreen
-        from viewer.tui.merged.screen import MergedScreen
 
-        if isinstance(self.screen, MainScreen):
-            self.screen.commands.open_palette()
-        elif isinstance(self.screen, FilesScreen | TranscriptsScreen | MergedScreen):
-            self.screen.open_palette()
+        run = getattr(self.screen, "action_do", None)
+        if run is not None:
+            run("palette")
         elif isinstance(self.screen, PaletteScreen):
             self.screen.dismiss(None)
 
@@ -542,7 +533,7 @@ class ViewerApp(App[int], inherit_bindings=False):
     def _fatal_error(self) -> None:
         """Record where the app crashed, without any text that it showed."""
         self.bell()
-        self._remember(sys.exc_info()[1])
+        self.crash.note(sys.exc_info()[1])
         self._close_messages_no_wait()
 
     def _handle_exception(self, error: Exception) -> None:
@@ -553,19 +544,8 @@ class ViewerApp(App[int], inherit_bindings=False):
             if self._exception is None:
                 self._exception = error
                 self._exception_event.set()
-            self._remember(error)
+            self.crash.note(error)
         self._close_messages_no_wait()
-
-    def _remember(self, error: BaseException | None) -> None:
-        """Keep the first crash: later ones follow from it."""
-        if error is not None and self._crash[0] is None:
-            fault = fault_of(error)
-            self._crash = (type(fault), fault, fault.__traceback__)
-
-    @property
-    def crash(self) -> tuple[type[BaseException] | None, BaseException | None, TracebackType | None]:
-        """The exception that crashed the app, if any."""
-        return self._crash
 
     def finish_writing(self) -> None:
         """Flush pending bytes to the terminal, even after a crash and before its report."""
@@ -592,7 +572,6 @@ def run_app(
         finally:
             app.finish_writing()
             guard.detach()
-    kind, _, trace = app.crash
-    if kind is not None:
-        return report_crash(kind, trace)
+    if app.crash.kind is not None:
+        return report_crash(app.crash.kind, app.crash.trace)
     return code or app.return_code or 0

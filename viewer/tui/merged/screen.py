@@ -40,7 +40,7 @@ from viewer.tui.merged.captions import status_facts, title_facts
 from viewer.tui.merged.search import MergedSearch
 from viewer.tui.merged.sources import MergedSources
 from viewer.tui.settings.settings import Settings
-from viewer.tui.startup import is_stream
+from viewer.tui.startup import Opener, is_stream
 from viewer.tui.terminal.clipboard import What, copy, copy_of, forget
 from viewer.tui.terminal.paint import Painter, forget_widths
 from viewer.tui.transcript.transcript import Transcript
@@ -70,19 +70,27 @@ class MergedScreen(Screen[None]):
             self.state = state
 
     def __init__(
-        self, sources: MergedSources, state: DisplayState, painter: Painter, printing: Style, settings: Settings
+        self,
+        opener: Opener,
+        paths: Sequence[str],
+        state: DisplayState,
+        stalled_after: float,
+        painter: Painter,
+        settings: Settings,
+        *,
+        ascii_only: bool = False,
     ) -> None:
         super().__init__()
-        self.sources = sources
+        self.sources = MergedSources(opener, paths, stalled_after, state.audience)
         self.state = state
-        self.printing = printing
+        self.printing = printing = Style(color=True, ascii=ascii_only, wrapped=True)
         self.actions = merged_actions(settings.actions, settings.scope)
         self.is_busy = True
         """True while the inputs are read, or searched."""
         self._settings = settings
         self._painter = painter
         self.search: MergedSearch | None = None
-        self._at_end = any(each.is_followed for each in sources.sources)
+        self._at_end = any(each.is_followed for each in self.sources.sources)
         """True if the view stays at the end."""
         self._is_closed = False
         self._count = ""

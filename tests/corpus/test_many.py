@@ -42,6 +42,7 @@ def peaks_of_workers() -> dict[int, int]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="no /proc")
 @pytest.mark.parametrize(
     ("small", "large", "turns"), [(200, 2, 3), pytest.param(20_000, 200, 14, marks=pytest.mark.lab)]

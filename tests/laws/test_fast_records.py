@@ -401,7 +401,7 @@ def layouts(chance: random.Random) -> Iterator[bytes]:
     yield text(rows)
 
 
-@each("seed", range(40), quick=100, test=5)
+@each("seed", range(40), quick=0, test=5)
 def test_messages_of_known_shapes_are_read_as_with_care(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     chance = random.Random(seed)
     for text in layouts(chance):
@@ -448,7 +448,7 @@ def test_tokens_belong_to_the_transcript_that_states_them_at_any_cut(monkeypatch
     both(text + b"\n" + json.dumps(TOKENS).encode(), "json", monkeypatch)
 
 
-@each("seed", range(40), quick=20, test=5)
+@each("seed", range(40), quick=0, test=5)
 def test_long_objects_with_a_list_are_read_item_by_item_as_with_care(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -105,7 +105,7 @@ class TestEveryMessageWithAFindingIsSelected:
             if sample.format in TEXT and place >= 0:
                 assert_selected(sample.text[:place] + PLAIN * 9 + sample.text[place:], sample.format, sample.name)
 
-    @pytest.mark.share(quick=2352)
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "numbers", [range(300), pytest.param(range(300, 20_000), marks=pytest.mark.lab)], ids=["few", "many"]
     )

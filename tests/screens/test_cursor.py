@@ -266,7 +266,7 @@ class TestCounts:
 
 
 class TestTheWayRound:
-    @pytest.mark.share(quick=24)
+    @pytest.mark.slow
     @pytest.mark.parametrize("key", ["e", "w", "n", "u"])
     async def test_is_said(self, tea: Path, key: str) -> None:
         async with running(tea, size=SMALL, keys=["d"]) as pilot:

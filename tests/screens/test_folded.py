@@ -178,6 +178,7 @@ class TestSubAgents:
             assert lines
             assert all("enter Open" in line for line in lines)
 
+    @pytest.mark.slow
     async def test_an_agent_has_the_name_that_its_call_gives_and_a_typed_place(self, tmp_path: Path) -> None:
         """In its line, the outline, the title, and JSON; only where the call is revealed."""
         assert parse("14›3") == parse("#14 > 3") == Target(Place.AGENT, 14, 3)

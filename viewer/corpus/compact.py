@@ -11,7 +11,7 @@ from msgspec import Struct
 from viewer.corpus.part import METADATA
 from viewer.corpus.scan import Directory
 from viewer.corpus.tables import OF_FILES, TABLES
-from viewer.corpus.views import connect, schema_of
+from viewer.corpus.views import connect, load_duckdb, schema_of
 
 PART_ROWS = {"files": 2_000_000, "messages": 20_000_000, "calls": 10_000_000, "diagnostics": 10_000_000}
 """The number of rows in a merged part, about 256 MB."""
@@ -36,6 +36,7 @@ def compact_directory(directory: Directory) -> Merged:
         return Merged(before, before)
     part = secrets.token_hex(16)
     kept: set[str] = set()
+    load_duckdb(is_whole=True)  # for the reader of Arrow
     with connect(directory.tables, memory="2GB") as database:
         for table in (*OF_FILES, "files"):
             columns = ", ".join(

@@ -35,7 +35,7 @@ _TEXTS: dict[str, tuple[str, ...]] = {
     "role": ("m.role",),
     "channel": ("nullif(m.channel, '')", "nullif(m.channel_given, '')"),
     "to": ("nullif(m.recipient, '')",),
-    "from": ("coalesce(nullif(m.name, ''), m.role)",),
+    "from": ("coalesce(nullif(m.name, ''), nullif(m.role, ''))",),
     "name": ("nullif(m.name, '')",),
     "intent": ("nullif(m.intent, '')",),
     "file": ("f.path", "split_part(f.path, '/', -1)"),

@@ -38,7 +38,7 @@ def leaked(planted: Planted, texts: list[str]) -> set[str]:
     return {planted.place_of(leak.canary) for leak in planted.finder.plain("\n".join(texts))}
 
 
-@pytest.mark.share(quick=27, test=3)
+@pytest.mark.share(test=3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_format_shows_what_is_hidden(kind: str, tmp_path: Path) -> None:
     planted = everything(kind)
@@ -113,7 +113,7 @@ def with_record(sample: Sample) -> str:
     return re.sub(r'(\[\s*)(?=\{\s*"role")', lambda found: f"{found[1]}{record},", text)
 
 
-@each("sample", VALID, ids=lambda sample: sample.name, quick=16, test=6)
+@each("sample", VALID, ids=lambda sample: sample.name, quick=0, test=6)
 def test_an_unknown_version_of_a_producer_shows_nothing_more(sample: Sample, tmp_path: Path) -> None:
     before = shown(sample.text, sample.format, tmp_path)
     for name, text in drifts(sample):

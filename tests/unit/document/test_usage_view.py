@@ -81,6 +81,7 @@ def test_a_filter_selects_what_counts(tmp_path: Path) -> None:
     assert rounded(view(tmp_path, projection=projection).total()) == (Usage(7, 2, 0), 9e-6)
 
 
+@pytest.mark.slow
 def test_only_an_audience_that_sees_everything_sees_usage(tmp_path: Path) -> None:
     """Other numbers and models change no safe or brief output."""
     files = []

@@ -49,7 +49,7 @@ def one(attributes: dict[str, object], **more: Any) -> Told:
 
 
 @pytest.mark.surfaces
-@pytest.mark.share(quick=768, test=6)
+@pytest.mark.share(test=6)
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.base)
 def test_a_sample_shows_what_its_expectation_says(sample) -> None:  # type: ignore[no-untyped-def]
     data = sample.text

@@ -139,11 +139,13 @@ def assert_agreement_is_shown_by_every_reader(text: bytes) -> None:
             assert number not in same or all(message in view for view in views), text
 
 
+@pytest.mark.slow
 def test_disagreements_in_random_texts_are_those_of_a_pairwise_comparison() -> None:
     for number in range(150):
         assert_disagreements_are_listed_once(chance_text(number))
 
 
+@pytest.mark.slow
 def test_what_all_readers_show_is_in_the_safe_view_of_each() -> None:
     for number in range(60):
         assert_agreement_is_shown_by_every_reader(chance_text(number))

@@ -40,7 +40,7 @@ def soup(chance: random.Random) -> bytes:
     return b"".join(chance.choices(SOUP, k=chance.choice((1, 3, 8, 20, 60))))
 
 
-@pytest.mark.share(quick=33)
+@pytest.mark.slow
 @pytest.mark.parametrize("level", LEVELS)
 def test_random_blocks_have_the_rows_of_the_definition_and_of_numpy(level: str) -> None:
     chance = random.Random(level)

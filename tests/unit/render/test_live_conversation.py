@@ -215,6 +215,7 @@ class TestInTheEnd:
             elif TAKEN_BACK not in written.text:
                 assert without_branches(written.end()) == without_branches(expected)
 
+    @pytest.mark.slow
     @each(
         "sample, audience",
         [(sample, audience) for sample in SAMPLES for audience in (END_USER, STRICT, EVERYTHING)],

@@ -341,6 +341,7 @@ def test_links_in_a_folder_are_not_followed(tmp_path: Path) -> None:
 # Parquet.
 
 
+@pytest.mark.slow
 def test_rows_of_parquet_read_as_the_same_rows_in_json(tmp_path: Path) -> None:
     arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     rows = [

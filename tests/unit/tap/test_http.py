@@ -29,6 +29,7 @@ def split(data: bytes, cuts: list[bytes], methods: list[str] | None = None) -> t
     return raw, heads, bodies
 
 
+@pytest.mark.slow
 def test_any_split_gives_the_same_messages_and_bytes() -> None:
     for seed in range(16):
         rng = random.Random(seed)

@@ -94,6 +94,7 @@ def test_every_word_of_the_messages_is_in_the_page(sample: Sample) -> None:
                 assert lost(item.body, drawn) == "", (item.number, item.body)
 
 
+@pytest.mark.slow
 def test_no_piece_of_a_page_grows_with_the_number_of_messages(tmp_path: Path) -> None:
     call = (
         "<|start|>assistant to=functions.run call_id=c<|channel|>commentary<|message|>{}<|call|>\n"

@@ -29,7 +29,7 @@ def chat(turns: int) -> str:
 async def used(
     folder: Path, *keys: str, options: ViewOptions | None = None, typed: str = ""
 ) -> tuple[int, set[int], str]:
-    """A start with this state folder: the message, the marks and the screen at its end."""
+    """Return a start with this state folder: the message, the marks and the screen at its end."""
     state = StateFile(folder / "state" / "state.json")
     state.welcomed()
     app = ViewerApp([str(folder / "chat.ocml")], options, watch=FakeWatcher().watch, state=state)

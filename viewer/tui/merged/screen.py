@@ -36,12 +36,12 @@ from viewer.tui.keys import bindings, by_id, is_digit
 from viewer.tui.main.messages import LeaveWanted, ThemeWanted
 from viewer.tui.main.program import TWICE_SECONDS
 from viewer.tui.main.view import STRICT
-from viewer.tui.merged.captions import status_facts, title_facts
+from viewer.tui.merged.captions import copy_at, place_at, status_facts, title_facts
 from viewer.tui.merged.search import MergedSearch
 from viewer.tui.merged.sources import MergedSources
 from viewer.tui.settings.settings import Settings
 from viewer.tui.startup import Opener, is_stream
-from viewer.tui.terminal.clipboard import What, copy, copy_of, forget
+from viewer.tui.terminal.clipboard import copy, forget
 from viewer.tui.terminal.paint import Painter, forget_widths
 from viewer.tui.transcript.transcript import Transcript
 
@@ -317,19 +317,16 @@ class MergedScreen(Screen[None]):
         self.transcript.stick_to_end()
 
     def open_row(self) -> None:
-        """Open the file of the message under the cursor, at this message."""
-        cursor, rows = self.transcript.cursor, self.sources.rows
-        if not cursor.is_set or not len(rows):
+        """Open the file of the message under the cursor, at this message. The level goes with it, and returns."""
+        cursor = self.transcript.cursor
+        if not cursor.is_set or not len(self.sources.rows):
             return
-        source, number = rows.message_of(cursor.number)
-        shown = self.sources.sources[source]
-        row = shown.rows.row_of(number)
-        label = shown.rows.label(row) if shown.rows.kind(row) is RowKind.MESSAGE else number
-        if is_stream(shown.path):
+        path, place = place_at(self.sources, cursor)
+        if is_stream(path):
             self._notify("A pipe can be read only once.")
-        else:
-            self.post_message(self.OpenedAt(shown.path, str(label), self.state))
-            self.set_level(Level.SAFE)  # the file has the level now, and gives it back
+            return
+        self.post_message(self.OpenedAt(path, place, self.state))
+        self.set_level(Level.SAFE)
 
     def unfold(self) -> None:
         self._fold(True)
@@ -349,11 +346,7 @@ class MergedScreen(Screen[None]):
 
     def yank(self) -> None:
         """Copy the text of the message under the cursor."""
-        number = self.transcript.cursor.message
-        place, own = self.sources.rows.message_of(number)
-        source = self.sources.sources[place]
-        label = source.rows.label(source.rows.row_of(own)) if number and len(source.rows) else 0
-        copied = copy_of(What.TEXT, source.projection, own, label) if number else "Nothing to copy here."
+        copied = copy_at(self.sources, self.transcript.cursor)
         if isinstance(copied, str):
             self._notify(copied)
             return

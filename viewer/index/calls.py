@@ -265,7 +265,7 @@ class CallLedger:
         return self._threads[thread]
 
     def _reachable(self, thread: int) -> Iterator[ThreadCalls]:
-        """Where the call of a reply is looked for: in its own thread, then in those of other agents."""
+        """Yield where the call of a reply is looked for: in its own thread, then in those of other agents."""
         if thread in self._threads:
             yield self._threads[thread]
         yield from (calls for number, calls in self._threads.items() if number not in (0, thread))

@@ -52,7 +52,7 @@ class OneTranscript:
         return 0 < self.number <= self.count
 
     def events(self, events: Iterable[Event]) -> list[Event]:
-        """Those of these events that belong to the transcript."""
+        """Return those of these events that belong to the transcript."""
         return [chosen for event in events if (chosen := self._chosen(event)) is not None]
 
     def _chosen(self, event: Event) -> Event | None:

@@ -133,7 +133,7 @@ def _similar(a: Side, b: Side, in_a: Sequence[int], in_b: Sequence[int], work: W
 
 
 def _small(gap: Gap) -> Iterator[Gap]:
-    """Return the gap, or its halves if it is too large."""
+    """Yield the gap, or its halves if it is too large."""
     waiting = [gap]
     while waiting:
         i, i_end, j, j_end = waiting.pop()

@@ -55,7 +55,7 @@ class ChatCall(Struct, frozen=True):
 
     @property
     def as_json(self) -> str:
-        """Return the arguments as templates write them. A string is encoded a second time."""
+        """The arguments as templates write them. A string is encoded a second time."""
         return _json(self.arguments)
 
 

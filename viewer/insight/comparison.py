@@ -138,7 +138,7 @@ class Comparison:
 
     @property
     def transcript_changes(self) -> list[tuple[int, int, list[FieldChange]]]:
-        """Return the document headers that differ, with the numbers of their transcripts; only if spelling counts."""
+        """The document headers that differ, with the numbers of their transcripts; only if spelling counts."""
         if not self.spelling.strict:
             return []
         found = []

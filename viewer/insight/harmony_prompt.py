@@ -59,7 +59,7 @@ def sampled_parts(history: History, numbers: list[int], *, is_whole: bool) -> It
 
 
 def changes(history: History, number: int) -> Iterator[str]:
-    """Return what a prompt changes in a message."""
+    """Yield what a prompt changes in a message."""
     header = history.header(number)
     if is_assistant(header) and header.recipient is not None and history.has_late_recipient(number):
         yield "recipient-moved"

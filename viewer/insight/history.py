@@ -144,7 +144,7 @@ class History:
         return [each for each in range(first, number) if self.holds(each)]
 
     def last_run(self) -> list[int]:
-        """Return the last run of assistant messages; empty if there is none."""
+        """Return the last run of assistant messages, or an empty range if there is none."""
         last = self.last_of(is_assistant)
         return [*self.run_before(last), last] if last else []
 

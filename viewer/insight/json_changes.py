@@ -34,7 +34,7 @@ class PathChange(Struct, frozen=True):
 
     @property
     def texts(self) -> tuple[str | None, str | None]:
-        """Return both values as text: strings as they are, others as JSON, or None if there is no value."""
+        """Both values as text: strings as they are, others as JSON, or None if there is no value."""
         old = None if self.change == "added" else _text(self.old)
         return old, None if self.change == "removed" else _text(self.new)
 
@@ -46,7 +46,7 @@ class Number(str):
 
     @property
     def canonical(self) -> str:
-        """Return one text for all spellings of a value."""
+        """One text for all spellings of a value."""
         sign, digits = ("-", self[1:]) if self.startswith("-") else ("", str(self))
         power = 0
         if not digits.isdigit():

@@ -1,5 +1,4 @@
-"""Index of hidden text for leak detection: word sequences of a transcript, and the passages of a shown text found in
-it."""
+"""Index of hidden text for leak detection: word sequences of a transcript, and the passages of a shown text in it."""
 
 from __future__ import annotations
 

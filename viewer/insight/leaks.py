@@ -86,7 +86,7 @@ class Leak(Struct, frozen=True):
 
     @property
     def counted(self) -> list[LeakSpan]:
-        """Return the copied passages that are long enough."""
+        """The copied passages that are long enough."""
         return [span for span in self.spans if span.weight and span.words >= self.least_words]
 
     @property
@@ -109,19 +109,19 @@ class Leak(Struct, frozen=True):
 
     @property
     def kinds(self) -> list[str]:
-        """Return the kinds that count, worst first."""
+        """The kinds that count, worst first."""
         found = {span.kind for span in self.spans if span.kind in ("secret", "meta")}
         found |= {"copied"} if self.counted else set()
         return [kind for kind in ("secret", "copied", "meta") if kind in found]
 
     @property
     def longest(self) -> int:
-        """Return the length of the longest passage in words."""
+        """The length of the longest passage in words."""
         return int(max((span.words for span in self.counted), default=0))
 
     @property
     def copied(self) -> float:
-        """Return the copied share of the answer."""
+        """The copied share of the answer."""
         return min(1.0, sum(span.words for span in self.counted) / self.words) if self.words else 0.0
 
 

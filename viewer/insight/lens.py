@@ -65,7 +65,7 @@ class Rank(IntEnum):
 
     @property
     def word(self) -> str:
-        """Return the name for machine output."""
+        """The name for machine output."""
         return self.name.lower()
 
 
@@ -151,7 +151,7 @@ def _verdict(format: str, problems: set[str], *, is_empty: bool) -> str:
 
 
 def rows(readings: Sequence[Reading]) -> Iterator[Row]:
-    """Return the runs of bytes that every reader reads in one way. Neighbors with equal cells form one row."""
+    """Yield the runs of bytes that every reader reads in one way. Neighbors with equal cells form one row."""
     judges = [place for place, each in enumerate(readings) if each.verdict != REFUSES]
     covers = [_Cover(each.messages) for each in readings]
     borders = (border for border, _ in groupby(merge(*(_borders(each.messages) for each in readings))))
@@ -171,7 +171,7 @@ def _sameness(row: Row) -> object:
 
 
 def _borders(messages: Iterable[Read]) -> Iterator[int]:
-    """Return where messages, their bodies, and their ends begin, ascending."""
+    """Yield where messages, their bodies, and their ends begin, ascending."""
     last = 0
     for message in messages:
         for border in (message.start, message.body[0], message.body[1], message.end):

@@ -1,5 +1,4 @@
-"""`POLICIES`, the table of history policies: which messages each server keeps in the next prompt, and how they
-change."""
+"""`POLICIES`, the table of history policies: which messages a server keeps in the next prompt, and in which form."""
 
 from __future__ import annotations
 

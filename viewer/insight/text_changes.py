@@ -35,7 +35,7 @@ class TextChange(Struct, frozen=True):
 
     @property
     def alike(self) -> float:
-        """Return the share of words that both texts have, from 0 to 1."""
+        """The share of words that both texts have, from 0 to 1."""
         total = 2 * self.kept + self.removed + self.added
         return 2 * self.kept / total if total else 1.0
 

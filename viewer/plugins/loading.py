@@ -84,24 +84,25 @@ class Plugins:
         self.is_off = True
 
     def get(self, name: str) -> Plugin | None:
-        """A plug-in by name; None if it does not exist or is broken. A plug-in cannot replace a built-in format."""
+        """Return a plug-in by name, or None if it does not exist or is broken. A plug-in cannot replace a built-in
+        format."""
         if name not in self._loaded:
             entry = next((entry for entry in self._entries() if entry.name == name), None)
             self._loaded[name] = self._load(entry) if entry and name not in BUILT_IN else None
         return self._loaded[name]
 
     def all(self) -> list[Plugin]:
-        """All plug-ins that can be loaded."""
+        """Return all plug-ins that can be loaded."""
         found = (self.get(entry.name) for entry in self._entries())
         return [plugin for plugin in found if plugin is not None]
 
     def table(self, name: str) -> RecordFormat | None:
-        """The table of a plug-in."""
+        """Return the table of a plug-in."""
         plugin = self.get(name)
         return plugin.table if plugin else None
 
     def tables(self) -> list[RecordFormat]:
-        """The tables of all plug-ins."""
+        """Return the tables of all plug-ins."""
         return [plugin.table for plugin in self.all()]
 
     def _entries(self) -> Iterator[EntryPoint]:
@@ -129,7 +130,7 @@ def _capped(signature: Signature) -> Signature:
 
 
 def _fault_of(value: object) -> str:
-    """Why a value is not a valid plug-in; empty if it is one."""
+    """Return why a value is not a valid plug-in, or empty if it is one."""
     if not isinstance(value, PluginFormat):
         return "its entry point is no PluginFormat"
     if value.api_version != API_VERSION:

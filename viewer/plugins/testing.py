@@ -44,7 +44,7 @@ class FormatFaultError(AssertionError):
 
 
 def verify(name: str) -> list[str]:
-    """Check a format plug-in and return the names of the checks. Raises FormatFaultError at the first failure."""
+    """Check a format plug-in and return the names of the checks. Raise FormatFaultError at the first failure."""
     PLUGGED.connect(PLUGINS.table, PLUGINS.tables)
     plugin = PLUGINS.get(name)
     if plugin is None:
@@ -109,7 +109,7 @@ def _messages(name: str, parts: list[bytes]) -> list[Message]:
 
 
 def _surfaces(name: str, data: bytes) -> Iterator[tuple[str, str]]:
-    """Everything that an end user can get, each with the name of the surface."""
+    """Yield everything that an end user can get, each with the name of the surface."""
     projection = _projection(name, data)
     yield "show", "\n".join(conversation_lines(projection, WIDTH, Style()))
     yield "show --json", "\n".join(projection_lines(projection))
@@ -153,7 +153,7 @@ _MARKER = "a marker that no sample has"
 
 
 def _marked(value: Any, seen: list[str]) -> Iterator[Any]:
-    """For each string that was not seen, a copy of the value with a marker in its place."""
+    """Yield, for each string that was not seen, a copy of the value with a marker in its place."""
     if isinstance(value, str) and not any(value.strip() in text or text in value for text in seen):
         yield _MARKER
     elif isinstance(value, list):

@@ -74,7 +74,7 @@ class Body(Struct):
 
     @property
     def text(self) -> str:
-        """Return the body as text, with U+FFFD for ill-formed UTF-8."""
+        """The body as text, with U+FFFD for ill-formed UTF-8."""
         return self.data.decode("utf-8", "replace")
 
     def source_span(self, start: int, end: int) -> Span:

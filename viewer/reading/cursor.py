@@ -30,7 +30,7 @@ class Window:
 
     @property
     def end(self) -> int:
-        """Return the offset after the last byte."""
+        """The offset after the last byte."""
         return self.base + len(self.data)
 
     def append(self, data: bytes) -> None:
@@ -115,7 +115,7 @@ class Cursor:
 
     @property
     def end(self) -> int:
-        """Return the offset after the last byte of the window."""
+        """The offset after the last byte of the window."""
         return self.window.end
 
     def peek(self, end: int) -> bytes:

@@ -116,7 +116,7 @@ class KnownFrames:
         return int(self._frames.ends[row])
 
     def batch(self, row: int, end: int, base: int, transcript: int) -> MessageBatch:
-        """These frames as columns; `base` is the offset of the block."""
+        """Return these frames as columns; `base` is the offset of the block."""
         if self._columns is None:
             self._columns = self._make_columns(base)
         columns, rows = self._columns, slice(row, end)

@@ -163,7 +163,7 @@ class _Parts:
             self._hashes += column * np.uint64(_PRIME * (2 * number + 3) & 0xFFFF_FFFF_FFFF_FFFF)
 
     def group(self, rows: Positions) -> tuple[Positions, NDArray[np.bool_]]:
-        """For each row, pick a row with the same hash, and compare the words: equal hashes prove nothing."""
+        """Pick, for each row, a row with the same hash, and compare their words, because equal hashes prove nothing."""
         slots = (self._hashes[rows] * np.uint64(_PRIME)) >> np.uint64(64 - _SLOT_BITS)
         table = np.zeros(1 << _SLOT_BITS, np.int64)
         table[slots] = rows

@@ -103,7 +103,7 @@ class Child(AppService):
         """Ignore pieces of downloads."""
 
     async def hear(self, text: str) -> bool:
-        """Handle one message from the page. Returns False if a page would not send it."""
+        """Handle one message from the page. Return False if a page would not send it."""
         try:
             message = json.loads(text)
         except (ValueError, RecursionError):

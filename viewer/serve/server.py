@@ -53,7 +53,7 @@ class Session(Struct, eq=False):
     heard_at: float = 0.0
 
     def floods(self, now: float) -> bool:
-        """Count a message. Returns True if there were too many in a second."""
+        """Count a message. Return True if there were too many in a second."""
         self.sent.append(now)
         while self.sent[0] <= now - 1.0:
             self.sent.popleft()
@@ -202,7 +202,7 @@ class Server:
         return not self._is_closing
 
     async def _run(self, session: Session, answer: web.WebSocketResponse, request: web.Request) -> str:
-        """Pass messages between the page and the child. Returns why the session ended."""
+        """Pass messages between the page and the child. Return why the session ended."""
 
         async def send_place(name: str, message: int) -> None:
             await answer.send_str(json.dumps(["place", {"f": self._number_of(name), "m": message}]))

@@ -53,7 +53,7 @@ class Source(Protocol):
         """The size in bytes."""
 
     def read(self, start: int, end: int) -> bytes:
-        """Read the bytes between two offsets. Raises FileRewrittenError if they changed after the first reading."""
+        """Read the bytes between two offsets. Raise FileRewrittenError if they changed after the first reading."""
 
     def read_again(self, start: int, end: int) -> bytes:
         """Like `read`, for the screen, which does not rely on the file stamp."""

@@ -150,7 +150,7 @@ class FollowSource:
         return self.generation.read_again(start, end)
 
     def wait(self, timeout: float) -> bool:
-        """Wait until something may have changed, at most `timeout` seconds. True if something happened."""
+        """Wait until something may have changed, at most `timeout` seconds. Return True if something happened."""
         return self._woken(self._wake.wait(timeout))
 
     async def wait_async(self, timeout: float) -> bool:

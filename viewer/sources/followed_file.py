@@ -25,7 +25,7 @@ Clock = Callable[[], float]
 
 
 def identity_of(status: os.stat_result) -> Identity:
-    """Device and inode, which identify a file."""
+    """Return the device and inode, which identify a file."""
     return status.st_dev, status.st_ino
 
 
@@ -67,7 +67,7 @@ class FollowedFile:
         return data
 
     def read(self, start: int, end: int, *, trusts_stamp: bool = True) -> bytes:
-        """Return the bytes between two offsets as they were taken. Raises FileRewrittenError if the file has lost
+        """Return the bytes between two offsets as they were taken. Raise FileRewrittenError if the file has lost
         them."""
         if self._is_over or self._changed_for:
             raise FileRewrittenError(self.name)

@@ -17,7 +17,7 @@ from viewer.syntax.json_text import is_too_deep, read_json
 from viewer.syntax.json_tree import JsonKind, JsonMember, JsonNode
 
 DEEPEST_SKIPPED = 6
-"""Values up to this depth are skipped in one step. Behind a deeper one, positions come from the careful reader."""
+"""Values up to this depth are skipped in one step. Behind a deeper one, positions come from the slow path."""
 MOST_PATTERNS = 256
 """The most patterns to keep, one for each member that was looked up."""
 _SPACE = rb"[ \t\r\n]*+"
@@ -96,7 +96,7 @@ def read_known(data: bytes, base: int) -> LazyNode | None:
 
 
 def read_regular(data: bytes, base: int) -> LazyNode | None:
-    """Parse these bytes as an object. Returns None if it is irregular and needs the careful reader.
+    """Parse these bytes as an object. Return None if it is irregular and needs the slow path.
 
     An object is irregular if it has a fault, a repeated key, or a lone surrogate, or is nested too deeply."""
     found = _regular(data)
@@ -107,7 +107,7 @@ def read_regular(data: bytes, base: int) -> LazyNode | None:
 
 
 def _regular(data: bytes) -> tuple[Any, int] | None:
-    """Decode a value, and return it with its end. Returns None if it is irregular."""
+    """Decode a value, and return it with its end. Return None if it is irregular."""
     if is_too_deep(data):
         return None
     try:
@@ -134,13 +134,13 @@ def _is_paired(data: bytes) -> bool:
 
 
 def whole_tree(lazy: LazyNode) -> JsonNode:
-    """The same object as mutable nodes."""
+    """Return the same object as mutable nodes."""
     line = lazy.line
     return _tree(lazy.value, line.data, lazy.start - line.base, line.base)
 
 
 def read_whole(data: bytes) -> JsonNode | None:
-    """Parse these bytes as an object or array of nodes. Returns None if it is irregular."""
+    """Parse these bytes as an object or array of nodes. Return None if it is irregular."""
     found = _regular(data)
     if found is None or type(found[0]) not in (dict, list):
         return None
@@ -201,7 +201,7 @@ class _Line:
         self._careful: JsonNode | None = None
 
     def careful(self) -> JsonNode:
-        """Return the object as the careful reader reads it."""
+        """Return the object as the slow path reads it."""
         if self._careful is None:
             self._careful = read_json(self.data, self.base).node
             assert self._careful is not None
@@ -333,7 +333,7 @@ class LazyNode(_Node):
         return self.careful().to_python()
 
     def careful(self) -> JsonNode:
-        """This value as the careful reader reads it."""
+        """Return this value as the slow path reads it."""
         parent = self._parent
         if parent is None:
             return self.line.careful()

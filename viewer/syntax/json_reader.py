@@ -286,7 +286,7 @@ class Scanner:
         return node
 
     def _wrong_escapes(self, raw: bytes, base: int, *, at_end: bool) -> list[Span]:
-        """Escapes that JSON does not define, except those cut off by the end of the input."""
+        """Return the escapes that JSON does not define, except those cut off by the end of the input."""
         return [
             (base + found.start(), base + found.end())
             for found in _ESCAPE.finditer(raw)

@@ -24,7 +24,8 @@ _NUMBER = lazy_regex(r"-?\d{1,20}(?:\.\d{1,20})?", re.ASCII)
 
 
 def parse_time(value: object) -> int | None:
-    """Milliseconds since 1970 in UTC from a number, a string, or a JSON node of either; None for anything else.
+    """Return the milliseconds since 1970 in UTC from a number, a string, or a JSON node of either, or None for anything
+    else.
 
     A time without a zone is taken as UTC."""
     if isinstance(value, JsonNode | LazyNode):
@@ -38,7 +39,8 @@ def parse_time(value: object) -> int | None:
 
 
 def parse_fine_time(node: JsonNode) -> int | None:
-    """Milliseconds since 1970 from microseconds or nanoseconds in this century; None for anything else."""
+    """Return the milliseconds since 1970 from microseconds or nanoseconds in this century, or None for anything
+    else."""
     value = _node_value(node)
     return _from_fine(value.strip() if isinstance(value, str) else str(value))
 

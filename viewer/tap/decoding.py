@@ -86,7 +86,7 @@ class Decoder:
         self._steps: list[_Decoder] = [_DECODERS[name]() for name in reversed(names)]
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """Decode the next bytes. Yields pieces of limited size."""
+        """Decode the next bytes. Yield pieces of limited size."""
         if not self._steps:
             yield data
             return

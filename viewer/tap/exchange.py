@@ -127,7 +127,7 @@ class Exchange:
             self._events = Events(are_lines=STREAMS[kind])
 
     def take_answer(self, data: bytes, time_ms: int) -> Iterator[Record]:
-        """Add bytes of the answer body. Yields the records that they complete."""
+        """Add bytes of the answer body. Yield the records that they complete."""
         if self._fault or self._decoder is None:
             return
         steps: list[Step] = []

@@ -112,7 +112,7 @@ class Messages:
         self._state = _State.OPAQUE
 
     def feed(self, data: bytes) -> Iterator[Part]:
-        """Split the next bytes. Raises `MalformedError` if they are not HTTP/1.1."""
+        """Split the next bytes. Raise `MalformedError` if they are not HTTP/1.1."""
         self._window += data
         while self._window:
             part = self._next()
@@ -121,7 +121,7 @@ class Messages:
             yield part
 
     def close(self) -> Part | None:
-        """Handle the end of the input. Returns the end of a message that declared no length."""
+        """Handle the end of the input. Return the end of a message that declared no length."""
         if self._state is _State.UNTIL_CLOSE:
             self._state = _State.HEAD
             return Part(b"", is_end=True)
@@ -170,7 +170,7 @@ class Messages:
         return Part(head.raw, head, is_end=is_end)
 
     def _begin(self, head: Head) -> bool:
-        """Prepare for the body. Returns True if there is none."""
+        """Prepare for the body. Return True if there is none."""
         if self._method_of is not None:
             if head.status == SWITCHING:
                 self._state = _State.OPAQUE

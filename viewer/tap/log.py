@@ -57,7 +57,7 @@ class Log:
     def start(self, descriptor: int) -> tuple[int, int]:
         """Start the writer process. Call this before any thread is started.
 
-        Returns the descriptors for `connect`."""
+        Return the descriptors for `connect`."""
         frames, to_writer = os.pipe()
         from_writer, notices = os.pipe()
         self._process = os.fork()

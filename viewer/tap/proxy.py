@@ -342,7 +342,7 @@ def _is_local(host: str) -> bool:
 
 
 async def addresses(upstream: Upstream) -> list[tuple[str, int]]:
-    """Look up the addresses of the server. Returns none if its name cannot be resolved now."""
+    """Look up the addresses of the server. Return no addresses if its name cannot be resolved."""
     try:
         found = await asyncio.get_running_loop().getaddrinfo(upstream.host, upstream.port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):

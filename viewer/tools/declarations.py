@@ -65,14 +65,14 @@ class Declarations:
         return tool.removeprefix(PREFIX) in self._declared
 
     def check(self, tool: str, data: bytes, base: int) -> list[ArgumentFault]:
-        """The faults of arguments given as JSON text at offset `base`; none if it is not JSON."""
+        """Return the faults of arguments given as JSON text at offset `base`, or none if it is not JSON."""
         if not self.knows(tool) or check_json(data, base) is not None:
             return []
         node = read_json(data, base).node
         return self.check_node(tool, node) if node else []
 
     def check_node(self, tool: str, node: JsonNode) -> list[ArgumentFault]:
-        """The faults of parsed arguments."""
+        """Return the faults of parsed arguments."""
         return self._schematic(_plain(tool)).faults(node) if self.knows(tool) else []
 
     def accepts(self, tool: str, value: dict[str, object]) -> bool:

@@ -19,7 +19,7 @@ _KINDS = frozenset(TYPES.values())
 
 
 def judge_of(schema: Schema | bool) -> Judge | None:
-    """A function that checks values against an expanded schema; None if the schema is unusable."""
+    """Return a function that checks values against an expanded schema, or None if the schema is unusable."""
     if is_plain(schema):
         return partial(fits, schema)
     validator = compiled(schema)

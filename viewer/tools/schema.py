@@ -278,7 +278,7 @@ _CONSTRAINING = frozenset((*NUMBERS, *COUNTS, *FLAGS, *SCHEMAS, *MAPS, *LISTS)) 
 
 
 def pointed_at(root: object, reference: str) -> object:
-    """The target of a JSON pointer such as `#/components/schemas/Order`; None if there is none."""
+    """Return the target of a JSON pointer such as `#/components/schemas/Order`, or None if there is none."""
     pointer = _PERCENT.sub(_unquoted, reference[1:])
     if pointer and not pointer.startswith("/"):
         return None

@@ -1,4 +1,4 @@
-"""Read one record into message drafts, as the rules of a table describe."""
+"""Read one record into message drafts, as the rules of a table specify."""
 
 from __future__ import annotations
 
@@ -45,23 +45,23 @@ TEXT_KEYS = frozenset(
         *("content", "text", "message", "body", "output", "parts", "delta", "value", "response", "prompt", "input"),
     }
 )
-"""Members that hold text in a record that no rule maps."""
+"""Members that hold text in a record that no rule covers."""
 _DEEPEST_TEXT = 3
 _UNUSED = "unused"
-"""The thread of answers that no user received."""
+"""The thread for answers that no user received."""
 MOST_TURNS = 1024
 """The most prompts that one record can supersede."""
 LONGEST_NUMBER = 18
 _NARROWING = frozenset({Kind.SUBAGENT, Kind.REPLAYED, Kind.INJECTED, Kind.NOTICE})
 _WHOLE = frozenset({Kind.UNKNOWN, Kind.INJECTED, Kind.REPLAYED, Kind.NOTICE})
-"""Kinds for which a part is its own body if its rule names none."""
+"""Kinds of parts that are their own body unless the rule names one."""
 _LIKE_OTHERS = re.compile(r'-?[0-9]|"')
 """The start of a string that could be confused with a number or a quoted string."""
 _OUTCOMES = tuple((outcome, outcome.value) for outcome in Outcome)
 
 
 class Draft(Struct):
-    """A message as a rule describes it, before copies, merging, and threads."""
+    """A message as a rule specifies it, before copies, merging, and threads are considered."""
 
     kind: Kind
     role: str
@@ -70,7 +70,7 @@ class Draft(Struct):
     rule: RecordRule
     channel: Channel | None = None
     channel_word: str | None = None
-    """The word that decided the channel."""
+    """The word that determined the channel."""
     has_unknown_channel: bool = False
     call_id: str | None = None
     name: str | None = None
@@ -108,7 +108,7 @@ class StreamStep(Struct, frozen=True):
     drafts: list[Draft]
     span: Span
     is_whole: bool = False
-    """True for a block to which nothing may be added."""
+    """True for a block that cannot grow."""
 
 
 class RecordReading(Struct):
@@ -132,13 +132,13 @@ class RecordReading(Struct):
     is_aside: bool = False
     """True if the record does not belong to the tree of the session."""
     rewind_turns: int = 0
-    """How many of the latest prompts are superseded."""
+    """The number of latest prompts that are superseded."""
     rewind_to: str | None = None
     """The id of the record after which everything is superseded."""
     left: list[tuple[int, int]] = field(default_factory=list)
-    """The drafts of each superseded branch, as the first one and the one after the last."""
+    """The drafts of each superseded branch: the index of the first one, and the index after the last one."""
     unknown: JsonNode | None = None
-    """The record, if no rule maps it and it holds no text."""
+    """The record, if no rule covers it and it holds no text."""
     usage_starts: dict[int, int] | None = None
     """The offsets of the values that state a token usage, by rule, if they are known."""
 
@@ -171,7 +171,7 @@ def _read(rules: tuple[RecordRule, ...], node: JsonNode, outer: _Outer | None, r
 
 
 def _has_readable_list(rules: tuple[RecordRule, ...], node: JsonNode) -> bool:
-    """True if a rule reads a list in a record that is cut."""
+    """True if a rule reads a list in a truncated record."""
     try:
         return any(rule.each and not rule.whole and all_hold(rule.when, node) for rule in rules)
     except Unreadable:
@@ -203,7 +203,7 @@ def _read_rules(rules: tuple[RecordRule, ...], node: JsonNode, outer: _Outer | N
 
 
 def _note_start(rule: RecordRule, node: JsonNode, reading: RecordReading) -> None:
-    """Record what a record changes for itself and for those that follow."""
+    """Record what a record changes for itself and for later records."""
     if rule.starts:
         reading.starts = True
         reading.session = reading.session or string_at(node, rule.session)
@@ -379,7 +379,7 @@ def _is_on_other_channel(node: JsonNode) -> bool:
 
 
 def _narrow(draft: Draft, outer: _Outer) -> None:
-    """Narrow the kind of a part, which can never show more than the record around it."""
+    """Narrow the kind of a part, so that it never shows more than the record around it."""
     if outer.kind in _NARROWING and draft.kind is Kind.SAID:
         draft.kind = outer.kind
     if outer.is_hidden and draft.kind is Kind.SAID:
@@ -490,7 +490,7 @@ def _set_outcome(draft: Draft, outcomes: Outcomes | None, node: JsonNode) -> Non
 
 
 class _OutcomeTest(Struct, frozen=True):
-    """A test from a table, parsed once."""
+    """A test from an outcome table, parsed once."""
 
     at: Path
     word: str | None
@@ -508,7 +508,7 @@ class _OutcomeTest(Struct, frozen=True):
 
 
 _OUTCOME_TESTS: dict[int, tuple[Outcomes, list[tuple[Outcome, _OutcomeTest]]]] = {}
-"""By identity, because a hash costs more."""
+"""The tests of each table by identity, because hashing takes longer."""
 
 
 def _outcome_tests(outcomes: Outcomes) -> list[tuple[Outcome, _OutcomeTest]]:
@@ -715,7 +715,7 @@ class _PartReader:
 
 
 def _copy_of(base: Draft, kind: Kind) -> Draft:
-    """Return a new draft of this kind with the same facts about the record."""
+    """Return a new draft of this kind with the same facts from the record."""
     narrowed = base.kind if kind is Kind.SAID and base.kind is not Kind.SAID else kind
     draft = Draft(narrowed, base.role, [], base.span, base.rule, base.channel, base.channel_word)
     draft.has_unknown_channel = base.has_unknown_channel

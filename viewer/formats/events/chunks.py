@@ -52,10 +52,10 @@ class ChatChunks:
         self._reject = reject
         self._said: dict[str, Said] = {}
         self.is_addition = False
-        """True if the last chunk only added a text to each of its messages."""
+        """True if the last chunk only added text to existing messages."""
 
     def apply(self, event: EventObject) -> bool:
-        """Apply a chunk. True if no part of it was rejected."""
+        """Apply a chunk. Return True if no part of it was rejected."""
         taken = True
         choices = event.get("choices")
         self.is_addition = choices is not None and len(choices.items) == 1
@@ -136,7 +136,7 @@ def _lane(event: EventObject, choice: JsonNode) -> DeltaKey:
 
 
 def _texts(delta: JsonNode | None, choice: JsonNode, table: EventTable) -> Iterator[ItemText]:
-    """The texts of one choice, thoughts first, in the order of their messages."""
+    """Yield the texts of one choice, thoughts first, in the order of their messages."""
     if delta is not None:
         yield from _thoughts(delta)
         is_hidden = is_thought(delta, choice)
@@ -150,7 +150,7 @@ def _texts(delta: JsonNode | None, choice: JsonNode, table: EventTable) -> Itera
 
 
 def _thoughts(delta: JsonNode) -> Iterator[ItemText]:
-    """The thoughts. The same text under several names counts once."""
+    """Yield the thoughts. If several members have the same text, it counts once."""
     members = [member.value for member in delta.members if is_thought_key(member.key)]
     texts = {node.text: node for node in reversed(members) if node.kind is JsonKind.STRING and node.text}
     if texts:

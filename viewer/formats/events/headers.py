@@ -1,4 +1,4 @@
-"""Make the header of a message that a delta opens, and find its problems."""
+"""Create the header of a message that a delta opens, and find its problems."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from viewer.rules.errors import E_PARSE_HEADER, E_PERM_VISIBILITY
 from viewer.syntax.json_text import JsonKind, JsonNode
 
 ANSWER = Header("assistant", channel=Channel.FINAL)
-"""The header of a text about which nothing is stated."""
+"""The header of a text with no stated properties."""
 
 
 class CallNames(Struct, frozen=True, gc=False):
@@ -34,7 +34,7 @@ class CallNames(Struct, frozen=True, gc=False):
 
 
 def identity_of(said: Said, family: Family) -> Identity:
-    """The properties that distinguish the message of a delta from others with its key."""
+    """Return the properties that distinguish the message of a delta from others with its key."""
     role = None if said.role is None else word_of(said.role)
     if family is not Family.TEXT:
         return Identity(role, None, None, None)
@@ -49,7 +49,7 @@ def is_shown(header: Header) -> bool:
 
 
 def opening_of(event: EventObject, family: Family, said: Said, names: CallNames, time: StatedTime) -> Opening:
-    """The initial properties of the message that a delta opens. `said` includes the statements of its item."""
+    """Return the initial properties of the message that a delta opens. `said` includes the statements of its item."""
     role = "assistant" if said.role is None else word_of(said.role)
     faults = _role_faults(said.role, role)
     if family is Family.TEXT:
@@ -82,7 +82,7 @@ def with_said(header: Header, said: Said) -> Header:
 
 
 def hiding_statement(header: Header, said: Said) -> JsonNode | None:
-    """The statement of a later event that hides a shown message; None if it stays shown."""
+    """Return the statement of a later event that hides a shown message, or None if the message stays shown."""
     if is_shown(with_said(header, said)):
         return None
     nodes = [(name, node) for name, node in asdict(said).items() if node is not None]

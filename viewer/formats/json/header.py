@@ -65,7 +65,7 @@ def read_object_header(node: JsonNode, source: Source) -> ObjectHeader:
 
 
 def default_ending(header: Header) -> Ending:
-    """The ending of a message whose object states none: an assistant message to a tool is a call."""
+    """Return the ending of a message whose object states none: an assistant message to a tool is a call."""
     return Ending.CALL if header.role == "assistant" and is_tool(header.recipient) else Ending.END
 
 
@@ -78,7 +78,7 @@ def _time(node: JsonNode, problems: list[Problem]) -> StatedTime:
 
 
 def _is_settled(node: JsonNode) -> bool:
-    """True if an unfinished object has already stated everything that decides its visibility, in whatever order."""
+    """True if an unfinished object has already stated everything that determines its visibility, in any order."""
     return all((value := node.get(key)) is not None and value.closed for key in ("role", "channel"))
 
 
@@ -146,7 +146,7 @@ def _repeated_keys(node: JsonNode, source: Source, problems: list[Problem]) -> N
 
 
 def _extra(node: JsonNode, source: Source) -> tuple[tuple[str, str], ...]:
-    """The fields that have no meaning here, as text. Null fields are dropped."""
+    """Return the fields without a meaning here, as text. Null fields are dropped."""
     extra: dict[str, str] = {}
     for member in node.members:
         if member.value.kind is JsonKind.NULL or (
@@ -158,7 +158,7 @@ def _extra(node: JsonNode, source: Source) -> tuple[tuple[str, str], ...]:
 
 
 def _is_unused(key: str, value: JsonNode) -> bool:
-    """True for a known field with a meaningless value, which is kept unchanged."""
+    """True for a known field whose value has no meaning. Such a field is kept unchanged."""
     if key in TIME_KEYS:
         return parse_time(value) is None
     return key == "ending" and value.text not in _ENDINGS

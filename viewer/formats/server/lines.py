@@ -47,7 +47,7 @@ class Literal(Struct, frozen=True):
     is_cut: bool
     """True if the logger truncated it."""
     is_odd: bool
-    """True if what follows it is not a record."""
+    """True if something other than a record follows it."""
 
     @property
     def data(self) -> bytes:
@@ -82,7 +82,7 @@ class LogLine:
         self._span = span
 
     def records(self) -> Iterator[Logged]:
-        """The records, in order. Anchors inside a literal do not count."""
+        """Yield the records, in order. Anchors inside a literal are ignored."""
         at = 0
         while found := _ANCHOR.search(self.data, at):
             if found[5]:
@@ -106,7 +106,7 @@ class LogLine:
         return Logged(id, span, output=literal, how=how, finish=self._finish(literal.end)), literal.end
 
     def _of_object(self, found: re.Match[bytes]) -> tuple[Logged | None, int]:
-        """A request logged as an object and, with `Finish`, its result."""
+        """Return a request logged as an object and, with `Finish`, its result."""
         at = found.end()
         text = _TEXT.search(self.data, at)
         out = _OUT.search(self.data, at)
@@ -149,14 +149,14 @@ class LogLine:
 
 
 def plain_line(line: bytes, at: int) -> LogLine:
-    """A line of a text log."""
+    """Return a line of a text log."""
     return LogLine(
         line, at, lambda raw, start: ([of_python(raw, at + start)], True), lambda start, end: (at + start, at + end)
     )
 
 
 def wrapped_line(node: JsonNode, line: bytes, at: int) -> LogLine | None:
-    """The line in a JSON wrapper of a container runtime."""
+    """Return the line in a JSON wrapper of a container runtime."""
     value = wrapper_of(node)
     if value is None or value.kind is not JsonKind.STRING or not value.closed:
         return None
@@ -171,12 +171,12 @@ def wrapped_line(node: JsonNode, line: bytes, at: int) -> LogLine | None:
 
 
 def wrapper_of(node: JsonNode) -> JsonNode | None:
-    """The member of an object that holds a log line."""
+    """Return the member of an object that holds a log line."""
     return next((value for key in ("log", "message", "msg", "MESSAGE") if (value := node.get(key))), None)
 
 
 def json_records(node: JsonNode, line: bytes, at: int, count: int) -> list[Logged]:
-    """The records of LM Studio and of the slots of llama.cpp. `count` numbers prompts without an id."""
+    """Return the records of LM Studio and of the slots of llama.cpp. `count` numbers prompts without an id."""
     if node.kind is JsonKind.ARRAY:
         return [logged for item in node.items if (logged := _slot(item, line, at))]
     data = node.get("data")

@@ -30,7 +30,7 @@ LONGEST_LINE = 64 * 1024 * 1024
 MOST_PENDING = 1024
 """The most requests that may await their outputs."""
 MOST_WRITTEN = 65_536
-"""The most polled tasks whose last state is remembered."""
+"""The most polled tasks whose latest state is remembered."""
 _CHOICE = re.compile(r"-\d{1,3}\Z")
 _FINISHED: dict[str, tuple[Rule, str]] = {
     "length": (W_RUN_INCOMPLETE, "max-tokens"),
@@ -131,7 +131,7 @@ class ServerLogReader:
                 self._conversation.end_stray()
 
     def _read(self, line: bytes, at: int) -> bool:
-        """Read a line. False if it has no record."""
+        """Read a line. Return False if it has no record."""
         found = False
         for logged in self._records(line, at):
             found = True
@@ -207,7 +207,7 @@ class ServerLogReader:
         self._write(id, choice, logged)
 
     def _request_of(self, logged: Logged) -> tuple[str, str]:
-        """The request that an output answers, and which choice it is."""
+        """Return the request that an output belongs to, and which of its choices it is."""
         if logged.id.endswith("\n"):  # the model logs no ids: take its oldest prompt
             own = next((id for id in self._pending if id.startswith(logged.id)), logged.id)
             return own, ""
@@ -217,7 +217,7 @@ class ServerLogReader:
         return base, logged.id
 
     def _take_poll(self, logged: Logged) -> None:
-        """Handle a state of a polled task, which replaces an earlier one."""
+        """Handle the state of a polled task, which replaces an earlier state."""
         assert logged.prompt is not None
         state = logged.prompt.data + b"\0" + (logged.output.data if logged.output else b"")
         known = blake2b(state).digest()
@@ -238,7 +238,7 @@ class ServerLogReader:
     # Writing.
 
     def _write_pending(self, id: str) -> None:
-        """Write what is known of a request."""
+        """Write everything that is known about a request."""
         request = self._pending[id]
         choices = [choice for choice, output in request.outputs.items() if output.whole or output.deltas]
         for choice in choices:

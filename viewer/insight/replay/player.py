@@ -73,7 +73,7 @@ class Player:
         self._conceal()
 
     def view(self, where: Filter | None = None) -> Projection:
-        """What the audience saw at this moment, or the messages of it that match a filter."""
+        """Return what the audience saw at this moment, or the messages of it that match a filter."""
         return self.document.project(self.audience, withholds=False, where=where)
 
     def shows(self, number: int, end: int) -> bool:
@@ -185,8 +185,9 @@ def _reach(player: Player, timeline: Timeline, event: int) -> None:
 
 
 def _places_after(document: Document, places: Iterable[int]) -> list[int]:
-    """Offsets at which a part that ends at the first of these may show: the record of a message is read when its line
-    is complete, or when the list around it goes on; a text without an end mark, when the next one begins."""
+    """Return the offsets at which a part that ends at the first of these may appear. The record of a message is read
+    when its line is complete, or when the list around it continues; a text without an end mark, when the next one
+    begins."""
     found = {document.size}
     for place in places:
         line = document.stored.line_after(place, document.size)

@@ -100,7 +100,7 @@ class Timeline:
         return self.length_ms > 0
 
     def pause_after(self, event: int) -> int:
-        """How long the next event waits after this one, in milliseconds."""
+        """Return how long the next event waits after this one, in milliseconds."""
         return self.clock[event + 1] - self.clock[event] if self.has_clock else MS_WITHOUT_CLOCK
 
     def number(self, event: int) -> int:

@@ -152,7 +152,7 @@ class Archive:
     # Members.
 
     def read(self, member: Member, most: int = LARGEST_MEMBER) -> Parts:
-        """Return as much text of a member as can be read, in pieces, and any faults."""
+        """Yield as much text of a member as can be read, in pieces, and any faults."""
         if not member.is_readable:
             yield PartFault(UNREAD)
             return

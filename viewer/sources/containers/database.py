@@ -51,7 +51,7 @@ class Database:
         return self._steps > MOST_STEPS
 
     def rows(self, query: str, *values: object) -> Iterator[Row]:
-        """Yield the rows of a query. Raises sqlite3.Error if they cannot be read."""
+        """Yield the rows of a query. Raise sqlite3.Error if they cannot be read."""
         self._steps = 0
         cursor = self._connection.execute(query, values)
         try:

@@ -157,7 +157,7 @@ def _each(database: Database, table: str, columns: str, owner: str, id: str, ord
 
 
 def _goose(database: Database, id: str) -> Parts:
-    """Return the head of a session, then one line per message, as in older session files."""
+    """Yield the head of a session, then one line per message, as in older session files."""
     columns = database.columns()
     head: dict[str, object] = {"id": id, "working_dir": ""}
     wanted = [name for name in ("working_dir", "session_type", "parent_session_id") if name in columns["sessions"]]
@@ -190,7 +190,7 @@ def _goose(database: Database, id: str) -> Parts:
 
 
 def _opencode(database: Database, id: str) -> Parts:
-    """Return a session as `opencode export` writes it. Each message is followed by its parts, in the order of their
+    """Yield a session as `opencode export` writes it. Each message is followed by its parts, in the order of their
     ids."""
     info: dict[str, object] = {"id": id, "directory": ""}
     for directory, parent, version in database.rows(

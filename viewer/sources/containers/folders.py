@@ -125,7 +125,7 @@ def _matching(folder: Path, pattern: re.Pattern[str]) -> list[Path]:
 
 
 def _value(path: Path, instead: bytes = b"null") -> Parts:
-    """Return the JSON value in a file, or a fault and `instead` if it cannot be read."""
+    """Yield the JSON value in a file, or a fault and `instead` if it cannot be read."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:

@@ -77,7 +77,7 @@ def _columns(file: Any) -> list[str]:
 
 
 def _rows(file: Any, columns: list[str], number: int) -> Parts:
-    """Return the lines of all rows, or of the row with this number."""
+    """Yield the lines of all rows, or of the row with this number."""
     try:
         groups, skipped = _groups_from(file, number)
         for batch in file.iter_batches(batch_size=ROWS_AT_ONCE, row_groups=groups, columns=columns, use_threads=False):

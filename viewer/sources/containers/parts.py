@@ -30,7 +30,7 @@ Parts = Iterator[bytes | PartFault]
 
 
 def on_one_line(data: bytes) -> bytes:
-    """JSON text with its line breaks replaced. Valid JSON has none inside strings, so the meaning stays the same."""
+    """Return JSON text without its line breaks. Valid JSON has none inside strings, so the meaning stays the same."""
     return data.translate(_NO_BREAKS)
 
 

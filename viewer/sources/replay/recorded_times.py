@@ -39,7 +39,7 @@ class RecordedTimes:
         return self.offsets[bisect_right(self.offsets, start) : bisect_left(self.offsets, end)]
 
     def at(self, offset: int) -> int | None:
-        """When the bytes before this offset had arrived, in milliseconds since 1970; None if not recorded."""
+        """Return when the bytes before this offset had arrived, in milliseconds since 1970, or None if not recorded."""
         place = bisect_left(self.offsets, offset)
         return self._times[place] if place < len(self.offsets) else None
 

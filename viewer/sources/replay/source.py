@@ -33,7 +33,7 @@ class ReplayedRevision:
         return ""
 
     def read(self, start: int, end: int) -> bytes:
-        """Those bytes between two offsets that have arrived."""
+        """Return those bytes between two offsets that have arrived."""
         return self._source.read(start, min(end, self.size))
 
     def read_again(self, start: int, end: int) -> bytes:
@@ -79,7 +79,7 @@ class ReplayedSource:
         return [Grew(self.generation.add(data))] if data else []
 
     def wait(self, timeout: float) -> bool:
-        """Returns at once, because nothing arrives unless it is released."""
+        """Return at once, because nothing arrives unless it is released."""
         return False
 
     async def wait_async(self, timeout: float) -> bool:

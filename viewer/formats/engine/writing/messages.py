@@ -38,23 +38,23 @@ class OpenMessage(Struct):
     text: str
     end: int
     must_end: bool = False
-    """True if the message is incomplete without its last record."""
+    """True if the message is incomplete until its last record arrives."""
     draft: Draft | None = None
     """The newest record of the message, or the first record of a text that arrives in pieces."""
     arrived: Arrived | None = None
-    """The whole text, if it arrives in pieces. `pieces` are those that are shown so far."""
+    """The whole text, if it arrives in pieces. `pieces` holds only those that are already shown."""
 
 
 class RowOrder:
     """Checks the message order of a training row: answers alternate with other messages, and an answer comes last.
-    `report` gets the number and span of a message that is out of order."""
+    `report` receives the number and span of a message that is out of order."""
 
     def __init__(self, report: Callable[[int, Span], None]) -> None:
         self._report = report
         self._last: tuple[bool, int, Span] | None = None
 
     def add(self, header: Header, number: int, span: Span) -> None:
-        """Add a message. Answers that no user received do not count."""
+        """Add a message. Answers that no user received are skipped."""
         if header.thread or header.kind not in _TURNS:
             return
         is_answer = header.kind is Kind.SAID and header.role == "assistant"
@@ -70,7 +70,7 @@ class RowOrder:
 
 
 class DraftMessages:
-    """Writes single drafts, regardless of how one record relates to the next."""
+    """Writes single drafts. How one record relates to the next plays no role here."""
 
     def __init__(self, record: Recorder, headers: DraftHeaders, hooks: TextHooks, *, has_order: bool) -> None:
         self._record = record
@@ -130,7 +130,7 @@ class DraftMessages:
         return self._record.last_number
 
     def _emit_marked(self, draft: Draft, header: Header) -> bool:
-        """Write text with template marks as the messages that it holds. False for any other text."""
+        """Write text with template marks as the messages that it holds. Return False for any other text."""
         marked = self._marked(draft, header.role)
         for part in marked:
             own, ending = self._headers.of_marked(part, header)
@@ -168,8 +168,8 @@ class DraftMessages:
         return split_content(draft.pieces, self.read, role)
 
     def _unmarked(self, draft: Draft) -> list[Piece]:
-        """Return the pieces that may be shown now; none of a text with marks, which is split only once it is
-        complete."""
+        """Return the pieces that may already be shown. For a text with marks, that is none until the text is complete
+        and split."""
         return [] if self._marked(draft, draft.role) else draft.pieces
 
     # Messages that stay open.

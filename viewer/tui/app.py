@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
+from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, ClassVar
 
@@ -52,7 +53,7 @@ from viewer.tui.startup import Opener, is_stream
 from viewer.tui.terminal.driver import resilient
 from viewer.tui.terminal.output_guard import OutputGuard
 from viewer.tui.terminal.resume_screen import resume_screen
-from viewer.tui.themes.switcher import ThemeSwitcher
+from viewer.tui.themes.switcher import ThemeSwitcher, redraw_screens
 
 if TYPE_CHECKING:
     from viewer.tui.dialogs.themes import ThemeScreen
@@ -129,9 +130,8 @@ class ViewerApp(App[int], inherit_bindings=False):
         palette = ",".join(by_id("palette", self.settings.actions).keys)
         self._bindings = BindingsMap([Binding(palette, "command_palette", show=False, priority=True)])
         theme = self.options.theme or theme_in_force(self.settings).value
-        self.themes = ThemeSwitcher(
-            self, theme, self.settings.theme_folders, notify=self.remark, redraw=self.redraw_screens
-        )
+        redraw = partial(redraw_screens, self)
+        self.themes = ThemeSwitcher(self, theme, self.settings.theme_folders, notify=self.remark, redraw=redraw)
         self.last_key_at = 0.0
         """The time of the last key or mouse event."""
         self.paths = list(paths)
@@ -485,13 +485,6 @@ class ViewerApp(App[int], inherit_bindings=False):
 
     def on_theme_screen_previewed(self, event: ThemeScreen.Previewed) -> None:
         self.themes.preview(event.name)
-
-    def redraw_screens(self) -> None:
-        """Redraw all widgets of all screens, including screens that are covered."""
-        for screen in {*self.screen_stack, *self._installed_screens.values()}:
-            if not callable(screen) and screen.is_attached:
-                for widget in screen.walk_children(with_self=True):
-                    widget.refresh()
 
     def remark(self, sentence: str) -> None:
         """Notify on the topmost main screen."""

@@ -29,7 +29,7 @@ _WITHOUT_TOKENS = frozenset({"chatml-json", "json", "events", "harmony-tokens"})
 
 
 def raw_lines(data: bytes, format: str, width: int, style: Style) -> Iterator[Line]:
-    """Return the bytes as rows of a width. A long message is truncated, with a count of the rest."""
+    """Yield the bytes as rows of a width. A long message is truncated, with a count of the rest."""
     shown = _whole_characters(data[:LONGEST_RAW]) if len(data) > LONGEST_RAW else data
     for line in _lines(_parts(shown, format, style)):
         yield from _rows(line, width)
@@ -40,7 +40,7 @@ def raw_lines(data: bytes, format: str, width: int, style: Style) -> Iterator[Li
 
 
 def token_lines(data: bytes, start: int, format: str, style: Style) -> Iterator[Line]:
-    """Return the control tokens of a message and the text between them, with their input offsets."""
+    """Yield the control tokens of a message and the text between them, with their input offsets."""
     if format in _WITHOUT_TOKENS:
         yield (Part(trusted("This format writes no control tokens."), StyleRole.QUIET),)
         return
@@ -69,7 +69,7 @@ def _token_line(offset: int, token: str, style: Style) -> Line:
 
 
 def _pieces(match: re.Match[str]) -> Iterator[tuple[int, int, bool]]:
-    """Return the tokens of a match: itself, or both marks of a literal block."""
+    """Yield the tokens of a match: itself, or both marks of a literal block."""
     if match.lastgroup == "token":
         yield *match.span(), True
     elif match.lastgroup == "literal":
@@ -93,7 +93,7 @@ def _pattern(format: str) -> re.Pattern[str]:
 
 
 def _parts(data: bytes, format: str, style: Style) -> Iterator[Part]:
-    """Return the styled text, including line ends."""
+    """Yield the styled text, including line ends."""
     text = data.decode("utf-8", "surrogateescape")
     position = 0
     for match in _pattern(format).finditer(text):

@@ -192,7 +192,7 @@ def test_a_file_that_cannot_be_read_does_not_stop_the_others(folder: Path) -> No
 
 def test_limits_are_refused_before_a_site_gets_its_name(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(site, "LARGEST_SITE", 1000)
-    assert "a site has at most 1.0 kB" in run("export", "--to", "site", "in", "-o", "out").err
+    assert "a site takes at most 1.0 kB" in run("export", "--to", "site", "in", "-o", "out").err
     monkeypatch.setattr(site, "MOST_TRANSCRIPTS", 3)
     assert "4 transcripts: a site has at most 3" in run("export", "--to", "site", "in", "-o", "out").err
     assert not Path("out").exists() and not Path("out.tmp").exists()

@@ -123,7 +123,7 @@ def themes() -> str:
     for name in theme_names():
         first = bundled("themes", f"{name}.yaml").read_text("utf-8").partition("\n")[0]
         rows.append([_code(name), find_theme(name).title, _cell(first.removeprefix("# "))])
-    return _table(("theme", "title", "looks like"), rows)
+    return _table(("theme", "title", "description"), rows)
 
 
 def settings() -> str:

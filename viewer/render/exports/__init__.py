@@ -43,7 +43,7 @@ EXPORTERS: dict[str, Exporter] = {
         Exporter("html", ".html", "one page for a browser, offline, light and dark", _made_by("html_page")),
         Exporter("md", ".md", "Markdown, every body in a fence", _made_by("markdown_page")),
         Exporter("text", ".txt", "what `show` prints", _made_by("plain_text")),
-        Exporter("jsonl", ".jsonl", "one JSON object a line", _made_by("json_lines")),
+        Exporter("jsonl", ".jsonl", "one JSON object per line", _made_by("json_lines")),
         Exporter("svg", ".svg", "one picture", _made_by("svg_picture")),
     )
 }

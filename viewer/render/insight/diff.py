@@ -201,7 +201,7 @@ def _details(
     found += [_named(field, drawing, signs) for field in change.fields]
     for path in change.paths:
         name = path.path.removeprefix(".") or "value"
-        note = {"spelling": "only spelled in another way", "order": "only in another order"}.get(path.change, "")
+        note = {"spelling": "only spelled differently", "order": "only in a different order"}.get(path.change, "")
         found.append(_named(FieldChange(name, *path.texts), drawing, signs, note))
     if change.text is not None:
         found += _text_lines(item, change.text, drawing, signs)

@@ -318,7 +318,7 @@ COMMANDS: tuple[Command, ...] = (
             lambda own: LEVELS, served=Served.DEBUG),
     Command("next", "", "show the next prompt", lambda own, _: own.run("next-prompt"), served=Served.DEBUG),
     Command("open", "FILE", "open another file", lambda own, file: own.program.open_file(file)),
-    Command("quit", "", "end the program", lambda own, _: own.program.quit()),
+    Command("quit", "", "quit the program", lambda own, _: own.program.quit()),
     Command("set", "CHOICE", "wrap or nowrap lines, markdown or source, times, usage, a pane",
             lambda own, word: own.choose(word), lambda own: list(own.choices)),
     Command("theme", "NAME", "use a theme", lambda own, name: own.program.use_theme(name),

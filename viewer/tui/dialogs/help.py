@@ -130,7 +130,7 @@ def found_lines(actions: Sequence[Action], wanted: str, width: int, printing: St
         text = f"{keys} {action.label} {action.help} {action.id}".lower()
         if all(word in text for word in words):
             lines += _entry(f"{keys}{DEBUG_MARK if action.debug_only else ''}", action.help, width, printing)
-    return lines or [(Part(trusted("  No key has these words."), StyleRole.QUIET),)]
+    return lines or [(Part(trusted("  No key matches these words."), StyleRole.QUIET),)]
 
 
 def all_keys(action: Action, printing: Style) -> str:

@@ -62,7 +62,7 @@ class PaletteScreen(Overlay[Entry | None]):
             self.list.show(len(self._rows), self._line, first)
             self.call_after_refresh(self._show_heading)
         else:
-            self.list.show(1, lambda row, _: (Part(trusted("  No command has these words."), StyleRole.QUIET),))
+            self.list.show(1, lambda row, _: (Part(trusted("  No command contains these words."), StyleRole.QUIET),))
 
     def _show_heading(self) -> None:
         """Scroll so that the heading above the first entry is visible too."""

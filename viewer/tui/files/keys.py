@@ -39,7 +39,7 @@ OF_TRANSCRIPTS: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
     ("bottom", (), "Go to the last transcript; 12G goes to transcript 12.", "bottom"),
     ("search", (), "Find text in all transcripts; // finds a regular expression.", "ask_search"),
     ("filter", (), "Show only transcripts whose title has these words.", "ask_filter"),
-    ("clear", (), "End the search or the filter; without one, return.", "clear"),
+    ("clear", (), "End the search or the filter; if there is none, return.", "clear"),
     ("open", ("unfold",), "Go to the transcript.", "open_row"),
     ("palette", (), "Show all commands.", "open_palette"),
     ("help", (), "Show all keys.", "open_help"),

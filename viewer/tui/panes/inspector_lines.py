@@ -26,7 +26,7 @@ from viewer.tui.panes.signs import state_sign
 
 _LOOKS = {"error": StyleRole.ERROR, "warning": StyleRole.WARNING, "info": StyleRole.INFO}
 _KINDS = frozenset({"injected", "subagent", "replayed", "notice", "unknown"})
-"""Kinds that are not obvious from role and channel."""
+"""The kinds that role and channel do not imply."""
 _LARGEST_COUNTED = 1_000_000
 """The maximum size in bytes of a message whose lines are counted."""
 Field = tuple[str, SafeText, StyleRole, int | None]
@@ -56,7 +56,7 @@ class Inspected(Struct, frozen=True):
     size: int = 0
     """The size of the input in bytes, if known."""
     spent: Spent | None = None
-    """What its reply used, if the input states it."""
+    """The tokens and cost of its reply, if the input records them."""
 
     @property
     def tabs(self) -> list[Tab]:
@@ -83,7 +83,7 @@ def entries(inspected: Inspected, tab: Tab, width: int, style: Style, *, sheet: 
 
 
 def tab_lines(tabs: Sequence[Tab], active: Tab, width: int, style: Style) -> list[Line]:
-    """Return the tab names, and a rule that is heavy below the active tab."""
+    """Return the line of tab names, and a rule that is heavy below the active tab."""
     names: list[Part] = [Part(trusted(" "))]
     for tab in tabs:
         look = StyleRole.STRONG if tab is active else StyleRole.QUIET

@@ -42,7 +42,7 @@ def field(
 
 
 def state_part(call: ShownCall, style: Style) -> Part:
-    """Return the state of a call as a mark and a word, so that its color is not needed."""
+    """Return the state of a call as a mark and a word, so that it does not depend on color."""
     _, look = state_words(call.state)
     marks = {
         StyleRole.ERROR: style.signs.error,
@@ -95,7 +95,7 @@ def latency_words(call: ShownCall) -> str:
 
 
 def is_late(call: ShownCall) -> bool:
-    """True if the reply arrived after the deadline, by stated or observed times."""
+    """True if the reply arrived after the deadline, by recorded or observed times."""
     return _lateness(call) is not None
 
 
@@ -154,7 +154,7 @@ def _claim(key: str, value: str, width: int, style: Style) -> Iterator[Entry]:
 def graph_entries(
     number: int, calls: Sequence[ShownCall], faulty: Container[int], style: Style, most: int
 ) -> Iterator[Entry]:
-    """Yield calls with arrows to their replies, those nearest to the message first.
+    """Yield calls with arrows to their replies: those nearest to the message.
 
     A successful call has a mark if one of its messages has an error (`faulty`)."""
     if not calls:
@@ -222,7 +222,7 @@ def arrow(call: ShownCall, digits: int, style: Style) -> str:
 
 
 def _other_end(call: ShownCall, number: int) -> int | None:
-    """Return the target of a click: the other message of the call, or else the call."""
+    """Return the target of a click: the other message of the call, or else the call itself."""
     if number == call.call:
         return call.reply
     return call.call if call.call is not None else call.reply

@@ -13,6 +13,7 @@ MOST_PER_CODE = 1_000
 
 _KINDS = [(code, reason) for code, rule in RULES.items() for reason in (None, *rule.reasons)]
 _KIND_OF = {kind: number for number, kind in enumerate(_KINDS)}
+_GROWS = [RULES[code].grows for code, _ in _KINDS]
 _SEVERITIES = [RULES[code].severity.value for code, _ in _KINDS]
 _BLANK_BLOCK = 4096
 
@@ -114,6 +115,8 @@ class Findings:
 
     def _joins(self, row: int, start: int, end: int) -> bool:
         first, last = self._starts[row], self._ends[row]
+        if _GROWS[self._kinds[row]]:
+            return start == first
         if end == start or first == last:
             return start == last and (end > start or first == last)
         return start >= last and self._is_blank(last, start)

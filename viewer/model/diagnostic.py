@@ -35,6 +35,8 @@ class Rule(Struct, frozen=True):
     """A short transcript with this problem."""
     reasons: dict[str, str] = field(default_factory=dict)
     """The text of each reason."""
+    grows: bool = False
+    """True if a diagnostic that begins where the last one did extends it."""
 
     def __hash__(self) -> int:
         return hash(self.code)

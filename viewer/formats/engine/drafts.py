@@ -17,6 +17,7 @@ from viewer.formats.hiding import is_flagged, is_in_hidden_phase
 from viewer.formats.json.content_parts import ContentPart
 from viewer.formats.json.fields import is_empty, piece_of
 from viewer.formats.json.parts import is_hidden_type
+from viewer.formats.json.times import unreadable_time
 from viewer.formats.json.unread import first_text_member
 from viewer.formats.tables.model import (
     Branches,
@@ -32,6 +33,7 @@ from viewer.formats.tables.model import (
 )
 from viewer.model.diagnostic import Problem
 from viewer.model.messages import Channel, Coding, Kind, Outcome, Piece, Span
+from viewer.model.time_order import Placed
 from viewer.rules.structure import W_CONTENT_MISSING, W_PART_UNKNOWN, W_RECORD_UNKNOWN, W_THREAD_BROKEN
 from viewer.syntax.attachments import attachment_kind
 from viewer.syntax.json_lines import LazyNode
@@ -77,6 +79,8 @@ class Draft(Struct):
     is_text: bool = False
     intent: str | None = None
     time_ms: int | None = None
+    time_at: Placed | None = None
+    """Where the time is stated."""
     thread: str | None = None
     """The id of the thread of another agent."""
     key: str | None = None
@@ -229,6 +233,7 @@ class _Outer(Struct, frozen=True):
     kind: Kind
     thread: str | None
     time_ms: int | None
+    time_at: Placed | None
     call_id: str | None = None
     """The call that replies without a call id answer."""
     is_unused: bool = False
@@ -247,11 +252,13 @@ def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: Reco
         kind = rule.kind if rule.kind in _NARROWING else outer.kind if outer else Kind.UNKNOWN
         assert kind is not None
         thread = string_at(node, rule.thread) or (outer.thread if outer else None)
-        time_ms = _time(node, rule.time) or (outer.time_ms if outer else None)
+        time_ms, time_at = _time(node, rule.time, reading.faults)
+        if outer is not None and not time_ms:
+            time_ms, time_at = outer.time_ms, outer.time_at
         calls = path(rule.call_id).all(node) if rule.call_id else []
         is_unused = rule.unused or (outer is not None and outer.is_unused)
         is_hidden = (outer is not None and outer.is_hidden) or is_flagged(node)
-        inner = _Outer(kind, thread, time_ms, calls[0].text if len(calls) == 1 else None, is_unused, is_hidden)
+        inner = _Outer(kind, thread, time_ms, time_at, calls[0].text if len(calls) == 1 else None, is_unused, is_hidden)
         items = path(rule.each).all(node)
         if rule.order:
             items = _in_order(items, rule.order)
@@ -268,7 +275,7 @@ def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: Reco
     elif rule.kind is not None:
         drafts = [] if rule.repeats and is_repeated(rule, node) else _messages(rule, node)
         if rule.unused:
-            outer = _Outer(rule.kind, None, None, is_unused=True)
+            outer = _Outer(rule.kind, None, None, None, is_unused=True)
         if outer is not None:
             for draft in drafts:
                 _narrow(draft, outer)
@@ -383,7 +390,8 @@ def _narrow(draft: Draft, outer: _Outer) -> None:
     if draft.kind is Kind.REPLY:
         draft.call_id = draft.call_id or outer.call_id
     draft.thread = draft.thread or outer.thread
-    draft.time_ms = draft.time_ms if draft.time_ms is not None else outer.time_ms
+    if draft.time_ms is None:
+        draft.time_ms, draft.time_at = outer.time_ms, outer.time_at
 
 
 def _messages(rule: RecordRule, node: JsonNode) -> list[Draft]:
@@ -394,7 +402,10 @@ def _messages(rule: RecordRule, node: JsonNode) -> list[Draft]:
         return [base]
     bodies = path(rule.body).all(node)
     if rule.parts:
-        return _PartReader(rule, base).drafts(bodies)
+        drafts = _PartReader(rule, base).drafts(bodies)
+        if drafts and base.problems and drafts[0] is not base:
+            drafts[0].problems[:0] = base.problems
+        return drafts
     if rule.kind is Kind.SAID and not rule.label and any(body.kind is not JsonKind.STRING for body in bodies):
         return [_unknown(node)]
     base.pieces = _pieces(bodies, base.kind, label=rule.label, opaque=rule.opaque)
@@ -442,7 +453,7 @@ def _base(rule: RecordRule, node: JsonNode) -> Draft:
         draft.name = string_at(node, rule.name) or rule.default_name or None
     draft.is_text = rule.text
     if rule.time:
-        draft.time_ms = _time(node, rule.time)
+        draft.time_ms, draft.time_at = _time(node, rule.time, draft.problems)
     if rule.thread:
         draft.thread = string_at(node, rule.thread)
     if rule.merge and rule.merge.key:
@@ -540,14 +551,18 @@ def _faults(faults: tuple[Fault, ...], node: JsonNode) -> Iterator[Problem]:
             yield Problem(found[0], found[1], value.start, value.end)
 
 
-def _time(node: JsonNode, at: str) -> int | None:
-    if not at:
-        return None
-    given = path(at)
-    if given.read is not None and type(node) is LazyNode:
-        return parse_decoded_time(given.read(node.value))
-    value = given.first(node)
-    return parse_fine_time(value) or parse_time(value) if value is not None else None
+def _time(node: JsonNode, at: str, problems: list[Problem]) -> tuple[int | None, Placed | None]:
+    """Return the time at a path, and where it is stated."""
+    value = path(at).first(node) if at else None
+    if value is None:
+        return None, None
+    if type(value) is LazyNode:
+        time_ms = parse_decoded_time(value.value)
+    else:
+        time_ms = parse_fine_time(value) or parse_time(value)
+    if time_ms is None:
+        problems += unreadable_time(value)
+    return time_ms, value
 
 
 def _unknown(node: JsonNode, *, is_open: bool = False) -> Draft:
@@ -704,7 +719,7 @@ def _copy_of(base: Draft, kind: Kind) -> Draft:
     narrowed = base.kind if kind is Kind.SAID and base.kind is not Kind.SAID else kind
     draft = Draft(narrowed, base.role, [], base.span, base.rule, base.channel, base.channel_word)
     draft.has_unknown_channel = base.has_unknown_channel
-    draft.time_ms, draft.thread, draft.key = base.time_ms, base.thread, base.key
+    draft.time_ms, draft.time_at, draft.thread, draft.key = base.time_ms, base.time_at, base.thread, base.key
     draft.outcome, draft.outcome_span = base.outcome, base.outcome_span
     return draft
 

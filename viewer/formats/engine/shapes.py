@@ -25,6 +25,7 @@ from viewer.formats.engine.paths import MEMBERS, all_at, path
 from viewer.formats.tables.model import Exchange, RecordFormat
 from viewer.model.diagnostic import Problem, Rule
 from viewer.model.messages import Coding, Piece
+from viewer.model.time_order import TimePlace
 from viewer.syntax.json_lines import LazyNode, read_known, read_regular, whole_tree
 from viewer.syntax.json_text import JsonKind, JsonNode
 from viewer.syntax.times import parse_decoded_time
@@ -192,6 +193,7 @@ class _Shape:
                 draft.time_ms = parse_decoded_time(_at(value, paths[said.time]))
                 if not draft.time_ms:
                     return None
+                draft.time_at = TimePlace(base + regs[said.time][0], base + regs[said.time][1])
             if said.outcome_span is not None:
                 (first, start), (last, end) = said.outcome_span
                 draft.outcome_span = ends[first] + start, ends[last] + end
@@ -462,7 +464,7 @@ class _Learner:
         for name, _ in given:
             setattr(bare, name, "")
         bare.pieces, bare.texts, bare.problems, bare.span = [], [], [], (0, 0)
-        bare.outcome_span = None
+        bare.outcome_span = bare.time_at = None
         time = self._time(draft, probed, probe)
         if time:
             bare.time_ms = None
@@ -486,13 +488,13 @@ class _Learner:
         return places.span(draft.outcome_span, probed.outcome_span)
 
     def _time(self, draft: Draft, probed: Draft, probe: _Probed) -> int:
-        """Return the hole with the time of a draft, or 0 if its time is part of the shape."""
+        """Return the hole with the time of a draft, or 0 if it has none."""
         for number, hole in enumerate(self._holes, 1):
             if hole.node.kind is not JsonKind.OBJECT and probed.time_ms is not None:
                 is_own = parse_decoded_time(_at(self._value, hole.path)) == draft.time_ms
                 if is_own and parse_decoded_time(_at(probe.value, hole.path)) == probed.time_ms:
                     return number
-        if draft.time_ms != probed.time_ms:
+        if draft.time_ms is not None or probed.time_ms is not None:
             raise _DiffersError
         return 0
 

@@ -212,7 +212,9 @@ class BlockStreams:
             if not pieces and block.draft.kind not in _AT_ONCE:
                 return
             first = block.draft
-            block.number = self._record.open(self._header(first), first.span[0], pieces, time_ms=first.time_ms)
+            block.number = self._record.open(
+                self._header(first), first.span[0], pieces, time_ms=first.time_ms, time_at=first.time_at
+            )
             self._report(first.problems, block.number)
         elif pieces:
             self._record.grow(block.number, pieces, len(block.pieces))

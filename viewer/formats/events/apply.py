@@ -30,6 +30,7 @@ from viewer.formats.events.objects import (
 from viewer.formats.events.streams import Addition, Streams
 from viewer.formats.hiding import is_flagged
 from viewer.formats.json.fields import piece_if_any
+from viewer.formats.json.times import stated_time
 from viewer.formats.tables.model import Act, EventKind, EventTable, Family
 from viewer.formats.tables.usage import EVENT_TOKENS
 from viewer.model.diagnostic import Problem, Rule
@@ -39,7 +40,6 @@ from viewer.rules.errors import E_PARSE_HEADER, E_STREAM_TRUNCATED
 from viewer.rules.notes import I_RECORD_UNKNOWN, I_STREAM_FINAL_ONLY
 from viewer.rules.structure import W_PART_UNKNOWN, W_RECORD_UNKNOWN
 from viewer.syntax.json_text import JsonKind, JsonNode
-from viewer.syntax.times import parse_time
 
 _UNNAMED = DeltaKey("unnamed", True)
 """The key of deltas that name no item, in a stream that announces its items."""
@@ -216,8 +216,10 @@ class EventApplier:
         item = self._items.get(lane)
         own = event.said
         said = own.over(item.said) if item else own
-        time_ms = self._time_ms if event.time_ms is None else event.time_ms
-        opening = opening_of(event, family, said, self._names(event, lane), time_ms)
+        time = event.time
+        if time.ms is None:
+            time = replace(time, ms=self._time_ms)
+        opening = opening_of(event, family, said, self._names(event, lane), time)
         opening = replace(opening, faults=(*opening.faults, *faults), header=self._with_preamble(opening.header))
         if family is not Family.TEXT or not is_shown(opening.header):
             return opening
@@ -401,8 +403,10 @@ class EventApplier:
         self._forget()
         self.streams.begin_response()
         response = response_of(event)
-        time_ms = parse_time(response.get("created_at") if response else None)
-        self._time_ms = event.time_ms if time_ms is None else time_ms
+        time = stated_time(response.get("created_at") if response else None)
+        for problem in time.problems:
+            self._record.report(problem.rule, problem.reason, problem.start, problem.end)
+        self._time_ms = event.time.ms if time.ms is None else time.ms
         self._has_begun = self.types.is_api
         self._note_response(event)
         return True

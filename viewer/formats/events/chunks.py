@@ -27,6 +27,7 @@ from viewer.formats.events.objects import (
 from viewer.formats.events.streams import Streams
 from viewer.formats.hiding import is_flagged
 from viewer.formats.json.fields import is_thought_key, piece_if_any
+from viewer.formats.json.times import StatedTime
 from viewer.formats.tables.model import EventTable, Family
 from viewer.model.diagnostic import Problem
 from viewer.rules.structure import W_PART_UNKNOWN
@@ -39,7 +40,7 @@ class _Choice(Struct, frozen=True):
     event: EventObject
     said: Said
     lane: DeltaKey
-    time_ms: int | None
+    time: StatedTime
 
 
 class ChatChunks:
@@ -74,7 +75,7 @@ class ChatChunks:
         if own.role is not None:
             self._streams.reopen(lane)
         said = self._said[lane.name] = own.over(self._said.get(lane.name, NOTHING_SAID))
-        place = _Choice(EventObject((delta,) if delta else (), event.span), said, lane, event.time_ms)
+        place = _Choice(EventObject((delta,) if delta else (), event.span), said, lane, event.time)
         texts = list(_texts(delta, choice, self._table))
         taken = True
         is_hidden = any(map(is_flagged, nodes))
@@ -118,13 +119,13 @@ class ChatChunks:
         delta = Delta(choice.lane, family, identity_of(said, family), piece, event.span, is_refusal)
         rule = W_PART_UNKNOWN if value and text and text.is_unknown else None
         faults = (Problem(rule, None, value.start, value.end),) if rule and value else ()
-        self._streams.delta(delta, partial(_opening, event, family, said, names, choice.time_ms, faults))
+        self._streams.delta(delta, partial(_opening, event, family, said, names, choice.time, faults))
 
 
 def _opening(
-    event: EventObject, family: Family, said: Said, names: CallNames, time_ms: int | None, faults: tuple[Problem, ...]
+    event: EventObject, family: Family, said: Said, names: CallNames, time: StatedTime, faults: tuple[Problem, ...]
 ) -> Opening:
-    opening = opening_of(event, family, said, names, time_ms)
+    opening = opening_of(event, family, said, names, time)
     return replace(opening, faults=(*opening.faults, *faults))
 
 

@@ -125,7 +125,11 @@ class ConversationItems:
             return 0
         if self._is_sent and not place[0] and sent[1]:
             self._sent.append(sent)
-        return self._record.add(header, Ending.END, event.span, [piece], time_ms=event.time_ms)
+        time = event.time
+        number = self._record.add(header, Ending.END, event.span, [piece], time_ms=time.ms, time_at=time.at)
+        for problem in time.problems:
+            self._record.report(problem.rule, problem.reason, problem.start, problem.end, number)
+        return number
 
 
 def item_of(event: EventObject) -> JsonNode | None:

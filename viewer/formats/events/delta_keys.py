@@ -8,6 +8,7 @@ from typing import TypeVar
 from msgspec import Struct, field
 from msgspec.structs import astuple, replace
 
+from viewer.formats.json.times import StatedTime
 from viewer.formats.tables.model import Family
 from viewer.model.diagnostic import Problem
 from viewer.model.messages import Ending, Header, Piece, Span
@@ -50,7 +51,7 @@ class Opening(Struct, frozen=True):
     """The initial properties of a message."""
 
     header: Header
-    time_ms: int | None
+    time: StatedTime
     faults: tuple[Problem, ...] = ()
     is_unsettled: bool = False
     """True until an item confirms that this is a message. Until then, it stays hidden."""

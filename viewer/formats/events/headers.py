@@ -7,6 +7,7 @@ from msgspec.structs import asdict, replace
 
 from viewer.formats.events.delta_keys import Identity, Opening
 from viewer.formats.events.objects import EventObject, Said, word_of
+from viewer.formats.json.times import StatedTime
 from viewer.formats.tables.model import Family
 from viewer.model.diagnostic import Problem
 from viewer.model.messages import Channel, Ending, Header, Kind
@@ -47,7 +48,7 @@ def is_shown(header: Header) -> bool:
     return is_header_safe(header, Ending.OPEN)
 
 
-def opening_of(event: EventObject, family: Family, said: Said, names: CallNames, time_ms: int | None) -> Opening:
+def opening_of(event: EventObject, family: Family, said: Said, names: CallNames, time: StatedTime) -> Opening:
     """Return the initial properties of the message that a delta opens. `said` includes the statements of its item."""
     role = "assistant" if said.role is None else word_of(said.role)
     faults = _role_faults(said.role, role)
@@ -62,7 +63,7 @@ def opening_of(event: EventObject, family: Family, said: Said, names: CallNames,
         intent = "summary" if family is Family.SUMMARY else None
         header = Header(role, channel=Channel.ANALYSIS, channel_given="analysis", intent=intent)
     malformed = any(fault.rule is E_PARSE_HEADER for fault in faults)
-    return Opening(replace(header, malformed=malformed), time_ms, tuple(faults))
+    return Opening(replace(header, malformed=malformed), time, (*faults, *time.problems))
 
 
 def with_said(header: Header, said: Said) -> Header:

@@ -55,4 +55,5 @@ class ResponseNotes:
     def _write(self, header: Header, event: EventObject, text: JsonNode) -> None:
         piece = piece_if_any(text)
         if piece is not None:
-            self._record.add(header, Ending.END, event.span, [piece], time_ms=event.time_ms)
+            time = event.time
+            self._record.add(header, Ending.END, event.span, [piece], time_ms=time.ms, time_at=time.at)

@@ -8,10 +8,10 @@ from msgspec import Struct
 from msgspec.structs import astuple
 
 from viewer.formats.json import fields
+from viewer.formats.json.times import StatedTime, stated_time
 from viewer.model.messages import Span
 from viewer.syntax.json_lines import LazyNode
 from viewer.syntax.json_text import JsonKind, JsonNode
-from viewer.syntax.times import parse_time
 
 _STATED = ("role", "channel", "phase", "recipient", "to", "intent")
 _STATING = frozenset(_STATED)
@@ -107,9 +107,9 @@ class EventObject(Struct, frozen=True):
         return text_of(self.get(*keys))
 
     @property
-    def time_ms(self) -> int | None:
-        """The time of the event, if given."""
-        return parse_time(self.get(*fields.TIME_KEYS))
+    def time(self) -> StatedTime:
+        """The time of the event."""
+        return stated_time(self.get(*fields.TIME_KEYS))
 
     @property
     def said(self) -> Said:

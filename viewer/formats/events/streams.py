@@ -123,7 +123,7 @@ class Streams:
             left.discard(identity)
             self._record.report(W_STREAM_INTERLEAVED, None, *delta.event, number)
         pieces = [delta.piece] if delta.piece else []
-        self._record.open(opening.header, delta.event[0], pieces, time_ms=opening.time_ms)
+        self._record.open(opening.header, delta.event[0], pieces, time_ms=opening.time.ms, time_at=opening.time.at)
         stream = Stream(number, lane, family, identity, opening.header, delta.event[1], pieces)
         stream.is_refusal, stream.texts, stream.is_mixed = delta.is_refusal, [delta.text], _HALF in delta.text
         stream.unsettled = delta.event if opening.is_unsettled and not lane.late else None

@@ -21,6 +21,7 @@ from viewer.formats.json.fields import (
 from viewer.formats.json.header import ObjectHeader, default_ending, read_object_header
 from viewer.formats.json.parts import is_hidden_type, read_content
 from viewer.formats.json.shapes import KnownMessage, KnownShapes, Report
+from viewer.formats.json.times import NOT_STATED
 from viewer.formats.json.unread import first_text_member, with_inner_message
 from viewer.model.diagnostic import Problem
 from viewer.model.messages import Channel, Coding, Ending, Header, Kind, Piece, Span
@@ -144,7 +145,7 @@ class MessageObjects:
         if any(problem.rule is E_PARSE_HEADER for problem in problems):
             said.header = replace(said.header, malformed=True)
         parts, extra_problems = self._parts(node, source, said)
-        if kind is Kind.SAID and not said.problems and said.ending is None and said.time_ms is None:
+        if kind is Kind.SAID and not said.problems and said.ending is None and said.time is NOT_STATED:
             reports = [Report(at, one) for at, found in extra_problems.items() for one in found]
             self._shapes.learn(node, [(part.header, part.ending, part.pieces) for part in parts], reports)
         last = len(parts) - 1
@@ -158,7 +159,9 @@ class MessageObjects:
     def _add(self, node: JsonNode, said: ObjectHeader, part: Part, *, is_open: bool) -> int:
         ending = Ending.OPEN if is_open else part.ending
         span = node.start, node.end
-        return self._record.add_complete(part.header, ending, span, part.pieces, time_ms=said.time_ms)
+        return self._record.add_complete(
+            part.header, ending, span, part.pieces, time_ms=said.time.ms, time_at=said.time.at
+        )
 
     def _truncated(self, node: JsonNode, said: ObjectHeader) -> None:
         reason = "body" if said.header.role else "header"

@@ -6,12 +6,13 @@ import re
 from collections.abc import Callable, Iterator
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from viewer.cache import lazy_regex
+from viewer.formats.json.times import NOT_STATED, StatedTime, stated_time
 from viewer.formats.server.source_text import Segment, of_json, of_python, of_python_in_json
 from viewer.model.messages import Span
 from viewer.syntax.json_text import JsonKind, JsonNode
-from viewer.syntax.times import parse_time
 
 _ID = rb"([\w.:@/-]{1,200}?)"
 _ANCHOR = lazy_regex(
@@ -64,7 +65,7 @@ class Logged(Struct, frozen=True):
     how: str = ""
     """`delta` for a piece, `open` for an output that may continue, or `aborted`."""
     finish: tuple[str, Span] | None = None
-    time_ms: int | None = None
+    time: StatedTime = NOT_STATED
     replaces: bool = False
     """True if a later record with this id replaces this one."""
 
@@ -186,12 +187,12 @@ def json_records(node: JsonNode, line: bytes, at: int, count: int) -> list[Logge
     model = data.get("modelIdentifier")
     id = model.text if model is not None and model.kind is JsonKind.STRING else ""
     literal = _json_literal(value, line, at)
-    time_ms = parse_time(node.get("timestamp"))
     if literal is None:
         return []
-    if kind.text == _INPUT:
-        return [Logged(f"{id}\n{count}", (node.start, node.end), prompt=literal, time_ms=time_ms)]
-    return [Logged(f"{id}\n", (node.start, node.end), output=literal, time_ms=time_ms)]
+    span = node.start, node.end
+    is_input = kind.text == _INPUT
+    logged = Logged(f"{id}\n{count}", span, prompt=literal) if is_input else Logged(f"{id}\n", span, output=literal)
+    return [replace(logged, time=stated_time(node.get("timestamp")))]
 
 
 def _slot(item: JsonNode, line: bytes, at: int) -> Logged | None:

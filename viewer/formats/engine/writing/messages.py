@@ -121,7 +121,9 @@ class DraftMessages:
         for part in self.runs(draft):
             header = self._headers.of(part)
             if not self._emit_marked(part, header):
-                number = self._record.add_complete(header, _ending(part), part.span, part.pieces, time_ms=part.time_ms)
+                number = self._record.add_complete(
+                    header, _ending(part), part.span, part.pieces, time_ms=part.time_ms, time_at=part.time_at
+                )
                 self.report(part.problems, number)
                 self.report_outcome(part, number)
                 self._note(header, number, part.span)
@@ -132,7 +134,9 @@ class DraftMessages:
         marked = self._marked(draft, header.role)
         for part in marked:
             own, ending = self._headers.of_marked(part, header)
-            number = self._record.add_complete(own, ending, draft.span, part.pieces, time_ms=draft.time_ms)
+            number = self._record.add_complete(
+                own, ending, draft.span, part.pieces, time_ms=draft.time_ms, time_at=draft.time_at
+            )
             self._note(own, number, draft.span)
             self.report(part.reports, number)
         return bool(marked)
@@ -173,7 +177,9 @@ class DraftMessages:
     def open(self, draft: Draft) -> OpenMessage:
         """Begin a message that may grow."""
         pieces = self._unmarked(draft)
-        number = self._record.open(self._headers.of(draft), draft.span[0], pieces, time_ms=draft.time_ms)
+        number = self._record.open(
+            self._headers.of(draft), draft.span[0], pieces, time_ms=draft.time_ms, time_at=draft.time_at
+        )
         self.report(draft.problems, number)
         return OpenMessage(number, pieces, draft.text, draft.span[1], draft=draft)
 
@@ -181,7 +187,7 @@ class DraftMessages:
         """Begin a message that stays hidden until it is settled."""
         header = self._headers.of_hidden(draft)
         self._marked(draft, draft.role)
-        return self._record.open(header, draft.span[0], draft.pieces, time_ms=draft.time_ms)
+        return self._record.open(header, draft.span[0], draft.pieces, time_ms=draft.time_ms, time_at=draft.time_at)
 
     def replace(self, known: OpenMessage, draft: Draft) -> OpenMessage:
         """Replace an open message with another record."""
@@ -221,7 +227,9 @@ class DraftMessages:
         for index, part in enumerate(marked):
             own, ending = self._headers.of_marked(part, header)
             if index:
-                number = self._record.add_complete(own, ending, draft.span, part.pieces, time_ms=draft.time_ms)
+                number = self._record.add_complete(
+                    own, ending, draft.span, part.pieces, time_ms=draft.time_ms, time_at=draft.time_at
+                )
             else:
                 self._record.close(number, ending, draft.span[1], part.pieces, header=own)
             self.report(part.reports, number)

@@ -67,7 +67,7 @@ def _run(draft: Draft, body: Body, kind: Kind, start: int, end: int) -> Draft:
     first = len(text[:start].encode("utf-8", "replace"))
     last = first + len(text[start:end].encode("utf-8", "replace"))
     run = Draft(kind, draft.role, body.pieces(first, last), draft.span, draft.rule, draft.channel)
-    run.text, run.time_ms, run.thread = text[start:end], draft.time_ms, draft.thread
+    run.text, run.time_ms, run.time_at, run.thread = text[start:end], draft.time_ms, draft.time_at, draft.thread
     run.channel_word, run.has_unknown_channel = draft.channel_word, draft.has_unknown_channel
     return run
 

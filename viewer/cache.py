@@ -14,7 +14,7 @@ Made = TypeVar("Made")
 _CLEARING: list[Callable[[], None]] = []
 _FEW = 256
 _SHORT = 4096
-"""The maximum number and size of inputs for which checking for signs costs less than compiling the pattern."""
+"""For up to this many searches of at most this many bytes each, checking for signs takes less time than compiling."""
 
 
 def bounded_cache(most: int) -> Callable[[Callable[Given, Made]], Callable[Given, Made]]:
@@ -37,7 +37,7 @@ def keep_caches() -> None:
 
 
 def clear_caches() -> None:
-    """Clear all caches. The index already contains the results."""
+    """Clear all caches. The index already holds the results that still matter."""
     if not _KEEPING:
         for clear in _CLEARING:
             clear()
@@ -69,7 +69,7 @@ class _Uncompiled:
         self._compiled: re.Pattern[Any] | None = None
         self._signs = signs
         self._left = _FEW if signs else 0
-        """How many more searches check for signs first. A large input needs the pattern sooner or later."""
+        """The number of searches left that check for signs first. A large input needs the pattern sooner or later."""
 
     def search(self, data: Any, start: int = 0, end: int = sys.maxsize) -> re.Match[Any] | None:
         if self._is_without_sign(data, start, end):

@@ -14,6 +14,7 @@ class DismissOnce(Screen[Result]):
     """A second dismissal would close the screen below. List this base last: styles come from the first one."""
 
     def dismiss(self, result: Result | None = None) -> AwaitComplete:
-        if self.app.screen is not self:
+        if not self.is_active:
             return AwaitComplete()
+        self.workers.cancel_node(self)  # its tasks draw, and its widgets go before it
         return super().dismiss(result)

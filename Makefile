@@ -17,7 +17,7 @@ test: $(INSTALLED)          ## all tests except the long campaigns
 check: $(INSTALLED)         ## format, lint, types and the quick tests
 	@$(BIN)/ruff format --quiet --check .
 	@$(BIN)/ruff check --quiet .
-	@$(BIN)/mypy & types=$$!; $(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not lab"; tests=$$?; \
+	@$(BIN)/mypy & types=$$!; $(BIN)/python -m pytest -n 3 --dist worksteal -m "not slow and not lab"; tests=$$?; \
 		wait $$types && exit $$tests
 
 docs: $(INSTALLED)          ## regenerate pages, man page, and pictures from the code

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings, strategies
 
-from tests.support.cases import marks_of, targets_of
+from tests.support.cases import QUICK, excluded_marks, marks_of, shares_of, targets_of
 from tests.support.collecting import COLLECTION, TESTS, is_whole_suite
 from tests.support.native import LEVELS
 
@@ -55,6 +55,29 @@ def pytest_collection(session: pytest.Session) -> None:
             importlib.import_module(".".join(path.with_suffix("").parts))
 
 
+def pytest_pycollect_makeitem(collector: pytest.Collector, obj: object) -> list[pytest.Item] | None:
+    """Make no cases of a function whose mark excludes it; most of the time of collection goes into making cases."""
+    marks = {mark.name for mark in getattr(obj, "pytestmark", ()) if isinstance(mark, pytest.Mark)}
+    return [] if marks & excluded_marks(collector.config.option.markexpr) else None
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Make no cases that a mark of their own or `share` excludes, except one if all are excluded."""
+    excluded = excluded_marks(metafunc.config.option.markexpr)
+    calls = metafunc._calls
+    if not excluded or not calls:
+        return
+    share = next(metafunc.definition.iter_markers("share"), None)
+    names = [f"{call.id}]" for call in calls]
+    targets = dict.fromkeys(names, QUICK) if share is None else targets_of(names, *shares_of(share))
+    metafunc._calls = [
+        call
+        for call, name in zip(calls, names, strict=True)
+        if not excluded & {targets[name], *(mark.name for mark in call.marks)}
+    ] or calls[:1]
+
+
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     if not inspect.iscoroutinefunction(pyfuncitem.obj):
         return None
@@ -88,7 +111,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for cases in shared.values():
         marker = next(iter(cases.values())).get_closest_marker("share")
         assert marker is not None
-        targets = targets_of(list(cases), marker.kwargs.get("quick", 0), marker.kwargs.get("test", 1))
+        targets = targets_of(list(cases), *shares_of(marker))
         for case, item in cases.items():
             for mark in marks_of(targets[case]):
                 item.add_marker(mark)

@@ -12,7 +12,7 @@ from types import FrameType, TracebackType
 from typing import Any, NoReturn
 
 _FAULTS = ("SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSEGV")
-"""Faults of the process. After a handler written in Python, the faulting instruction would run again."""
+"""Signals of a crash. If a Python handler returned, the faulting instruction would run again."""
 _OTHER_DEFAULTS = (
     "SIGKILL", "SIGSTOP", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGCONT", "SIGCHLD", "SIGURG", "SIGWINCH", "SIGINFO",
 )  # fmt: skip
@@ -36,11 +36,11 @@ RESTORE = (
 """Ends an unfinished escape sequence, then resets every mode that the app or its first page can have set."""
 
 _MOMENT = 0.01
-"""Seconds, long enough for a destructor to end."""
+"""In seconds: long enough for a destructor to end."""
 
 
 def handled_signals() -> list[int]:
-    """The fatal signals that the parent process did not ignore."""
+    """Return the fatal signals that the parent process did not ignore."""
     return [number for number in FATAL if signal.getsignal(number) != signal.SIG_IGN]
 
 

@@ -60,6 +60,7 @@ def test_warnings_count_if_strict(tmp_path: Path) -> None:
     assert run("check", "--strict", path).code == 0
 
 
+@pytest.mark.slow
 def test_warnings_count_if_strict_while_following_too() -> None:
     followed = ["check", "--format", "openchatml-2.2", "-f", "-"]
     text = CHAT.removeprefix("version: 2.2\n")

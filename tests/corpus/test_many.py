@@ -23,7 +23,7 @@ _SHOWN = (b"<|start|>user", b"<|channel|>final")
 
 
 def peaks_of_workers() -> dict[int, int]:
-    """The peak of the resident memory of each process below this one, in bytes."""
+    """Return the peak of the resident memory of each process below this one, in bytes."""
     parents: dict[int, int] = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -42,6 +42,7 @@ def peaks_of_workers() -> dict[int, int]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="no /proc")
 @pytest.mark.parametrize(
     ("small", "large", "turns"), [(200, 2, 3), pytest.param(20_000, 200, 14, marks=pytest.mark.lab)]

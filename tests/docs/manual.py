@@ -32,7 +32,7 @@ VARIABLES = {
 
 
 def manual() -> str:
-    """The whole page, as troff source."""
+    """Return the whole page, as troff source."""
     return "\n".join([*_head(), *_commands(), *_shared_options(), *_keys(), *_tail()]) + "\n"
 
 
@@ -111,14 +111,14 @@ def _tail() -> Iterator[str]:
 
 @cache
 def loaded(name: str) -> click.Command:
-    """The command of the list."""
+    """Return the command of the list."""
     command: click.Command = import_module(COMMANDS[name].module).command
     return command
 
 
 @cache
 def _shared() -> dict[tuple[str, str | None], click.Option]:
-    """The options that several commands have, by their names and words."""
+    """Return the options that several commands have, by their names and words."""
     every = [option for name in COMMANDS for option in _options(loaded(name))]
     count = Counter(map(_key, every))
     return {_key(option): option for option in every if count[_key(option)] >= SHARED_BY}
@@ -150,7 +150,7 @@ def _paragraphs(help: str) -> Iterator[str]:
 
 
 def _text(words: str) -> str:
-    """Words that troff prints unchanged."""
+    """Return the words, escaped so that troff prints them unchanged."""
     return re.sub(
         r"^(?=[.'])",
         r"\\&",

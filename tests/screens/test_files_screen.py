@@ -345,6 +345,7 @@ async def test_hidden_text_changes_nothing_and_hostile_names_are_only_names(runs
     assert "\x1b" not in screens[0] and "␛]0;x␇[@click=app.quit]z" in screens[0]
 
 
+@pytest.mark.slow
 def test_lines_fit_and_ascii_is_ascii(runs: Path) -> None:
     found = found_file(str(runs / "one.ocml"), "日本語" * 20)
     entries = [

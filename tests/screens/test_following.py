@@ -67,6 +67,7 @@ class TestBeginning:
 
 
 class TestGrowth:
+    @pytest.mark.slow
     async def test_the_text_of_an_open_message_grows_in_place(self, path: Path) -> None:
         async with live(path, HEAD + QUESTION) as app:
             before = app.conversation

@@ -71,7 +71,7 @@ def sky(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.share(quick=144)
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [ROOMY, SMALL])
 async def test_a_folded_body_is_laid_out_as_far_as_it_is_shown(
     sky: Path, size: tuple[int, int], counted: Counted

@@ -6,6 +6,8 @@ import json
 import os
 from pathlib import Path
 
+import pytest
+
 from tests.support.leaks.laboratory import NUMBERS_ONLY
 from tests.support.running import drawn, press, said, settled, type_in, view, without_rests
 from tests.support.watching import FakeWatcher
@@ -27,7 +29,7 @@ def chat(turns: int) -> str:
 async def used(
     folder: Path, *keys: str, options: ViewOptions | None = None, typed: str = ""
 ) -> tuple[int, set[int], str]:
-    """A start with this state folder: the message, the marks and the screen at its end."""
+    """Return a start with this state folder: the message, the marks and the screen at its end."""
     state = StateFile(folder / "state" / "state.json")
     state.welcomed()
     app = ViewerApp([str(folder / "chat.ocml")], options, watch=FakeWatcher().watch, state=state)
@@ -40,6 +42,7 @@ async def used(
         return view(pilot).navigator.cursor.number, {*view(pilot).session.marks}, drawn(pilot) + said(pilot)
 
 
+@pytest.mark.slow
 async def test_marks_and_the_place_survive_a_restart_and_the_level_does_not(tmp_path: Path) -> None:
     file, state = tmp_path / "chat.ocml", tmp_path / "state" / "state.json"
     file.write_text(chat(20), "utf-8")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from tests.support.running import TOUR, drawn, press, running, said, type_in, view
 from tests.unit.document.test_usage_view import PRICES, session
 from viewer.tui.app import ViewOptions
@@ -12,6 +14,7 @@ from viewer.tui.keys import DEBUG_ONLY
 from viewer.tui.settings.settings import Settings
 
 
+@pytest.mark.slow
 async def test_tokens_and_cost(tmp_path: Path) -> None:
     """In the rules between turns, the outline, the calls and the inspector, only in the debug view."""
     path = session(tmp_path, ("big", 10_000, 4000, 3000), ("small", 7, 0, 2))
@@ -47,6 +50,7 @@ async def test_tokens_and_cost(tmp_path: Path) -> None:
         assert "13,000 tokens," in drawn(pilot) and "Question 1?" not in drawn(pilot)
 
 
+@pytest.mark.slow
 async def test_a_wide_outline_has_every_number(tmp_path: Path) -> None:
     path = session(tmp_path, ("big", 10_000, 4000, 3000), ("none", 7, 0, 2))
     options = ViewOptions(settings=Settings(prices=PRICES))

@@ -77,10 +77,11 @@ class Sample:
         value: dict[str, list[str]] = json.loads(path.read_text("utf-8")) if path.exists() else {}
         return value
 
-    @property
+    @cached_property
     def format(self) -> str:
         """The format in which the sample is read."""
-        return str(self.expected[0]["dialect"])
+        with self.expected_path.open(encoding="utf-8") as lines:
+            return str(json.loads(lines.readline())["dialect"])
 
     @property
     def text(self) -> bytes:
@@ -98,6 +99,6 @@ class Sample:
 
 @cache
 def samples(folder: str = "") -> list[Sample]:
-    """All inputs under a folder of `samples`."""
+    """Return all inputs under a folder of `samples`."""
     files = sorted(path for path in (ROOT / folder).rglob("*") if path.name.endswith(ENDINGS))
     return [Sample(path) for path in files]

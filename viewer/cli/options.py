@@ -13,14 +13,12 @@ from viewer.cli import completion
 from viewer.cli.exits import complain
 from viewer.cli.output import Output, standard_output
 from viewer.errors import ViewerError
-from viewer.formats import FORMATS
 from viewer.model.visibility import Audience, Level, Reveal
-from viewer.reading.format import ReadOptions
-from viewer.sources.files import check_standard_input, is_directory, why_read_once
 
 if TYPE_CHECKING:
     from viewer.document.filter.tree import Filter
     from viewer.document.redaction.redactor import Redactor
+    from viewer.reading.format import ReadOptions
     from viewer.sources.sessions import Surroundings
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -253,6 +251,8 @@ def _keep_level(context: click.Context, parameter: click.Parameter, value: str |
 
 def reading_options(preambles: str | None, *, row_order: bool = False) -> ReadOptions:
     """Return the options of the reader."""
+    from viewer.reading.format import ReadOptions  # some commands read no transcript
+
     return ReadOptions(harmony_preambles=preambles == "harmony", row_order=row_order)
 
 
@@ -268,6 +268,8 @@ def surroundings() -> Surroundings | None:
 def inputs_of(files: tuple[str, ...]) -> tuple[str, ...]:
     """Return the named files; if there are none, the piped input."""
     if STDIN in files:
+        from viewer.sources.files import check_standard_input
+
         check_standard_input()
     if files:
         return files
@@ -280,6 +282,8 @@ def folder_of(inputs: tuple[str, ...], output: str | None) -> str | None:
     """Return the named input folder, which needs an output folder; None for a single file."""
     if len(inputs) > 1:
         raise click.UsageError("One file or folder at a time.", click.get_current_context())
+    from viewer.sources.files import is_directory
+
     if not is_directory(inputs[0]):
         return None
     if output in (None, STDIN):
@@ -308,6 +312,8 @@ def is_followed(follow: bool, files: tuple[str, ...], stall_after: float | None)
     """True if the input is followed. Compressed files and containers are read once, because they do not grow at the
     end."""
     check_following(follow, stall_after)
+    from viewer.sources.files import why_read_once
+
     why = why_read_once(files[0]) if follow and len(files) == 1 else ""
     if why:
         complain(f"{files[0]} {why}: reading it once instead of following it")
@@ -342,7 +348,11 @@ def _without_plugins(context: click.Context, parameter: click.Parameter, value: 
 
 def known_format(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
     """Return the name of a format. Raises ViewerError if there is no such format."""
-    if value is not None and value not in FORMATS and not context.resilient_parsing:
+    if value is None or context.resilient_parsing:
+        return value
+    from viewer.formats import FORMATS
+
+    if value not in FORMATS:
         raise ViewerError(f"unknown format {value}; known formats: {', '.join(FORMATS)}")
     return value
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -214,6 +212,9 @@ def _tabbed(cells: list[SafeText]) -> Printable:
 
 
 def _csv(rows: list[list[Any]]) -> Iterator[str]:
+    import csv
+    import io
+
     written = io.StringIO()
     csv.writer(written, lineterminator="\n").writerows(rows)
     yield written.getvalue()

@@ -21,21 +21,21 @@ AS_SAFE = [line for line in SAFE_SURFACES if line[0] in ("stats", "convert", "di
 
 
 def tools_of(planted: Planted, file: Path) -> list[str]:
-    """The names of the tools that the level may print."""
+    """Return the names of the tools that the level may print."""
     file.write_bytes(planted.data)
     result = printed(planted, file, ["show", "--json", "--reveal", "brief"])
     return [line["tool"] for line in map(json.loads, result.out.splitlines()) if line["kind"] == "call"]
 
 
 def leaks(planted: Planted, tools: list[str], text: str) -> list[str]:
-    """The canaries in a text besides the names of the tools."""
+    """Return the canaries in a text besides the names of the tools."""
     for name in tools:
         text = text.replace(name.removeprefix("functions."), " ")
     return [leak.canary for leak in planted.finder.leaks(text)]
 
 
 @pytest.mark.surfaces
-@pytest.mark.share(quick=3, test=12)
+@pytest.mark.share(test=4)
 @pytest.mark.parametrize("format", KINDS)
 def test_no_command_prints_more_of_a_call_than_its_name_state_and_time(format: str, tmp_path: Path) -> None:
     planted, file = everything(format), tmp_path / "chat"
@@ -52,7 +52,7 @@ def test_no_command_prints_more_of_a_call_than_its_name_state_and_time(format: s
 
 
 @pytest.mark.surfaces
-@pytest.mark.share(quick=3, test=12)
+@pytest.mark.share(test=4)
 @pytest.mark.parametrize("format", KINDS)
 def test_the_output_depends_on_four_facts_about_a_call(format: str, tmp_path: Path) -> None:
     """With other arguments, ids, thoughts and replies of the same problems, no byte is different."""
@@ -69,7 +69,7 @@ def test_the_output_depends_on_four_facts_about_a_call(format: str, tmp_path: Pa
 
 
 @pytest.mark.surfaces
-@pytest.mark.share(quick=3, test=4)
+@pytest.mark.share(test=4)
 @pytest.mark.parametrize("format", ["openchatml-2.2", "json", "openchatml-0.1", "events"])
 def test_other_commands_treat_the_level_as_safe(format: str, tmp_path: Path) -> None:
     planted, file = everything(format), tmp_path / "chat"

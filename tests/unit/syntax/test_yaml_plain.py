@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -159,6 +160,7 @@ def test_pieces_agree_with_the_library(text: str) -> None:
     agrees(text)
 
 
+@pytest.mark.slow
 @given(st.lists(LINES, max_size=8).map("".join))
 def test_lines_agree_with_the_library(text: str) -> None:
     agrees(text)

@@ -102,8 +102,7 @@ class MainScreen(Screen[None]):
         self._keeper = StateKeeper(state, session, settings, self.navigator, self.panes, self.reader)
         self.follow = FollowWorker(session, host, self.search, self.filter, self.reader, self.stick, machine, options)
         self.program = ProgramController(
-            *(session, host, self, self.navigator, self.view, self.panes, self.search.search_for),
-            ask=ask,
+            *(session, host, self, self.navigator, self.view, self.panes, self.search.search_for, ask),
             files=files,
             painter=painter,
             printing=self.printing,
@@ -201,8 +200,7 @@ class MainScreen(Screen[None]):
             self.navigator.forget_count()
         if self.problems.selected is not None and event.key not in by_id("open", self.actions).keys:
             self.problems.select(None)
-        prefix = self._prefixes.get(event.key)
-        if prefix:
+        if prefix := self._prefixes.get(event.key):
             self.action_do(prefix)
         return prefix is not None
 

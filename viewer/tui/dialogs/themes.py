@@ -88,5 +88,5 @@ class ThemeScreen(ModalScreen[str | None], DismissOnce[str | None]):
         self.dismiss(self._names[self._list.cursor])
 
     def action_back(self) -> None:
-        """Leave without a choice."""
+        """Close the list without a choice."""
         self.dismiss(None)

@@ -44,16 +44,16 @@ _MOST_COUNTED = 1000
 """The maximum number of problems to count per transcript."""
 
 _SLICE = 0.02
-"""Seconds to search before keys have their turn."""
+"""How many seconds to search before handling keys."""
 
 
 class TranscriptChoice(Struct, frozen=True):
     """The transcript to go to."""
 
     label: int
-    """Its number, as this audience counts."""
+    """Its printed number, which counts only what this audience sees."""
     search: str = ""
-    """The search in all transcripts, to be repeated in the view."""
+    """The search in all transcripts, to repeat in the view."""
 
 
 class TranscriptsScreen(DismissOnce[TranscriptChoice | None]):
@@ -149,7 +149,7 @@ class TranscriptsScreen(DismissOnce[TranscriptChoice | None]):
         self._input.return_to_list()
 
     def clear(self) -> None:
-        """End the search or the filter; without one, return."""
+        """End the search or the filter; if there is none, close the list."""
         if self._shown.search or self._shown.filter:
             self._shown.filter_by("")
             self._look()
@@ -157,7 +157,7 @@ class TranscriptsScreen(DismissOnce[TranscriptChoice | None]):
             self.leave()
 
     def _look(self) -> None:
-        """Draw what the search or filter finds, as it finds it."""
+        """Draw the results of the search or filter as they arrive."""
         self._input.rest(self._shown.search)
         _: Worker[None] = self.run_worker(self._find, group="transcripts", exclusive=True)
 
@@ -219,7 +219,7 @@ class TranscriptsScreen(DismissOnce[TranscriptChoice | None]):
         self._input.open_help()
 
     def leave(self) -> None:
-        """Return without a choice."""
+        """Close the list without a choice."""
         self.dismiss(None)
 
     @property

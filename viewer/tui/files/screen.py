@@ -1,4 +1,4 @@
-"""File list screen: keys, prompts, and what the list draws. Its reader reads the visible files first."""
+"""File list screen: handles keys and prompts, and draws the list. Its reader reads visible files first."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ from viewer.tui.terminal.paint import Painter
 SECONDS_BETWEEN_DRAWS = 0.1
 SECONDS_BETWEEN_LISTINGS = 2.0
 MOST_PREVIEWED = 7
-"""The maximum number of lines of the preview, with its rule."""
+"""The maximum number of lines of the preview, including its rule."""
 
 
 class Choice(Struct, frozen=True):
@@ -63,7 +63,7 @@ class Choice(Struct, frozen=True):
     known: tuple[str, ...] | None = None
     """All files of the folder, without the filter; None if the folder is not completely listed."""
     search: str = ""
-    """The search in all files, to be repeated in this one."""
+    """The search in all files, to repeat in this file."""
     follows: bool = False
 
 
@@ -92,8 +92,8 @@ class FilesScreen(DismissOnce[Choice | None]):
         scope: Scope = Scope.ALL,
         opens: str = "",
     ) -> None:
-        """With `opens_newest`, choose the newest file as soon as there is one; with `opens`, the file with this path.
-        `state_of` gives the state of a followed input."""
+        """With `opens_newest`, choose the newest file as soon as there is one; with `opens`, choose the file with this
+        path. `state_of` returns the state of a followed input."""
         super().__init__()
         self.catalog = catalog
         self.actions = list_actions(actions, scope)
@@ -187,7 +187,7 @@ class FilesScreen(DismissOnce[Choice | None]):
         self._is_changed = True
 
     def _tick(self) -> None:
-        """Draw what changed, and read what has become visible."""
+        """Draw what changed, and read files that have become visible."""
         self._draw()
         self._reader.note_visible()
         if self._reader.is_urgent:
@@ -199,7 +199,7 @@ class FilesScreen(DismissOnce[Choice | None]):
     # Drawing.
 
     def _draw(self) -> None:
-        """Draw what has been learned."""
+        """Draw new facts."""
         if self._is_stale:
             self._arrange()
         elif self._is_changed:
@@ -286,7 +286,7 @@ class FilesScreen(DismissOnce[Choice | None]):
         self._input.perform(id)
 
     def action_refuse(self, sentence: str) -> None:
-        """Say that this view does not offer the action of the key."""
+        """Report that this view does not offer the action of the key."""
         self._notify(sentence)
 
     async def on_action_chosen(self, event: ActionChosen) -> None:
@@ -314,7 +314,7 @@ class FilesScreen(DismissOnce[Choice | None]):
         self._move(-len(self.catalog.rows))
 
     def bottom(self) -> None:
-        """Go to the last file, or to that of the count."""
+        """Go to the last file, or to the file whose number was typed."""
         entries = self.catalog.entries
         if entries:
             at = self._input.count or len(entries)
@@ -388,7 +388,7 @@ class FilesScreen(DismissOnce[Choice | None]):
         self._input.rest(self.catalog.search.typed if self.catalog.search else "")
 
     def clear(self) -> None:
-        """End the search, then the filter, then remove the marks. It never leaves the list."""
+        """End the search, or else the filter, or else remove all marks. This never leaves the list."""
         if self.catalog.search:
             self.catalog.search_for("")
         elif self.catalog.filter:
@@ -409,7 +409,7 @@ class FilesScreen(DismissOnce[Choice | None]):
         self._reader.load()
 
     def compare(self) -> None:
-        """Mark the file under the cursor. The second mark compares both."""
+        """Mark the file under the cursor, or compare it with the file marked before."""
         entry = self._entry
         if entry is None or entry.reason:
             return
@@ -446,7 +446,7 @@ class FilesScreen(DismissOnce[Choice | None]):
         self.dismiss(None)
 
     def quit_twice(self) -> None:
-        """Quit at the second press."""
+        """Quit when pressed twice."""
         if time.monotonic() - self._interrupted_at < TWICE_SECONDS:
             self.app.exit(130, 130)
         self._interrupted_at = time.monotonic()

@@ -28,7 +28,7 @@ def test_the_suite_has_at_most_6000_cases_that_are_cheap_to_collect(request: pyt
 
 
 def loading_time() -> float:
-    """The processor time of importing the libraries."""
+    """Return the processor time of importing the libraries."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([sys.executable, "-c", LIBRARIES], env=os.environ, check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

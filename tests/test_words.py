@@ -79,7 +79,8 @@ def test_no_page_and_no_module_has_a_banned_word() -> None:
 
 
 def prose_of(source: str) -> Iterator[tuple[int, str]]:
-    """The comments and docstrings of a module, with their line numbers. Other literals may be parts of transcripts."""
+    """Yield the comments and docstrings of a module, with their line numbers. Other literals may be parts of
+    transcripts."""
     is_start = True
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT or (token.type == tokenize.STRING and is_start):
@@ -122,7 +123,7 @@ def test_a_search_for_a_common_word_finds_the_file() -> None:
 
 
 def notices(source: str) -> Iterator[str]:
-    """The literal texts in the first argument of each call of `notify`; an inserted value is `{}`."""
+    """Yield the literal texts in the first argument of each call of `notify`; an inserted value is `{}`."""
     for call in ast.walk(ast.parse(source)):
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "notify":
             yield from texts_of(call.args[0])

@@ -58,7 +58,7 @@ class Conversation:
         self._calls = 0
 
     def turns(self) -> Iterator[list[Said]]:
-        """The turns in order."""
+        """Yield the turns in order."""
         yield [Said("user", f"{FIRST} is that?"), self._answer(0)]
         number = 0
         while True:
@@ -118,12 +118,12 @@ class Conversation:
         return body
 
     def _mixed(self, body: str, size: int) -> str:
-        """Other scripts and emoji with some of the text between them."""
+        """Return text in other scripts and emoji, mixed with parts of the given text."""
         kinds = (EAST_ASIAN, EAST_ASIAN, EMOJI, "", "")
         parts = (self._chance.choice(kinds) + body[at : at + 20] for at in range(0, size, 60))
         return "".join(parts)
 
 
 def last_message() -> Said:
-    """The message that ends a transcript."""
+    """Return the message that ends a transcript."""
     return Said("assistant", f"{LAST}.", "final", ends_turn=True)

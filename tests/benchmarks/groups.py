@@ -34,7 +34,7 @@ Measure = Callable[[Scale, Report], None]
 
 
 def rows_of(group: str, scale: Scale) -> Iterator[Row]:
-    """The rows of a group as they arrive. A last row reports a timeout or a failure."""
+    """Yield the rows of a group as they arrive. A last row reports a timeout or a failure."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe(duplex=False)
     process = context.Process(target=_run, args=(group, scale, theirs))

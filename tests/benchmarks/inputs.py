@@ -84,7 +84,8 @@ anything that is no control token of the format. 0 is never."""
 
 
 def generated(name: str, size: int) -> Input:
-    """A corpus of at least `size` bytes, from the folder or generated. A file appears only when it is complete."""
+    """Return a corpus of at least `size` bytes, from the folder or generated. A file appears only when it is
+    complete."""
     version = f"{sys.version_info.major}.{sys.version_info.minor}"  # its library is the text
     path = folder() / f"{EDITION}-{version}-{name}-{size}.{CORPORA[name].ending}"
     if not path.exists():
@@ -96,7 +97,7 @@ def generated(name: str, size: int) -> Input:
 
 
 def folder() -> Path:
-    """Private, even if others share the folder for temporary files."""
+    """Return a private folder, even if others share the folder for temporary files."""
     folder = Path(tempfile.gettempdir()) / f"ocmlview-bench-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
     if folder.is_symlink() or folder.stat().st_uid != os.getuid():
@@ -105,7 +106,7 @@ def folder() -> Path:
 
 
 def _count(path: Path, token: bytes) -> int:
-    """How often it occurs. Afterwards, the file is in memory if there is room."""
+    """Return how often it occurs. Afterwards, the file is in memory if there is room."""
     found, rest = 0, b""
     with path.open("rb") as file:
         while block := file.read(8 * MEGABYTE):
@@ -115,7 +116,7 @@ def _count(path: Path, token: bytes) -> int:
 
 
 def parts(name: str, size: int) -> Iterator[str]:
-    """The text of a corpus, part by part."""
+    """Yield the text of a corpus, part by part."""
     corpus = CORPORA[name]
     end = (corpus.last(last_message()) if corpus.last else "") + corpus.tail
     length = len(corpus.head) + len(end)

@@ -35,7 +35,7 @@ def write(rows: Sequence[Row]) -> None:
 
 
 def two_figures(rows: Sequence[Row]) -> str:
-    """The sentence of the README; empty if one of its rows was not measured."""
+    """Return the sentence of the README, or empty if one of its rows was not measured."""
     found = {row.work: row.ours for row in rows if row.ours is not None}
     opened, indexed = (found.get(work) for work in TOLD)
     if opened is None or indexed is None:
@@ -44,12 +44,12 @@ def two_figures(rows: Sequence[Row]) -> str:
 
 
 def put(page: str, name: str, made: str) -> str:
-    """The page with new text between the marks of this name."""
+    """Return the page with new text between the marks of this name."""
     return re.sub(_MARKED.format(name), lambda _: f"\n{made}\n", page, count=1, flags=re.DOTALL)
 
 
 def machine() -> str:
-    """The conditions of the measurement in a sentence that does not identify the machine."""
+    """Return the conditions of the measurement in a sentence that does not identify the machine."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     on = "1 core" if cores == 1 else f"{cores} cores"
     return (

@@ -22,24 +22,25 @@ HARMONY_PYTHON = os.environ.get("OCML_BENCH_HARMONY_PYTHON", sys.executable)
 
 
 def pager(name: str, path: Path) -> list[str] | None:
-    """The command that shows this file; None if the program is not installed."""
+    """Return the command that shows this file, or None if the program is not installed."""
     command = shutil.which(PAGERS[name])
     home = ["env", f"HOME={path.parent}", f"XDG_CONFIG_HOME={path.parent}"] if name in REMEMBERS else []
     return [*home, command, str(path)] if command else None
 
 
 def shown_first(name: str) -> str:
-    """The word that shows that a program has drawn the file."""
+    """Return the word that shows that a program has drawn the file."""
     return SHOWN_FIRST.get(name, FIRST)
 
 
 def minimal_app(path: Path) -> list[str]:
-    """The floor: a Textual app that shows the beginning of a file."""
+    """Return the floor: a Textual app that shows the beginning of a file."""
     return [sys.executable, "-m", "tests.benchmarks.minimal_app", str(path)]
 
 
 def harmony_seconds(path: Path) -> float | None:
-    """The time of the reference library to encode and parse a text; None with the reason if it is not installed."""
+    """Return the time of the reference library to encode and parse a text; None with the reason if it is not
+    installed."""
     try:
         done = subprocess.run(
             [HARMONY_PYTHON, "-c", _ENCODE_AND_PARSE, str(path)], capture_output=True, text=True, timeout=300

@@ -27,7 +27,7 @@ class Reading:
 
 
 def read(path: str) -> tuple[Reading, Document]:
-    """The whole file, once; the document, which holds what it holds."""
+    """Return the whole file, once; the document, which holds what it holds."""
     gc.collect()
     before = anonymous_megabytes() or 0.0
     document = Document(open_source(path))
@@ -45,7 +45,7 @@ def read(path: str) -> tuple[Reading, Document]:
 
 
 def _clocks() -> tuple[float, float]:
-    """Wall time, and CPU time of all threads, in seconds."""
+    """Return the wall time, and the CPU time of all threads, in seconds."""
     return time.perf_counter(), time.process_time()
 
 

@@ -48,5 +48,5 @@ Report = Callable[[Row], None]
 
 
 def megabytes(size: int) -> str:
-    """A size as written in the rows."""
+    """Return a size as written in the rows."""
     return f"{size // MEGABYTE:,} MB" if size < 1000 * MEGABYTE else f"{size // (1000 * MEGABYTE)} GB"

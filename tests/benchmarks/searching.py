@@ -80,7 +80,7 @@ def _grep(scale: Scale, arguments: list[str], path: Path) -> Figure | None:
 
 
 def _counted(command: Sequence[str | Path]) -> float:
-    """Seconds until grep has written its count. Without a pipe to write to, grep ends at the first match."""
+    """Return the seconds until grep has written its count. Without a pipe to write to, grep ends at the first match."""
     start = time.perf_counter()
     subprocess.run(command, stdout=subprocess.PIPE, env=environment(), check=False)
     return time.perf_counter() - start

@@ -80,14 +80,14 @@ class Terminal:
         raise TooSlowError("the program is still at work")
 
     def time_of(self, word: str, after: int = 0, longest: float = LONGEST) -> float:
-        """Seconds from the start until this word is written; infinite if it never is."""
+        """Return the seconds from the start until this word is written; infinite if it never is."""
         try:
             return self.wait_for(word.encode(), after, longest) - self.started
         except TooSlowError:
             return NEVER
 
     def anonymous_megabytes(self) -> float | None:
-        """Private memory of the process and its children; None if the system has no figure."""
+        """Return the private memory of the process and its children, or None if the system does not report it."""
         held = [anonymous_megabytes(pid) for pid in _family(self.pid)]
         return None if None in held or not held else sum(each or 0 for each in held)
 
@@ -116,7 +116,7 @@ class Terminal:
 
 
 def anonymous_megabytes(pid: int | str = "self") -> float | None:
-    """Memory that is not backed by a file."""
+    """Return the memory that is not backed by a file."""
     with suppress(OSError):
         for line in Path(f"/proc/{pid}/status").read_text("utf-8").splitlines():
             if line.startswith("RssAnon"):
@@ -125,7 +125,7 @@ def anonymous_megabytes(pid: int | str = "self") -> float | None:
 
 
 def _family(pid: int) -> Iterator[int]:
-    """A process and its descendants."""
+    """Yield a process and its descendants."""
     yield pid
     for path in Path(f"/proc/{pid}/task").glob("*/children"):
         with suppress(OSError):

@@ -33,7 +33,7 @@ HOPS = 20
 async def viewing(
     path: Path, first: str = "", options: ViewOptions | None = None, *, watch: Watch = FolderWatcher
 ) -> AsyncIterator[Pilot[int]]:
-    """The app on this file, once this word is on the screen."""
+    """Yield the app on this file, once this word is on the screen."""
     app = ViewerApp([str(path)], options, watch=watch, tunes_memory=True)
     gc.freeze()
     gc.set_threshold(*COLLECTOR)
@@ -44,7 +44,7 @@ async def viewing(
 
 
 async def frame(pilot: Pilot[int], key: str) -> float:
-    """Seconds from a key until everything that it changes has been drawn."""
+    """Return the seconds from a key until everything that it changes has been drawn."""
     app = pilot.app
     assert app._driver is not None
     event = Key(key, None)
@@ -82,7 +82,7 @@ def _is_to_be_drawn(screen: Screen[Any]) -> bool:
 
 
 async def held(pilot: Pilot[int], key: str, times: int, *, while_reading: bool = False) -> list[float]:
-    """A key that is held down: 60 times a second, or as often as it is answered."""
+    """Return a key that is held down: 60 times a second, or as often as it is answered."""
     frames: list[float] = []
     start = time.perf_counter()
     while len(frames) < times and not (while_reading and view(pilot).session.document.is_complete):
@@ -99,7 +99,7 @@ async def all_read(pilot: Pilot[int]) -> None:
 
 
 def rows_of(work: str, times: Sequence[float], most_p99: float | None, is_headline: bool = False) -> list[Row]:
-    """Three rows: the 50th, 95th and 99th percentile."""
+    """Return three rows: the 50th, 95th and 99th percentile."""
     if not times:
         return [Row(work, None, remark="over before a key could be pressed")]
     bound = (Bound(most_p99),) if most_p99 is not None else ()

@@ -36,7 +36,7 @@ def chat(tmp_path: Path) -> Path:
 
 
 def opened(path: Path, *keys: str, **variables: str) -> Terminal:
-    """The viewer on a terminal that is described by these variables, after these keys and `q`."""
+    """Return the viewer on a terminal that is described by these variables, after these keys and `q`."""
     terminal = Terminal([path], SMALL, variables=variables)
     terminal.wait_for("Tokyo?")
     assert "\n  User" in terminal.text() or "\n▌ User" in terminal.text()

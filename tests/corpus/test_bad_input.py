@@ -1,4 +1,4 @@
-"""Files that are no transcripts, cannot be read, or end a worker: each becomes a row, and no other file is lost."""
+"""Files that are not transcripts, cannot be read, or kill a worker: each becomes a row, and no other file is lost."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def test_every_field_and_operator_selects_the_same(document: Document, tmp_path:
 
 
 def chance_filter(chance: random.Random, audience: Audience) -> str:
-    """A filter that this audience may use."""
+    """Return a filter that this audience may use."""
     while True:
         terms = []
         for _ in range(chance.randint(1, 3)):

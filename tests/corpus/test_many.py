@@ -23,7 +23,7 @@ _SHOWN = (b"<|start|>user", b"<|channel|>final")
 
 
 def peaks_of_workers() -> dict[int, int]:
-    """The peak of the resident memory of each process below this one, in bytes."""
+    """Return the peak of the resident memory of each process below this one, in bytes."""
     parents: dict[int, int] = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:

@@ -85,7 +85,7 @@ class ShellLine(NamedTuple):
 
 
 def shell_lines() -> list[ShellLine]:
-    """All of them, each once, with the first page that shows it."""
+    """Return all of them, each once, with the first page that shows it."""
     found = [
         ShellLine(page.name, line.partition(" #")[0].strip())
         for page in PAGES

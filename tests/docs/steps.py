@@ -26,7 +26,7 @@ class Step(NamedTuple):
 
 
 def steps_of(page: str, heading: str) -> list[Step]:
-    """The steps below a heading; each must have a block."""
+    """Return the steps below a heading; each must have a block."""
     section = page.split(f"## {heading}\n")[1].split("\n## ")[0]
     steps = []
     for found in _STEP.finditer(section):
@@ -61,8 +61,8 @@ def _insert(step: Step, path: Path) -> None:
 
 
 def _place(step: Step, lines: list[str]) -> int:
-    """The index of the line before which the block belongs. The quoted line must be the only one, and no decorator or
-    comment may lose the line that it belongs to."""
+    """Return the index of the line before which the block belongs. The quoted line must be the only one, and no
+    decorator or comment may lose the line that it belongs to."""
     if ", at the end," in step.sentence:
         return len(lines)
     path, anchor = step.names[:2]

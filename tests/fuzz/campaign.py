@@ -34,8 +34,8 @@ class Campaign:
 
 
 def most(name: str) -> float:
-    """Seconds that a target may take: one for each time that it reads. A thousand findings are a thousand excerpts to
-    print, and a few targets read in several formats."""
+    """Return the seconds that a target may take: one for each time that it reads. A thousand findings are a thousand
+    excerpts to print, and a few targets read in several formats."""
     return SLOWEST * (4 if name == "scan" else 3 if name in LARGE else 2 if name.startswith("read as") else 1)
 
 

@@ -115,7 +115,7 @@ SOUP = [
 
 
 def seeds() -> list[bytes]:
-    """Small samples, found cases and hostile shapes."""
+    """Return small samples, found cases and hostile shapes."""
     found = [file for folder in (ROOT / "samples", CORPUS) for file in sorted(folder.rglob("*"))]
     files = [file for file in found if file.is_file() and not file.name.startswith(ON_TRIAL)]
     texts = [file.read_bytes()[:LARGEST] for file in files]

@@ -32,7 +32,7 @@ NAMES = (
 
 
 def values_of(data: bytes) -> tuple[list[Any], str] | None:
-    """The values of a document, or of its lines, and their separator; None if it is not JSON."""
+    """Return the values of a document, or of its lines, and their separator, or None if it is not JSON."""
     try:
         return [json.loads(data)], ""
     except ValueError:
@@ -44,7 +44,7 @@ def values_of(data: bytes) -> tuple[list[Any], str] | None:
 
 
 def restructured(data: bytes, others: list[bytes], chance: random.Random) -> bytes | None:
-    """A few mutations; None if the input is not JSON."""
+    """Return a few mutations, or None if the input is not JSON."""
     found = values_of(data)
     if found is None:
         return None

@@ -130,7 +130,7 @@ def test_input_beyond_a_cap_is_reported(name: str) -> None:
 
 
 def _is_told(data: bytes) -> bool:
-    """There is a diagnostic, and reading continues afterwards."""
+    """True if there is a diagnostic, and reading continues afterwards."""
     reading = read(data + b"\n<|start|>user<|message|>still here<|end|>", "openchatml-2.2")
     return any(code.startswith("E-PARSE-HEADER") for code in codes(reading)) and "still here" in reading.texts[-1]
 

@@ -27,7 +27,7 @@ _TOKEN = re.compile(rb"<\|[a-z_0-9]+\|>|\[[BE]OS\]")
 
 
 def cuts_of(sample: Sample) -> list[int]:
-    """Every place in a small sample; in a larger one, those near a control token."""
+    """Return every place in a small sample; in a larger one, those near a control token."""
     text = sample.text
     if len(text) <= SMALL:
         return list(range(1, len(text)))
@@ -38,7 +38,7 @@ def cuts_of(sample: Sample) -> list[int]:
 
 
 def shares() -> list[tuple[str, Sample, list[int]]]:
-    """Each sample with the cuts that one test makes, and its id."""
+    """Return each sample with the cuts that one test makes, and its id."""
     return [
         (f"{sample.name}-{at // SHARE}", sample, cuts[at : at + SHARE])
         for sample in samples()
@@ -112,7 +112,7 @@ def same_in_pieces(document: Document, cuts: list[int]) -> None:
 
 
 def campaign(examples: int) -> Callable[[], None]:
-    """A search through this number of random documents."""
+    """Return a search through this number of random documents."""
 
     @settings(max_examples=examples, deadline=None, database=None, suppress_health_check=list(HealthCheck))
     @given(documents(), st.lists(st.integers(0, 2000), max_size=4))

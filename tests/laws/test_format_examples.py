@@ -57,14 +57,14 @@ NAMES = [
 
 @cache
 def expected(name: str) -> dict[str, list[str]]:
-    """The text that the end user saw, and the hidden text."""
+    """Return the text that the end user saw, and the hidden text."""
     place = path_of(name)
     value: dict[str, list[str]] = json.loads(place.with_name(f"{place.name}.seen.json").read_text("utf-8"))
     return value
 
 
 def path_of(name: str) -> Path:
-    """An example or a sample."""
+    """Return an example or a sample."""
     return ROOT / name if "/" in name else EXAMPLES / name
 
 

@@ -34,7 +34,7 @@ HAND_WRITTEN: list[tuple[str, str]] = [
 
 
 def hidden_in(text: str, format: str, target: str) -> tuple[int, list[str]]:
-    """The number of hidden messages that the written text shows, and the losses."""
+    """Return the number of hidden messages that the written text shows, and the losses."""
     written, losses, messages = convert(text, format, target)
     return count_leaks(written, target, messages), losses
 

@@ -64,7 +64,7 @@ def test_twice_the_input_byte_by_byte_takes_about_twice_the_time(shape: Shape) -
 
 
 def peak(shape: Shape, size: int) -> tuple[int, int]:
-    """The length of the text, and the cost of reading it in a separate process."""
+    """Return the length of the text, and the cost of reading it in a separate process."""
     command = [sys.executable, "-m", "tests.support.hostile", shape.title, str(size)]
     done = subprocess.run(command, capture_output=True, check=True, text=True, timeout=600)
     length, needed = done.stdout.split()

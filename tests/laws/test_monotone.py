@@ -29,13 +29,13 @@ LARGEST = 1_500
 
 
 def seen(projection: Projection) -> dict[int, tuple[str, str]]:
-    """Role and text of the messages that the user sees now."""
+    """Return the role and text of the messages that the user sees now."""
     items = projection.items()
     return {item.number: (item.role, item.body) for item in items if isinstance(item, ShownMessage)}
 
 
 def withdrawn(data: bytes, format: str | None = None, size: int = 1) -> list[str]:
-    """Text that was shown while the input grew but not at the end."""
+    """Return the text that was shown while the input grew but not at the end."""
     with tempfile.TemporaryDirectory() as folder:
         log = Log(Path(folder) / "run.log", format)
         try:

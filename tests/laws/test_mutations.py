@@ -65,7 +65,7 @@ PANES = {"ANALYSIS": "ANALYSIS", "COMMENTARY": "COMMENTARY", "TOOL": "COMMENTARY
 
 
 def wrong_in_visibility(made: dict[str, ModuleType]) -> Iterator[object]:
-    """Rows of the message table for which the module gives another result."""
+    """Yield the rows of the message table for which the module gives a wrong result."""
     rule = made[VISIBILITY]
     every = list(rule.Reveal)
     for message, reason, kind in [*CASES, *KIND_CASES]:
@@ -117,7 +117,7 @@ def wrong_in_visibility(made: dict[str, ModuleType]) -> Iterator[object]:
 
 
 def wrong_in_text(made: dict[str, ModuleType]) -> Iterator[object]:
-    """Rows of the tables of texts, and then all code points."""
+    """Yield the wrong rows of the text tables, and then the wrong code points."""
     text = made[SAFE_TEXT]
     for given, shown, copy in TABLE:
         yield text.sanitize(given) == shown or given
@@ -131,7 +131,7 @@ def wrong_in_text(made: dict[str, ModuleType]) -> Iterator[object]:
 
 
 def wrong_in_characters(made: dict[str, ModuleType]) -> Iterator[object]:
-    """Rows of the table of hidden characters, and how many code points are emoji."""
+    """Yield rows of the table of hidden characters, and how many code points are emoji."""
     characters = made[CHARACTERS]
     for text in SHOWN:
         yield list(characters.find_hidden_characters(text.encode(), 7)) == [] or text
@@ -178,7 +178,7 @@ SEGMENTS = (
 
 
 def wrong_in_barrier(made: dict[str, ModuleType]) -> Iterator[object]:
-    """Segments that are changed, and segments that are not."""
+    """Yield segments that are changed, and segments that are not."""
     module = made[BARRIER]
     for given, ascii_only, expected, caught in SEGMENTS:
         barrier = module.OutputGuard(ascii_only)
@@ -188,7 +188,7 @@ def wrong_in_barrier(made: dict[str, ModuleType]) -> Iterator[object]:
 
 
 def wrong_in_net(made: dict[str, ModuleType]) -> Iterator[object]:
-    """The same texts on the first page, which draws its lines in ASCII, and after the output guard."""
+    """Yield the same texts on the first page, which draws its lines in ASCII, and after the output guard."""
     for given, ascii_only, expected, _ in SEGMENTS:
         shown = made[NET].strip_controls(given, ascii_only)
         yield shown == (expected if "█" not in given or not ascii_only else "? ?? ???") or given
@@ -206,7 +206,7 @@ GUARDED: dict[str, tuple[Callable[[dict[str, ModuleType]], Iterator[object]], tu
 
 @cache
 def mutants_of(module: str) -> list[Mutant]:
-    """The mutants of a module, created on demand."""
+    """Return the mutants of a module, created on demand."""
     return mutants(module)
 
 

@@ -102,7 +102,7 @@ def test_the_safe_view_never_shows_what_the_rest_of_the_file_hides() -> None:
 
 
 def stream(hidden: str, pauses: tuple[int, ...]) -> tuple[str, str]:
-    """A transcript with hidden text between and in shown messages, and the times at which its parts arrived."""
+    """Return a transcript with hidden text between and in shown messages, and the times at which its parts arrived."""
     parts = [
         ("version: 2.2\n<|start|>user<|message|>Is it open?", True),
         ("<|end|>", True),
@@ -153,7 +153,7 @@ def test_no_moment_depends_on_hidden_text_or_on_when_it_arrived(tmp_path: Path, 
 
 
 def chunks(thoughts: Sequence[tuple[int, str]]) -> str:
-    """A stream of an answer, with these thoughts at these seconds between its parts."""
+    """Return a stream of an answer, with these thoughts at these seconds between its parts."""
     parts = [(second, {"content": text}) for second, text in ((0, "It is "), (2, "open "), (9, "until nine."))]
     parts += [(second, {"reasoning_content": text}) for second, text in thoughts]
     lines = []

@@ -122,7 +122,8 @@ def test_no_surface_contains_hidden_text(sample: Sample, capsysbinary: Capture) 
 
 
 def hidden_lines(sample: Sample) -> set[str]:
-    """Lines that only hidden messages, hidden parts of shown messages and stray text have, as text and as in JSON."""
+    """Return the lines that only hidden messages, hidden parts of shown messages and stray text have, as text and as in
+    JSON."""
     text = sample.text
     reading = read(text, sample.format)
     shown, hidden = [], [text[slice(*stray.span)].decode("utf-8", "replace") for stray in reading.strays]  # type: ignore[attr-defined]
@@ -142,7 +143,7 @@ def hidden_lines(sample: Sample) -> set[str]:
 
 
 def without_thoughts(pieces: tuple[object, ...], text: bytes) -> tuple[str, list[str]]:
-    """The visible rest of a body, and the parts cut out of it."""
+    """Return the visible rest of a body, and the parts cut out of it."""
     body = read_body(pieces, lambda start, end: text[start:end], body_of_ids)  # type: ignore[arg-type]
     kept, cut, at = b"", [], 0
     for start, end in thought_spans(body):

@@ -46,7 +46,7 @@ DECLARED = (
 
 
 def turn(number: int) -> bytes:
-    """A turn with a call."""
+    """Return a turn with a call."""
     return USER + THOUGHT + CALL % (number, number) + REPLY % number + ANSWER
 
 
@@ -235,7 +235,7 @@ MIXED = b'<|start|>assistant<|channel|>final<|message|>{"tool_calls": [{}]}<|end
 
 
 def calls_by_chance(chance: Random) -> bytes:
-    """Calls and replies whose ids repeat, are missing, come late, and are cancelled."""
+    """Return calls and replies whose ids repeat, are missing, come late, and are cancelled."""
     parts = [HEADER, *([DECLARED] if chance.random() < 0.5 else []), USER]
     usual = chance.random()
     for _ in range(chance.randrange(40)):
@@ -342,7 +342,7 @@ def test_a_hostile_shape_scans_as_it_parses(shape: Shape) -> None:
 
 
 def campaign(examples: int) -> Callable[[], None]:
-    """A search through this number of random documents."""
+    """Return a search through this number of random documents."""
 
     @settings(max_examples=examples, deadline=None, database=None, suppress_health_check=list(HealthCheck))
     @given(text_documents(), st.lists(st.integers(0, 2000), max_size=4), st.sampled_from([0, 1, 300, 10_000]))

@@ -343,7 +343,7 @@ class TestPrompt:
 
 
 def rows(pilot: Pilot[None]) -> list[str]:
-    """The screen as text."""
+    """Return the screen as text."""
     return ["".join(segment.text for segment in strip) for strip in pilot.app.screen._compositor.render_strips()]
 
 

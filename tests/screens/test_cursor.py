@@ -22,7 +22,7 @@ DEBUG_JUMPS = [*JUMPS, *"acts", "i", "C", "r"]
 
 
 def conversation(turns: int = 14) -> str:
-    """Turns with reasoning, open calls, malformed arguments, long answers and stray text."""
+    """Return turns with reasoning, open calls, malformed arguments, long answers and stray text."""
     parts = ["version: 2.2\n\n"]
     for turn in range(1, turns + 1):
         parts.append(f"<|start|>user<|message|>Question {turn} about tea?<|end|>\n")

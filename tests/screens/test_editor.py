@@ -38,7 +38,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def fake_editor(folder: Path, code: int = 0) -> str:
-    """An editor that records its arguments."""
+    """Return an editor that records its arguments."""
     program = folder / "edit or.py"
     program.write_text(
         f"import sys\nopen({str(folder / 'arguments')!r}, 'w').write('\\n'.join(sys.argv[1:]))\nsys.exit({code})\n"

@@ -28,7 +28,7 @@ def record(uuid: str, parent: str | None, role: str, content: object, **more: ob
 
 
 def with_agents(path: Path, rounds: int = 2) -> Path:
-    """A session whose two sub-agents take turns in the file."""
+    """Return a session whose two sub-agents take turns in the file."""
     call = [{"type": "tool_use", "id": f"call_{agent}", "name": "Task", "input": {"prompt": "Look."}} for agent in "ab"]
     lines = [record("u1", None, "user", "Find two ryokan."), record("a1", "u1", "assistant", call)]
     for number in range(rounds):

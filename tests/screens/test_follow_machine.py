@@ -60,7 +60,7 @@ def machine_in(region: str, state: State) -> FollowMachine:
 
 
 def send(machine: FollowMachine, signal: Signal) -> tuple[Effect, ...]:
-    """The effects of a signal, with its payload if it has one."""
+    """Return the effects of a signal, with its payload if it has one."""
     source = SourceCondition.DENIED if signal is Signal.SOURCE_CHANGED else None
     return machine.signal(signal, source, Reason.TRUNCATED if signal is Signal.REPLACED else None)
 

@@ -44,7 +44,7 @@ SMALL = [sample.name for sample in samples("valid") if sample.path.stat().st_siz
 
 
 def some(cases: Sequence[Row | str], step: int) -> list[ParameterSet]:
-    """A share of the cases in `make test`, all of them in `make lab`."""
+    """Return a share of the cases in `make test`, all of them in `make lab`."""
     marks = (pytest.mark.slow, pytest.mark.lab)
     return [pytest.param(case, marks=marks[bool(place % step)]) for place, case in enumerate(cases)]
 

@@ -28,7 +28,7 @@ def chat(path: Path) -> Path:
 
 
 def at_cursor(pilot: Pilot[int]) -> list[str]:
-    """The lines with the cursor bar."""
+    """Return the lines with the cursor bar."""
     return [line[:60].rstrip() for line in drawn(pilot).split("\n") if line.lstrip().startswith("▌")]
 
 

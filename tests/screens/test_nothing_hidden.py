@@ -32,7 +32,7 @@ QUICK = {"tour.ocml", "broken/E-PERM-VISIBILITY-cot-in-final.ocml"}
 
 
 def all_text(projection: Projection) -> str:
-    """All text of a document for an audience."""
+    """Return all text of a document for an audience."""
     texts: list[str] = []
     for item in projection.items():
         if isinstance(item, HiddenRun | BriefCall):
@@ -45,7 +45,7 @@ def all_text(projection: Projection) -> str:
 
 
 def hidden_pieces(sample: Sample) -> list[str]:
-    """Pieces of lines that only the debug view shows."""
+    """Return pieces of lines that only the debug view shows."""
     document = Document(open_source(str(sample.path)), sample.asked, ReadOptions()).load()
     shown = all_text(document.project(END_USER)) + "\n" + own_words() + "\n" + sample.name
     shown += "".join(f"{each.model} {each.version}" for each in document.project(END_USER).transcripts())
@@ -62,7 +62,7 @@ def hidden_pieces(sample: Sample) -> list[str]:
 
 @cache
 def own_words() -> str:
-    """The words of the program."""
+    """Return the words of the program."""
     return OWN[0] + "\n".join(f"{code} {rule.safe} {rule.section}" for code, rule in RULES.items())
 
 

@@ -16,7 +16,7 @@ from viewer.tui.panes.plain_lines import PlainLines, Whole
 
 
 def cells(strips: Iterable[Strip]) -> list[list[tuple[str, object]]]:
-    """Each character with its style, without mouse metadata; for a space only the background."""
+    """Return each character with its style, without mouse metadata; for a space only the background."""
     return [[(sign, style and _look(sign, style)) for text, style, _ in strip for sign in text] for strip in strips]
 
 

@@ -159,7 +159,7 @@ async def test_each_screen_equals_its_approved_picture(
 
 
 async def taken(look: Look, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The text of the screen."""
+    """Return the text of the screen."""
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.chdir(ROOT if look.file.startswith("samples") else folder)
     for file, written in FILES.items():

@@ -35,7 +35,7 @@ def read(text: str | bytes, folder: Path) -> Settings:
 
 
 def told(text: str | bytes, folder: Path) -> list[str]:
-    """The problems, without the folder in front."""
+    """Return the problems, without the folder in front."""
     return [problem.removeprefix(f"{folder}/") for problem in read(text, folder).problems_found]
 
 

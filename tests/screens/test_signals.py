@@ -33,7 +33,7 @@ def name_of(number: int) -> str:
 
 
 def at_a_random_moment(number: int, chance: random.Random) -> str:
-    """Send the signal while the program starts, runs or ends, and check the terminal. Returns how it ended."""
+    """Send the signal while the program starts, runs or ends, and check the terminal. Return how it ended."""
     terminal = Terminal(chance.choice(STARTS), (100, 24))
     keyboard = os.dup(terminal.master)
     before = termios.tcgetattr(keyboard)

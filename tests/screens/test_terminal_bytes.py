@@ -132,7 +132,7 @@ sys.exit(ended(lambda: run_app(sys.argv[2:], ViewOptions())))
 
 
 def hostile_chat() -> str:
-    """Hostile text in every place of a transcript."""
+    """Return hostile text in every place of a transcript."""
     parts = ['version: 2.2\nmodel: "\\e]0;evil\\a [/nope] x"\n"\\e[31m": "\\x9b31m"\n']
     for number, text in enumerate(HEADERS):
         name = text.replace(" ", "\u00a0").replace("\n", "")

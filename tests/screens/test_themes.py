@@ -64,7 +64,7 @@ def background_of(style: Style) -> str | None:
 
 
 def pairs(theme: Theme) -> Iterator[tuple[str, str, str]]:
-    """Every text style: its name, its color, and each background under it."""
+    """Yield every text style: its name, its color, and each background under it."""
     pages = [theme.colors["background"], theme.colors["surface"]]
     for name in ("text", "quiet", "primary", "debug", "error", "warning", "success"):
         yield from ((name, theme.colors[name], page) for page in pages)
@@ -130,7 +130,7 @@ def times(matrix: list[tuple[float, float, float]], vector: list[float]) -> list
 
 
 def difference(one: str, other: str, seen: str) -> float:
-    """The distance of two colors in CIE Lab: 2.3 is just noticeable, 10 is obvious at a glance."""
+    """Return the distance of two colors in CIE Lab: 2.3 is just noticeable, 10 is obvious at a glance."""
     labs = []
     for color in (one, other):
         xyz = times(TO_XYZ, times(SEEN[seen], linear(color)))

@@ -22,7 +22,7 @@ QUESTIONS = ["Which metal melts first?", "What boils at 78 degrees?", "Why is ic
 
 
 def rows_of(count: int, hidden: int = 0) -> str:
-    """JSON Lines: `count` conversations of one or two turns; the one at `hidden` shows nothing."""
+    """Return JSON Lines: `count` conversations of one or two turns; the one at `hidden` shows nothing."""
     lines = []
     for number in range(1, count + 1):
         question = QUESTIONS[number % 3]

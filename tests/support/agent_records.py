@@ -27,7 +27,7 @@ class _Message(Protocol):
 
 
 def as_lines(*records: Any) -> bytes:
-    """One record per line."""
+    """Return one record per line."""
     return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records).encode()
 
 
@@ -36,20 +36,20 @@ def as_document(value: Any) -> bytes:
 
 
 def shown(data: bytes, format: str) -> list[str]:
-    """The texts that the end user sees."""
+    """Return the texts that the end user sees."""
     reading = read(data, format)
     return [text.strip() for text, visible in zip(reading.texts, reading.visible, strict=True) if visible]
 
 
 def kinds(data: bytes, format: str) -> list[tuple[str, str]]:
-    """The kind and the text of each message."""
+    """Return the kind and the text of each message."""
     reading = read(data, format)
     messages: list[Any] = list(reading.messages)
     return [(each.header.kind.value, text.strip()) for each, text in zip(messages, reading.texts, strict=True)]
 
 
 def found(data: bytes, format: str) -> list[str]:
-    """The codes of the diagnostics, without those of checks that only look at shown text."""
+    """Return the codes of the diagnostics, without those of checks that only look at shown text."""
     return codes(read(data, format))
 
 
@@ -88,7 +88,7 @@ def _assert_no_secret(data: bytes, format: str, what: str) -> None:
 
 
 def _places(records: list[Any]) -> Iterator[tuple[str, Any]]:
-    """Each place in the records, and a function that returns the records with another value there."""
+    """Yield each place in the records, and a function that returns the records with another value there."""
     for steps in _steps(records):
 
         def changed(wrong: Any, steps: tuple[Any, ...] = steps) -> list[Any]:

@@ -98,5 +98,5 @@ async def live(
 
 
 def chat(turns: int) -> str:
-    """Questions and answers, with reasoning between them."""
+    """Return questions and answers, with reasoning between them."""
     return HEAD + "".join(f"{QUESTION}{THOUGHT}{ANSWER}Answer {turn}.<|return|>\n" for turn in range(1, turns + 1))

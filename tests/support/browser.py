@@ -27,7 +27,7 @@ FLAGS = (
 
 
 def found() -> str | None:
-    """The browser on this machine, if there is one."""
+    """Return the browser on this machine, if there is one."""
     return next((path for path in map(shutil.which, NAMES) if path), None)
 
 
@@ -64,7 +64,7 @@ class Browser:
         return self.visit(page.resolve().as_uri())
 
     def visit(self, address: str, *, reloads: bool = False) -> Seen:
-        """The same for an address, or for the page that is open."""
+        """Return the same for an address, or for the page that is open."""
         self._seen, self._loaded = Seen(), False
         self.frames.clear()
         if reloads:
@@ -79,7 +79,7 @@ class Browser:
         return self._seen
 
     def value(self, expression: str, *, waits: bool = False) -> Any:
-        """The value of an expression in the page, or of its promise."""
+        """Return the value of an expression in the page, or of its promise."""
         answer = self.ask("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=waits)
         return answer["result"].get("value")
 
@@ -105,7 +105,7 @@ class Browser:
                 return dict(answer["result"])
 
     def _take(self, end: float) -> dict[str, Any]:
-        """The next message that is not an event. Events are recorded."""
+        """Return the next message that is not an event. Events are recorded."""
         while b"\0" not in self._buffer:
             ready = select.select([self._in], [], [], max(0, end - time.monotonic()))[0]
             assert ready, "the browser does not answer"

@@ -22,11 +22,11 @@ QUICK, SLOW, LAB = "quick", "slow", "lab"
 
 
 def targets_of(names: Sequence[str], quick: int, test: int) -> dict[str, str]:
-    """The smallest target that runs each case, if `make check` runs one in `quick` and `make test` one in `test`.
+    """Return the smallest target that runs each case, if `make check` runs one in `quick` and `make test` one in
+    `test`.
 
     A stable hash of its name decides, so a new case moves no other one. 0 selects none. Otherwise the case with the
-    smallest hash is selected if no other one is.
-    """
+    smallest hash is selected if no other one is."""
     hashes = {name: crc32(name.encode()) for name in names}
     targets = dict.fromkeys(names, LAB)
     for target, every in ((SLOW, test), (QUICK, quick)):
@@ -82,7 +82,7 @@ def each(
 
 
 def _plain(value: Any, count: int) -> tuple[str | None, Any]:
-    """The id and the value of a `pytest.param`, or no id and the value itself."""
+    """Return the id and the value of a `pytest.param`, or no id and the value itself."""
     if not isinstance(value, ParameterSet):
         return None, value
     return str(value.id or "") or None, value.values if count > 1 else value.values[0]
@@ -98,7 +98,7 @@ def _batches(named: list[tuple[str, Any]], quick: int, test: int, size: int) -> 
 
 
 def _looping(function: Callable[..., Any], names: list[str]) -> Callable[..., Any]:
-    """A test that takes a batch as its first parameter and calls `function` for each value of the batch."""
+    """Yield a test that takes a batch as its first parameter and calls `function` for each value of the batch."""
 
     def calls(arguments: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
         for place, (name, value) in enumerate(arguments[names[0]]):
@@ -125,7 +125,7 @@ def _looping(function: Callable[..., Any], names: list[str]) -> Callable[..., An
 
 
 def _fresh(arguments: Mapping[str, Any], place: int) -> dict[str, Any]:
-    """Fresh fixtures, so that a value does not inherit those of the previous one."""
+    """Return fresh fixtures, so that a case does not inherit those of the previous one."""
     fresh: dict[str, Any] = {}
     if "tmp_path" in arguments:
         fresh["tmp_path"] = folder = Path(arguments["tmp_path"]) / str(place)

@@ -91,7 +91,7 @@ def words(chance: random.Random, count: int) -> str:
 
 
 def small_transcript(seed: int, turns: int = 14) -> str:
-    """An agent transcript of about 23 KB with 86 messages, if it has 14 turns."""
+    """Return an agent transcript of about 23 KB with 86 messages, if it has 14 turns."""
     chance = random.Random(seed)
     parts = [DECLARED.format(model=chance.choice(("model-a", "model-b", "vendor/model-c:1"))) + "\n"]
     parts.append(f"<|start|>system<|message|>{words(chance, 60)}<|end|>\n")

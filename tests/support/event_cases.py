@@ -32,7 +32,8 @@ MOST_CUTS = 64
 
 
 def told(data: bytes) -> list[str]:
-    """The events, one line each. They must be the same if the input is cut in some places, and after every byte."""
+    """Return the events, one line each. They must be the same if the input is cut in some places, and after every
+    byte."""
     whole = settled([data])
     assert_same_in_two(data, sorted(range(len(data) + 1), key=lambda cut: crc32(b"%d" % cut))[:MOST_CUTS])
     assert settled([data[at : at + 1] for at in range(len(data))]) == whole

@@ -27,7 +27,7 @@ def assert_growth(work: Callable[[T], object], small: T, large: T, most: float, 
 
 
 def _seconds(work: Callable[[T], object], given: T) -> float:
-    """The processor time."""
+    """Return the processor time."""
     gc.collect()
     start = time.process_time()
     work(given)

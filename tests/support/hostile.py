@@ -37,7 +37,7 @@ class Shape:
         return self.name in NAMED.get(self.format, ())
 
     def text(self, size: int) -> bytes:
-        """The text, of about this size."""
+        """Return the text, of about this size."""
         return self.make(size)
 
 
@@ -371,7 +371,7 @@ SHAPES = [
 
 
 def pieces(text: bytes, size: int) -> Iterator[bytes]:
-    """The text cut into pieces of this size."""
+    """Yield the text cut into pieces of this size."""
     return (text[at : at + size] for at in range(0, len(text), size))
 
 
@@ -396,7 +396,7 @@ NAMED = {
 
 
 def peak_of(shape: Shape, size: int) -> tuple[int, int]:
-    """The size of the text, and the extra memory for reading it, in bytes."""
+    """Return the size of the text, and the extra memory for reading it, in bytes."""
     text = shape.text(size)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     examine(pieces(text, 64 * 1024), text, shape.format)

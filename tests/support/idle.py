@@ -33,7 +33,7 @@ def wait_until_idle(pid: int) -> None:
 
 
 def _threads(pid: int) -> Iterator[Path]:
-    """The threads of a process and of its descendants."""
+    """Yield the threads of a process and of its descendants."""
     try:
         threads = list(Path(f"/proc/{pid}/task").iterdir())
     except OSError:  # it has ended

@@ -123,7 +123,7 @@ class Live:
         self.until(has_polled)
 
     def _count_polls(self) -> int:
-        """The number of polls since the last call, 64 KiB at most."""
+        """Return the number of polls since the last call, 64 KiB at most."""
         try:
             return len(os.read(self._polls, 1 << 16))
         except BlockingIOError:

@@ -71,5 +71,5 @@ class Logged:
 
 
 def chunk(finish: str | None = None, index: int = 0, **delta: Any) -> dict[str, Any]:
-    """A chunk of a chat completion."""
+    """Return a chunk of a chat completion."""
     return {"id": "c", "choices": [{"index": index, "delta": delta, "finish_reason": finish}]}

@@ -15,7 +15,7 @@ NUMPY = "numpy"
 
 
 def built_levels() -> tuple[str, ...]:
-    """The instruction sets of the module that was built for this machine; none without one."""
+    """Return the instruction sets of the module that was built for this machine, or none without one."""
     try:
         from viewer.native import _fast
     except ImportError:
@@ -43,7 +43,7 @@ def using(way: str) -> Iterator[None]:
 
 
 def accelerator() -> Native:
-    """The module at the current level, even if the accelerator is switched off for the whole run."""
+    """Return the module at the current level, even if the accelerator is switched off for the whole run."""
     from viewer.native import _fast
 
     return load() or _fast

@@ -30,7 +30,7 @@ class Row:
 
 
 def defined(data: bytes, before: int, escapes: bool) -> list[Row]:
-    """The rows, mark by mark."""
+    """Return the rows, mark by mark."""
     rows: list[Row] = []
     start = message = -1
     escaped = False
@@ -56,7 +56,7 @@ def defined(data: bytes, before: int, escapes: bool) -> list[Row]:
 
 
 def exactly(data: bytes | memoryview) -> memoryview:
-    """A copy with no byte after it, so that a sanitizer detects reads beyond the end."""
+    """Return a copy with no byte after it, so that a sanitizer detects reads beyond the end."""
     return np.frombuffer(data, np.uint8).copy().data
 
 

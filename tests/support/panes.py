@@ -64,7 +64,7 @@ def look_of_text(line: Line, text: str) -> StyleRole:
 
 
 def screen(app: App[None]) -> str:
-    """The screen as text."""
+    """Return the screen as text."""
     width, height = app.size
     strips = app.screen._compositor.render_strips()
     return "\n".join(strip.text.ljust(width) for strip in strips[:height])

@@ -74,8 +74,7 @@ ALL = os.environ.get("OCML_SURFACES") == "all"
 
 
 def some(lines: Sequence[list[str]], case: str, one_in: int = 3) -> list[list[str]]:
-    """One in some surfaces for a case, by a stable hash, so that the cases of a test cover all of them together.
+    """Return one in some surfaces for a case, by a stable hash, so that the cases of a test cover all of them together.
 
-    Mark the test with `surfaces`: `make lab` repeats it with all surfaces for each case.
-    """
+    Mark the test with `surfaces`: `make lab` repeats it with all surfaces for each case."""
     return [line for line in lines if ALL or crc32(f"{case}: {' '.join(line)}".encode()) % one_in == 0]

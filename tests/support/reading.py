@@ -72,7 +72,7 @@ def read_scanned(text: bytes, format: str, cuts: Iterable[int] = (), slice_size:
 
 
 def describe(analysis: Analysis, text: bytes) -> Reading:
-    """The events as comparable values."""
+    """Return the events as comparable values."""
     messages = list(analysis.index)
     return Reading(
         transcripts=tuple(analysis.transcripts),
@@ -101,5 +101,5 @@ def read_cut(text: bytes, format: str, cuts: Iterable[int], options: ReadOptions
 
 
 def codes(reading: Reading) -> list[str]:
-    """The codes of all diagnostics, with their reasons, in the order in which they were found."""
+    """Return the codes of all diagnostics, with their reasons, in the order in which they were found."""
     return [f"{d.code}/{d.reason}" if d.reason else d.code for d in reading.findings]  # type: ignore[attr-defined]

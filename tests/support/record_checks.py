@@ -13,22 +13,22 @@ _TYPE = re.compile(rb'"(?:type|role|object)":"([^"]+)"')
 
 
 def shown(text: bytes | str, format: str) -> list[str]:
-    """The texts that the end user saw."""
+    """Return the texts that the end user saw."""
     return shown_in(read(text, format))
 
 
 def shown_in(reading: Reading) -> list[str]:
-    """The texts that the end user saw, given a reading."""
+    """Return the texts that the end user saw, given a reading."""
     return [body.strip() for body, visible in zip(reading.texts, reading.visible, strict=True) if visible]
 
 
 def headers(reading: Reading) -> list[Any]:
-    """The headers of all messages."""
+    """Return the headers of all messages."""
     return [message.header for message in reading.messages]  # type: ignore[attr-defined]
 
 
 def kinds(text: bytes | str, format: str) -> list[tuple[str, str]]:
-    """The kind and the text of each message."""
+    """Return the kind and the text of each message."""
     reading = read(text, format)
     return [(header.kind.value, body) for header, body in zip(headers(reading), reading.texts, strict=True)]
 

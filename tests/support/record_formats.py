@@ -15,40 +15,40 @@ SECRET = "SECRET_"
 
 
 def lines(*records: object) -> bytes:
-    """One record per line."""
+    """Return one record per line."""
     return b"".join(json.dumps(record).encode() + b"\n" for record in records)
 
 
 def events(*records: dict[str, Any]) -> bytes:
-    """Server-sent events with the type of each record."""
+    """Return server-sent events with the type of each record."""
     return b"".join(f"event: {each['type']}\ndata: {json.dumps(each)}\n\n".encode() for each in records)
 
 
 def shown(data: bytes | object, format: str) -> list[str]:
-    """The texts that the end user sees."""
+    """Return the texts that the end user sees."""
     found = reading(data, format)
     return [text.strip() for text, visible in zip(found.texts, found.visible, strict=True) if visible]
 
 
 def hidden(data: bytes | object, format: str) -> list[tuple[str, str]]:
-    """The kind and the text of each hidden message."""
+    """Return the kind and the text of each hidden message."""
     found = reading(data, format)
     pairs = zip(found.messages, found.texts, found.visible, strict=True)
     return [(message.header.kind.value, text) for message, text, visible in pairs if not visible]  # type: ignore[attr-defined]
 
 
 def reading(data: bytes | object, format: str) -> Reading:
-    """The messages read from bytes, or from one JSON document."""
+    """Return the messages read from bytes, or from one JSON document."""
     return read(data if isinstance(data, bytes) else json.dumps(data).encode(), format)
 
 
 def problems(data: bytes | object, format: str) -> list[str]:
-    """The codes of all diagnostics."""
+    """Return the codes of all diagnostics."""
     return codes(reading(data, format))
 
 
 def outcomes(data: bytes | object, format: str) -> list[str | None]:
-    """The statements of the replies about their calls."""
+    """Return the statements of the replies about their calls."""
     replies = [each.header for each in reading(data, format).messages if each.header.kind.value == "reply"]  # type: ignore[attr-defined]
     return [header.outcome.value if header.outcome else None for header in replies]
 

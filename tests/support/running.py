@@ -140,21 +140,21 @@ async def type_in(pilot: Pilot[int], prefix: str, text: str) -> None:
 
 
 def view(pilot: Pilot[int]) -> MainScreen:
-    """The main screen."""
+    """Return the main screen."""
     main = next(each for each in reversed(pilot.app.screen_stack) if isinstance(each, MainScreen))
     assert isinstance(main, MainScreen)
     return main
 
 
 def drawn(pilot: Pilot[int]) -> str:
-    """The screen as text, without trailing spaces."""
+    """Return the screen as text, without trailing spaces."""
     app = pilot.app
     strips = app.screen._compositor.render_strips()
     return "\n".join(strip.text.rstrip() for strip in strips[: app.size.height]) + "\n"
 
 
 def said(pilot: Pilot[int]) -> str:
-    """The last notice."""
+    """Return the last notice."""
     return str(view(pilot).widgets.status.notice)
 
 

@@ -99,6 +99,6 @@ class Sample:
 
 @cache
 def samples(folder: str = "") -> list[Sample]:
-    """All inputs under a folder of `samples`."""
+    """Return all inputs under a folder of `samples`."""
     files = sorted(path for path in (ROOT / folder).rglob("*") if path.name.endswith(ENDINGS))
     return [Sample(path) for path in files]

@@ -29,7 +29,7 @@ class Serving:
 
     @asynccontextmanager
     async def page(self, *, enters: bool = True) -> AsyncIterator[ClientSession]:
-        """A browser; it uses the link, unless it should not."""
+        """Yield a browser; it uses the link, unless it should not."""
         async with ClientSession(cookie_jar=CookieJar(unsafe=True)) as client:
             if enters:
                 async with client.get(self.server.link) as answer:

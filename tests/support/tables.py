@@ -65,7 +65,7 @@ and kills the process group at one of them, or a worker that opens a certain fil
 
 
 def rows_in(directory: Path, table: str, *, debug: bool = False, stable: bool = False) -> list[dict[str, Any]]:
-    """The rows of a view, sorted; if `stable`, without the columns that differ between scans."""
+    """Return the rows of a view, sorted; if `stable`, without the columns that differ between scans."""
     with connect(open_tables(str(directory), debug=debug)) as database:
         found = database.execute(f"select * from {table}")
         names = [column[0] for column in found.description]
@@ -76,7 +76,7 @@ def rows_in(directory: Path, table: str, *, debug: bool = False, stable: bool = 
 
 
 def stable_views(directory: Path, *, debug: bool = False) -> dict[str, list[dict[str, Any]]]:
-    """All views but that of the runs, without the columns that differ between scans."""
+    """Return all views but that of the runs, without the columns that differ between scans."""
     return {name: rows_in(directory, name, debug=debug, stable=True) for name in TABLES if name != "runs"}
 
 
@@ -85,7 +85,7 @@ def safe_columns(table: str) -> set[str]:
 
 
 def hook_folder(folder: Path) -> Path:
-    """A folder for PYTHONPATH, with which every process runs the hook."""
+    """Return a folder for PYTHONPATH, with which every process runs the hook."""
     hooks = folder / "hooks"
     hooks.mkdir(exist_ok=True)
     (hooks / "sitecustomize.py").write_text(_HOOK)

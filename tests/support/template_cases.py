@@ -44,7 +44,7 @@ _REPLIES = "<tool_response>\nSECRET_OUT1\n</tool_response>\n<tool_response>\nSEC
 
 
 def _framed(format: str, head: str, end: str, roles: dict[str, str], **parts: str) -> Turns:
-    """A template with the same frame around every turn."""
+    """Return a template with the same frame around every turn."""
 
     def frame(role: str, body: str) -> str:
         return head.replace("ROLE", roles[role]) + body + end

@@ -137,18 +137,18 @@ class Terminal:
         return self._screen
 
     def text(self) -> str:
-        """The text of the screen."""
+        """Return the text of the screen."""
         return "\n".join(line.rstrip() for line in self.screen.display)
 
 
 def unfinished(data: bytes) -> bytes:
-    """The start of a control sequence at the end of the data, if the rest has not been read yet."""
+    """Return the start of a control sequence at the end of the data, if the rest has not been read yet."""
     found = _UNFINISHED.search(data)
     return found[0] if found else b""
 
 
 def foreign(written: bytes) -> list[str]:
-    """Control sequences that the program must not send."""
+    """Return the control sequences that the program must not send."""
     found: list[str] = []
     at = 0
     for match in _SEQUENCE.finditer(written):
@@ -192,7 +192,7 @@ def _is_copy(osc: bytes) -> bool:
 
 
 def left_behind(written: bytes) -> list[str]:
-    """Terminal states that were not restored; empty if all were."""
+    """Return the terminal states that were not restored."""
     left = []
     for mode, off, on in ((b"1049", b"l", b"h"), (b"1000", b"l", b"h"), (b"1003", b"l", b"h"), (b"25", b"h", b"l"),
                           (b"1006", b"l", b"h"), (b"2004", b"l", b"h"), (b"1004", b"l", b"h")):  # fmt: skip

@@ -51,17 +51,17 @@ EVENT_BYTES = 256
 
 
 STRAY_BLOCK = 1024 * 1024
-"""How many bytes of text outside messages are checked together."""
+"""The number of bytes of text outside messages that are checked together."""
 _NEEDS_MESSAGES = (W_TEXT_BETWEEN, W_VERSION_UNKNOWN)
 """Not reported for an input without messages whose format is unknown."""
 
 
 _CONSTRAINT = b"<|constrain|>"
 READ_AHEAD = 64 * 1024
-"""How many bytes are read together. A larger piece is read separately."""
+"""The number of bytes that are read together. A larger piece is read separately."""
 _PLAIN = re.compile(rb"[\t\n -~]*+")
 MOST_TOGETHER, MOST_TOGETHER_BYTES = 256, 256 * 1024
-"""How many messages, and about how many bytes of them, are prefiltered together."""
+"""The most messages that are prefiltered together, and about how many bytes they may have."""
 
 
 class _AheadReader:
@@ -72,7 +72,7 @@ class _AheadReader:
         self._data = b""
         self._start = 0
         self.known_to = 0
-        """The end of the known messages. Nothing behind it is read ahead."""
+        """The end of the known messages. Nothing after it is read ahead."""
 
     def read(self, start: int, end: int) -> bytes:
         """Return the bytes between two offsets."""
@@ -90,7 +90,7 @@ class _AheadReader:
 
 
 class _Text:
-    """The text of a message, decoded once it is needed."""
+    """The text of a message, decoded when it is first needed."""
 
     __slots__ = ("_body", "_data", "_ids", "_pieces", "_read", "source")
 
@@ -106,7 +106,7 @@ class _Text:
             self.source = self._data = read(pieces[0].start, pieces[0].end)
         else:
             self.source = self.data
-        """The text, or a JSON string with it."""
+        """The text, or the JSON string that contains it."""
 
     @property
     def data(self) -> bytes:
@@ -213,7 +213,7 @@ class CheckQueue:
         self._held = Findings(read)
         """Diagnostics to drop if the input has no messages, because E-FORMAT-UNKNOWN is then enough."""
         self._shown: dict[int, bool] = {}
-        """Whether the end user sees messages with this header key."""
+        """For each header key, whether the end user sees the messages with it."""
         self.calls = CallLedger(self.report, index)
         self.declaring: list[Declaring] = []
         """The places that declare tools."""
@@ -231,13 +231,13 @@ class CheckQueue:
         self._of_calls = bits.of_calls
         self._of_encoding = bits.of_encoding
         self.every_check = self._of_message | self._of_calls
-        """The bits for a message that prefilters cannot judge."""
+        """The bits for a message that the prefilters cannot judge."""
         self.of_plain_calls = bits.of_plain_calls
         """The bits of the checks that `ToolChecks.link_pairs` and `link_plain` replace."""
         self._plain_kinds: dict[int, PlainKind | None] = {}
-        """By header key, for the current transcript."""
+        """The kind for each header key of the current transcript."""
         self._runs = bits.runs
-        """The check functions for each mask so far."""
+        """The check functions for each mask that has occurred."""
         self._has_begun = False
         self._transcribed: TranscriptFacts
         self.cut = array("I")
@@ -251,7 +251,7 @@ class CheckQueue:
         self._formats = formats
 
     def add(self, work: Work) -> None:
-        """Queue an event."""
+        """Queue a piece of work."""
         last = self.waiting[-1] if self.waiting else None
         if isinstance(last, Messages) and self._continues(last, work):
             before = self.index.span(last.last)[1]
@@ -397,7 +397,7 @@ class CheckQueue:
         return done
 
     def _frames_together(self, works: list[Message | Started | Found], messages: list[Message]) -> None:
-        """Like `_closed_together`, for messages that are frames of their own bytes."""
+        """Like `_closed_together`, for messages that are separate ranges of bytes."""
         base = min(message.span[0] for message in messages)
         block = self.read(base, max(message.span[1] for message in messages))
         is_plain = _PLAIN.fullmatch(block) is not None
@@ -438,7 +438,7 @@ class CheckQueue:
         return 0
 
     def _closed_together(self, works: list[Message | Started | Found], messages: list[Message]) -> None:
-        """Check messages whose transcripts have the same facts. `works` also has the other events between them."""
+        """Check messages whose transcripts have the same facts. `works` also contains the events between them."""
         read = _BlockReader(messages, self.read)
         texts = [_Text(message.pieces, read.read, self._ids) for message in messages]
         answers = [*map(self._answers_of, messages)]
@@ -465,7 +465,7 @@ class CheckQueue:
             self.checked_to = max(self.checked_to, end)
 
     def _is_linked(self, message: Message, text: _Text | Body) -> bool:
-        """Link a call or reply that is certain to have no other problem than its id. False if it needs its checks."""
+        """Link a call or reply whose only possible problem is its id. Return False if it needs its checks."""
         number, call_id = message.number, message.header.call_id
         kind = self.plain_kind(self.index.header_key(number))
         if kind is None or message.ending is Ending.OPEN or _CONSTRAINT in text.data:
@@ -572,7 +572,7 @@ class CheckQueue:
             start += len(data)
 
     def _messages(self, work: Messages, size: int) -> int:
-        """Check about `size` bytes of the first messages and keep the rest. Return the number of bytes checked."""
+        """Check about `size` bytes of the first messages, and keep the rest. Return the number of bytes checked."""
         from viewer.checks.batches import check_run
 
         done = check_run(self, work, size)
@@ -586,8 +586,8 @@ class CheckQueue:
 
 
 def _regular_body(message: Message, block: bytes, base: int, *, is_plain: bool) -> Body | None:
-    """Return the body of a message in a block that begins at `base`; None unless only its body decides which checks
-    it needs: the bytes around the body are plain, as in a plain block, and nothing in it is escaped."""
+    """Return the body of a message in a block that starts at `base`, or None unless the body decides alone which checks
+    are needed: the bytes around it are plain, as in a plain block, and nothing in it is escaped."""
     plain = plain_body(message)
     if plain is None:
         return None

@@ -28,7 +28,7 @@ def compact_directory(directory: Directory) -> Merged:
     """Write the current rows into a few large parts, commit them, and then remove the old ones.
 
     All merged rows name one new part, so that a reader sees either the old rows of a file or the new ones: until the
-    merged part of `files` is there, its rows are orphans, and afterwards they are the newest of each path."""
+    merged part of `files` exists, the merged rows are orphans; from then on, they are the newest of each path."""
     store = directory.store
     old = {name: store.names(name) for name in ("files", *OF_FILES)}
     before = sum(map(len, old.values()))
@@ -55,7 +55,7 @@ def compact_directory(directory: Directory) -> Merged:
 
 
 def _write_merged(directory: Directory, table: str, part: str, reader: Any) -> list[str]:
-    """Write the rows of a table into a few parts."""
+    """Write the rows of a table into a few parts, and return their names."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

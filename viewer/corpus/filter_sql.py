@@ -78,7 +78,7 @@ _WORDS = {
 
 
 def compile_filter(filter: Filter, contents: Contents) -> Condition:
-    """Return a condition for the matching messages. Raises FilterError if the tables do not hold what it needs."""
+    """Return a condition for the matching messages. Raise FilterError if the tables do not hold what it needs."""
     refused = filter.refusal(contents.audience)
     if refused is not None:
         raise refused

@@ -15,7 +15,7 @@ from viewer.model.visibility import Reveal
 _HEAD = re.compile(r"^-- (title|needs|parameters): *(.*?) *$", re.MULTILINE)
 _FOLDER, _SUFFIX = os.path.join(os.path.dirname(__file__), "queries"), ".sql"
 SIGN = "@"
-"""The prefix that marks a query as the name of a ready one."""
+"""The prefix that marks a query as the name of a ready query."""
 
 
 class Query(Struct, frozen=True):
@@ -59,7 +59,7 @@ _NEEDS = {
 
 
 def find_query(name: str, contents: Contents) -> Query:
-    """Find a ready query by name. Raises ViewerError if there is none, or if the tables lack what it needs."""
+    """Find a ready query by name. Raise ViewerError if there is none, or if the tables lack what it needs."""
     queries = ready_queries()
     query = queries.get(name)
     if query is None:

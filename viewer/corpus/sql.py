@@ -48,9 +48,9 @@ def run_query(
     timeout: float = 60.0,
     memory: str = MEMORY,
 ) -> Iterator[list[tuple[Any, ...]]]:
-    """Run a query. Yields the column names as one row, then the rows in chunks.
+    """Run a query, and yield the column names as one row, then the rows in chunks.
 
-    The process is killed after `timeout` seconds, or when the iterator is closed. Raises QueryError."""
+    The process is killed after `timeout` seconds, or when the iterator is closed. Raise QueryError."""
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
     spill = tempfile.mkdtemp(prefix="ocmlview-")
@@ -82,10 +82,10 @@ def run_query(
 def _answer(
     sender: Connection, tables: Tables, query: str, parameters: dict[str, Any], memory: str, spill: str
 ) -> None:
-    """Run the query in the child process, which exits without running its parent's exit handlers."""
+    """Run the query in the child process, which never runs its parent's exit handlers."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    sys.modules.setdefault("numpy", cast("ModuleType", None))  # pyarrow would load it, and no query needs it
+    sys.modules.setdefault("numpy", cast("ModuleType", None))  # pyarrow would load it, but no query needs it
     duckdb = load_duckdb()
     try:
         with connect(tables, memory, spill) as database:

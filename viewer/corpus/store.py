@@ -1,5 +1,4 @@
-"""`Store`: the files of a table directory, on a local disk or in an object store. Each appears completely or not at
-all."""
+"""`Store`: the files of a table directory, on a local disk or in an object store. Writes are all or nothing."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ _TEMPORARY = re.compile(r"\..*\.tmp")
 
 
 def is_url(place: str) -> bool:
-    """True if this is a URL and not a local path."""
+    """True if this is a URL, not a local path."""
     return _URL.match(place) is not None
 
 
@@ -27,7 +26,7 @@ class Store(Protocol):
     """The path or URL given by the user."""
 
     def read(self, name: str) -> bytes | None:
-        """Read a file. Returns None if it does not exist."""
+        """Read a file. Return None if it does not exist."""
 
     def write(self, name: str, data: bytes) -> None:
         """Write or replace a file in one step."""

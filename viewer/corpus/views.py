@@ -146,7 +146,7 @@ def _add_parts(database: duckdb.DuckDBPyConnection, contents: Contents, name: st
 
 
 def view_of(name: str, *, is_compact: bool = False) -> str:
-    """Build the query of a view. Only the newest row of each path counts; rows of other tables count with their
+    """Return the query of a view. Only the newest row of each path counts. A row of another table counts with its
     file."""
     if is_compact or name == "runs":
         return f"select * from {name}{_PARTS}"

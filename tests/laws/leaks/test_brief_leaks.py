@@ -21,14 +21,14 @@ AS_SAFE = [line for line in SAFE_SURFACES if line[0] in ("stats", "convert", "di
 
 
 def tools_of(planted: Planted, file: Path) -> list[str]:
-    """The names of the tools that the level may print."""
+    """Return the names of the tools that the level may print."""
     file.write_bytes(planted.data)
     result = printed(planted, file, ["show", "--json", "--reveal", "brief"])
     return [line["tool"] for line in map(json.loads, result.out.splitlines()) if line["kind"] == "call"]
 
 
 def leaks(planted: Planted, tools: list[str], text: str) -> list[str]:
-    """The canaries in a text besides the names of the tools."""
+    """Return the canaries in a text besides the names of the tools."""
     for name in tools:
         text = text.replace(name.removeprefix("functions."), " ")
     return [leak.canary for leak in planted.finder.leaks(text)]

@@ -33,12 +33,11 @@ NUMBERS = st.integers(0, 2**40)
 
 
 def prefixes_of(planted: Planted) -> list[str]:
-    """Prefixes of canaries, which an operator may type without having seen the canary.
+    """Return prefixes of canaries, which an operator may type without having seen the canary.
 
     They are so short that the line after the prompt does not make them a leak by its first letter. The footer begins
     with `q Quit`, so a canary must not continue with a `q`. A beginning that the rest of the transcript contains too
-    (`392` in the token 3923) may be found there, so it proves nothing.
-    """
+    (`392` in the token 3923) may be found there, so it proves nothing."""
     rest = planted.text
     for word in planted.canaries:
         rest = rest.replace(word, "\0")
@@ -48,7 +47,7 @@ def prefixes_of(planted: Planted) -> list[str]:
 
 
 async def escaped_from(planted: Planted, acts: Sequence[Act], **options: Any) -> tuple[list[Escaped], int]:
-    """The leaks found, and how often the output was searched."""
+    """Return the leaks found, and how often the output was searched."""
     with tempfile.TemporaryDirectory() as folder:
         async with session(planted, Path(folder), **options) as run:
             for act in acts:

@@ -27,14 +27,14 @@ CUTS = 64
 
 
 def shown(data: bytes, format: str | None, folder: Path) -> list[str]:
-    """The texts that the end user sees."""
+    """Return the texts that the end user sees."""
     (folder / "chat").write_bytes(data)
     items = open_document(str(folder / "chat"), format=format).project(END_USER).items()
     return [item.body for item in items if isinstance(item, ShownMessage)]
 
 
 def leaked(planted: Planted, texts: list[str]) -> set[str]:
-    """The places whose canaries are in a text."""
+    """Return the places whose canaries are in a text."""
     return {planted.place_of(leak.canary) for leak in planted.finder.plain("\n".join(texts))}
 
 
@@ -88,7 +88,7 @@ VALID = [sample for sample in samples("valid") if sample.format in RECORDS]
 
 
 def drifts(sample: Sample) -> Iterator[tuple[str, str]]:
-    """The sample with one type, key, role or channel renamed, or with something unknown added."""
+    """Yield the sample with one type, key, role or channel renamed, or with something unknown added."""
     text = sample.text.decode("utf-8", "replace")
     if sample.format in ("json", "events"):
         for name in sorted({found[2] for found in _TYPE.finditer(text)} - DIVISIONS):
@@ -105,7 +105,7 @@ def drifts(sample: Sample) -> Iterator[tuple[str, str]]:
 
 
 def with_record(sample: Sample) -> str:
-    """The sample with an unknown record."""
+    """Return the sample with an unknown record."""
     text, record = sample.text.decode("utf-8", "replace"), RECORDS[sample.format]
     if sample.format != "json":
         is_closed = text.endswith("\n") and text.rstrip().endswith(STOPS)

@@ -47,7 +47,7 @@ def _instead(*changes: tuple[Any, str, Any]) -> Plant:
 
 
 def _shows_unknown_parts(code: Callable[..., Any]) -> Callable[..., Any]:
-    """A part that no rule lists is text, in every role but the assistant's."""
+    """Return a part that no rule lists is text, in every role but the assistant's."""
 
     def unknown(self: Any, part: Any, index: int) -> None:
         if self._role == "assistant":
@@ -59,7 +59,7 @@ def _shows_unknown_parts(code: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _said_whatever_it_says(code: Callable[..., Any]) -> Callable[..., Any]:
-    """A commentary message without a recipient is a preamble, whatever its type."""
+    """Return a commentary message without a recipient is a preamble, whatever its type."""
 
     def is_preamble(message: Any) -> bool:
         header = message.header
@@ -158,7 +158,7 @@ ELSEWHERE = {
 
 
 def planted_at(fault: Fault) -> Planted:
-    """A transcript with nothing hidden but these places."""
+    """Return a transcript with nothing hidden but these places."""
     kind = KINDS[fault.kind]
     rows = [row for row in kind.hidden if row[0] in fault.places]
     assert {place for place, _ in rows} == set(fault.places)

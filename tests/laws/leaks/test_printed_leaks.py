@@ -27,7 +27,8 @@ SEED = int(os.environ.get("OCML_LAB_SEED", "0"))
 
 
 def printed(planted: Planted, file: Path, line: list[str]) -> Result:
-    """The output of a command for this transcript, with the names and contents of the files in its output folder."""
+    """Return the output of a command for this transcript, with the names and contents of the files in its output
+    folder."""
     if FOLDER not in line:
         return run(*line, "--format", planted.format, file)
     os.utime(file, (0, 0))  # an index lists it

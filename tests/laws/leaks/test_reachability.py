@@ -19,7 +19,7 @@ WHEN = ["after loading", "after debug", "after use"]
 
 
 def held(planted: Planted, when: str, folder: Path) -> list[str]:
-    """The place of a canary in the process, and its kind."""
+    """Return the place of a canary in the process, and its kind."""
     (folder / "chat").write_bytes(planted.data)
     (folder / "canaries").write_text(" ".join(planted.canaries), "utf-8")
     asked = ["tests.support.leaks.reaching", str(folder / "chat"), planted.format, str(folder / "canaries"), when]

@@ -29,7 +29,7 @@ SITES = [["-d", "-o", "OUT.DEBUG"], ["--single", "-o", "ONE"]]
 
 
 def tokens(text: str, words: list[str]) -> tuple[str, list[str]]:
-    """The text with a token instead of each word, and in what is shown."""
+    """Return the text with a token instead of each word, and in what is shown."""
     chance, made = Random(1), list[str]()
     for word in [*words, *SHOWN]:
         made.append(example_of(BY_NAME["github-token"], chance)[0])

@@ -62,7 +62,7 @@ def found_in(planted: Planted, terminal: Terminal, folder: Path) -> list[Leak]:
 
 
 def started(planted: Planted, folder: Path, way: str = "", leak: str = "") -> Terminal:
-    """The program on this transcript, in this folder."""
+    """Return the program on this transcript, in this folder."""
     (folder / "chat").write_bytes(planted.data)
     terminal = Terminal(["chat", planted.format], script=RUN.format(leak=leak, way=way), folder=folder)
     terminal.wait_for("[SAFE]")
@@ -70,7 +70,7 @@ def started(planted: Planted, folder: Path, way: str = "", leak: str = "") -> Te
 
 
 def some_keys(chance: Random, number: int) -> str:
-    """Keys, clicks, drags and the wheel, as a terminal sends them."""
+    """Return keys, clicks, drags and the wheel, as a terminal sends them."""
     return "".join(_some_key(chance) for _ in range(number))
 
 

@@ -44,7 +44,7 @@ class Act:
 
 
 def act_of(number: int, prefixes: Sequence[str] = ()) -> Act:
-    """The act with this number; `prefixes` are beginnings of canaries to search for."""
+    """Return the act with this number; `prefixes` are beginnings of canaries to search for."""
     chance = Random(number)
     column, row = chance.randrange(120), chance.randrange(40)
     makers: list[Callable[[], Act]] = [
@@ -163,7 +163,7 @@ async def type_ahead(pilot: Pilot[int], keys: Sequence[str]) -> None:
 
 
 def _typed(kind: str, given: list[str]) -> list[list[str]]:
-    """Key groups, with a search of the output between them."""
+    """Return groups of keys, with a search of the output between them."""
     if kind in ("go to", "search"):
         prefix, text = (":", given[0]) if kind == "go to" else (given[0], given[1])
         return [[*prefix, *text], ["enter"]]

@@ -28,7 +28,7 @@ _NO_LETTER = re.compile(r"[\W\d_]+")
 
 
 def canary(chance: Random) -> str:
-    """A new canary."""
+    """Return a new canary."""
     return "".join(chance.choices(LETTERS, k=LENGTH))
 
 
@@ -65,7 +65,7 @@ class Finder:
                 self._of_piece.pop(word[start : start + SHORTEST], None)
 
     def leaks(self, data: str | bytes) -> list[Leak]:
-        """The leaked parts of canaries, one for each canary."""
+        """Return the leaked parts of canaries, one for each canary."""
         found: dict[str, Leak] = {}
         for form, text in _forms(data):
             for word, piece in self._in(text):
@@ -92,7 +92,7 @@ class Finder:
 
 
 def _forms(data: str | bytes) -> Iterator[tuple[str, str]]:
-    """The text in every notation in which it may have been written."""
+    """Yield the text in every notation in which it may have been written."""
     raw = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
     text = _SEQUENCE.sub("", raw.decode("utf-8", "replace"))
     yield "plain", text.casefold()

@@ -73,12 +73,12 @@ def _instead(owner: Any, name: str, make: Callable[[Any, str], Any]) -> Plant:
 
 
 def _returns(change: Callable[[Any, str], Any]) -> Callable[[Any, str], Any]:
-    """The same code, with a changed result."""
+    """Return the same code, with a changed result."""
     return lambda code, leak: lambda *given, **more: change(code(*given, **more), leak)
 
 
 def _also(act: Callable[..., object]) -> Callable[[Any, str], Any]:
-    """The same code, plus an action with the leak and the arguments of the code."""
+    """Return the same code, plus an action with the leak and the arguments of the code."""
 
     def make(code: Any, leak: str) -> Any:
         def run(*given: Any, **more: Any) -> Any:
@@ -91,7 +91,7 @@ def _also(act: Callable[..., object]) -> Callable[[Any, str], Any]:
 
 
 def _drawn(kind: type[Widget], inside: str = "", id: str = "") -> Plant:
-    """A widget that is shown in every view and draws the leak, or the list or head of a pane that draws it."""
+    """Return a widget that is shown in every view and draws the leak, or the list or head of a pane that draws it."""
 
     def plant(patched: pytest.MonkeyPatch, leak: str) -> None:
         draw = kind.render_lines
@@ -268,5 +268,5 @@ def _file(leak: str) -> Path:
 
 
 def prefixed(act: Act, leak: str) -> Act:
-    """A search for the beginning of this leak."""
+    """Return a search for the beginning of this leak."""
     return Act(act.kind, tuple(leak[: SHORTEST - 1] if each == "{prefix}" else each for each in act.given))

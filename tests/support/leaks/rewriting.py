@@ -256,7 +256,7 @@ LATEST_IN_VIEWER = 500
 
 
 async def viewed(schedule: Schedule, folder: Path, at: int, *, follow: bool) -> tuple[list[Escaped], str]:
-    """The leaks of a session in the viewer, and the text shown at the end."""
+    """Return the leaks of a session in the viewer, and the text shown at the end."""
     path = folder / "input" / "chat.ocml"
     path.parent.mkdir()
     chance, shown = Random(f"viewer {schedule.seed}"), ""
@@ -286,7 +286,7 @@ async def viewed(schedule: Schedule, folder: Path, at: int, *, follow: bool) -> 
 
 
 def _shown_of_followed(app: Recorded) -> str:
-    """The safe view, if the file is still followed; an action may have stopped that."""
+    """Return the safe view, if the file is still followed; an action may have stopped that."""
     main = next((each for each in app.screen_stack if isinstance(each, MainScreen)), None)
     if main is None or main.follow.live is None:
         return ""

@@ -41,7 +41,7 @@ class Row:
 
 
 def modeled(steps: list[tuple[str, str, str | None]]) -> tuple[set[Link], int]:
-    """Every link as (call, reply, inferred), orphans and duplicates too, and the count of duplicate replies."""
+    """Return every link as (call, reply, inferred), orphans and duplicates too, and the count of duplicate replies."""
     rows: list[Row] = []
     unlinked: list[Link] = []
     duplicates = 0

@@ -13,7 +13,7 @@ OUTPUT = '<|im_start|>tool\n<|function_output|>{"name":"f","content":1}<|im_end|
 
 
 def faults(text: str, format: str) -> list[tuple[str, str]]:
-    """The reasons of E-CALL-SCHEMA with the bytes that they cover."""
+    """Return the reasons of E-CALL-SCHEMA with the bytes that they cover."""
     data = text.encode()
     found = []
     for size in (len(data), 1):

@@ -55,7 +55,7 @@ class Log:
         return self.steps()
 
     def steps(self) -> list[LiveChange]:
-        """All steps until nothing is left."""
+        """Return all steps until nothing is left."""
         self.clock.now += 0.001
         changes = [self.document.step()]
         while changes[-1].more:

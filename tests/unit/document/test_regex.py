@@ -31,7 +31,7 @@ def _quiet() -> Iterator[None]:
 
 
 def by_python(pattern: str, text: str, ignores_case: bool, at: int) -> list[tuple[int, int]]:
-    """The matches, without a second try at the place of an empty one."""
+    """Return the matches, without a second try at the place of an empty one."""
     compiled = re.compile(pattern, re.MULTILINE | (re.IGNORECASE if ignores_case else 0))
     found = []
     while at <= len(text) and (match := compiled.search(text, at)):

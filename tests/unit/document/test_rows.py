@@ -33,14 +33,14 @@ RARE = ["stray\n", "version: 2.2\n", "<|start|>assistant<|channel|>Final<|messag
 
 
 def transcript(seed: int, parts: int) -> bytes:
-    """Messages in any order, with stray text and other transcripts between them."""
+    """Return messages in any order, with stray text and other transcripts between them."""
     chance = random.Random(seed)
     chosen = (chance.choice(RARE if chance.random() < 0.1 else PARTS) for _ in range(parts))
     return ("version: 2.2\n" + "".join(chosen)).encode()
 
 
 def columns(rows: Rows) -> list[tuple[object, ...]]:
-    """All data of the rows."""
+    """Return all data of the rows."""
     told = [
         (rows.kind(row), rows.value(row), rows.label(row), rows.last_number(row), rows.turn(row), rows.transcript(row))
         for row in range(len(rows))
@@ -51,7 +51,7 @@ def columns(rows: Rows) -> list[tuple[object, ...]]:
 def by_definition(
     document: Document, audience: Audience, pane: Pane | None, only: MessageSet | None
 ) -> list[tuple[str, int]]:
-    """Kinds and values of all rows, computed message by message."""
+    """Return the kinds and values of all rows, computed message by message."""
     index, strays = document.index, document._analysis.strays if audience.sees_stray else []
     found: list[list[object]] = []
     at, hidden = 0, None

@@ -16,7 +16,7 @@ FACE = "\U0001f600"
 
 
 def strings(*parts: str) -> tuple[bytes, tuple[Piece, ...]]:
-    """JSON strings of these sources, one after another with a byte between them, and their pieces."""
+    """Return JSON strings of these sources, one after another with a byte between them, and their pieces."""
     data, pieces = b"", []
     for part in parts:
         raw = b'"' + part.encode() + b'"'

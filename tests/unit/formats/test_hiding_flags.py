@@ -34,7 +34,7 @@ TABLES = table_formats()
 
 
 def flags(rules: Sequence[RecordRule | PartRule]) -> Iterator[tuple[str, bool]]:
-    """The flags in the conditions of rules, and whether the flagged text is said."""
+    """Yield the flags in the conditions of rules, and whether the flagged text is said."""
     for rule in rules:
         yield from flags(rule.also)
         if isinstance(rule, RecordRule):

@@ -42,7 +42,7 @@ REPLIES = {
 
 
 def conversation(carrier: str, calls: str, replies: str) -> str:
-    """A call and its reply in one transcript."""
+    """Return a call and its reply in one transcript."""
     messages = [("assistant", f"On it.\n{calls}"), ("user", replies), ("assistant", "Done.")]
     if carrier == "json":
         asked = {"role": "user", "content": "q"}

@@ -88,7 +88,7 @@ class CountedRuns(list[ByteRun]):
 
 
 def reads_of_runs(count: int, monkeypatch: pytest.MonkeyPatch) -> int:
-    """The number of runs visited when splitting a text of `count` strings, each with a hidden part."""
+    """Return the number of runs visited when splitting a text of `count` strings, each with a hidden part."""
     string = json.dumps(f"a{REPLY}").encode()
     pieces = [Piece(at, at + len(string), Coding.JSON_STRING) for at in range(0, count * len(string), len(string))]
     data = string * count

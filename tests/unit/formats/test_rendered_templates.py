@@ -65,7 +65,7 @@ Make = Callable[[int, bool], list[dict[str, Any]]]
 
 
 def rendered(path: Path, make: Make) -> tuple[str, list[dict[str, Any]]] | None:
-    """The largest conversation that this template accepts; None if it accepts none."""
+    """Return the largest conversation that this template accepts, or None if it accepts none."""
     jinja2 = pytest.importorskip("jinja2")
     first, last = next((marks for part, marks in MARKS.items() if part in path.name.lower()), ("", ""))
     schema = {"type": "object", "properties": {"at": {"type": "string", "description": "x"}}, "required": ["at"]}
@@ -135,12 +135,12 @@ WORDS = (
 
 
 def words(chance: random.Random) -> str:
-    """A text that no other one contains."""
+    """Return a text that no other one contains."""
     return f"W{chance.getrandbits(40)} {''.join(chance.choices(WORDS, k=chance.randint(1, 9)))}e."
 
 
 def chance_conversation(chance: random.Random) -> Make:
-    """A conversation that is always the same for one shape."""
+    """Return a conversation that is always the same for one shape."""
     seed = chance.getrandbits(32)
 
     def make(most: int, as_text: bool) -> list[dict[str, Any]]:
@@ -200,5 +200,5 @@ def test_chance_conversations_give_their_texts_and_links() -> None:
 
 
 def _bare(text: str) -> str:
-    """A text without white space, which templates trim."""
+    """Return a text without white space, which templates trim."""
     return "".join(text.split())

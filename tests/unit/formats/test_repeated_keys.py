@@ -13,7 +13,7 @@ CALL = b'{"type":"tool_use","id":"t","name":"f","input":{"a":1,"a":2}}'
 
 
 def places(data: bytes) -> list[tuple[bytes, int]]:
-    """The text at the span of each diagnostic, and its count."""
+    """Return the text at the span of each diagnostic, and its count."""
     found = examine([data], data, "claude-code").findings
     return [(data[one.start : one.end], one.count) for one in found if one.code == "W-JSON-DUPLICATE-KEY"]
 

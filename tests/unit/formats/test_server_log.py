@@ -331,7 +331,7 @@ LOG = [asked(PROMPT), answered(TOLD)]
 
 
 def kubernetes(size: int) -> bytes:
-    """The log as a container runtime writes it, which cuts each line."""
+    """Return the log as a container runtime writes it, which cuts each line."""
     written = b""
     for line in LOG:
         data = line.rstrip("\n").encode()
@@ -343,7 +343,7 @@ def kubernetes(size: int) -> bytes:
 
 
 def docker(size: int) -> bytes:
-    """The same for Docker."""
+    """Return the same for Docker."""
     parts = [line[start : start + size] for line in LOG for start in range(0, len(line), size)]
     return "".join(json.dumps({"log": part, "stream": "stderr"}) + "\n" for part in parts).encode()
 
@@ -424,5 +424,5 @@ def test_a_conversation_that_goes_on_after_another_one_repeats_nothing() -> None
 
 
 def seen_or_not(reading: Reading) -> list[str]:
-    """The texts of all messages."""
+    """Return the texts of all messages."""
     return [text.strip() for text in reading.texts]

@@ -98,7 +98,7 @@ def test_a_reader_that_refuses_takes_no_part_in_the_comparison() -> None:
 
 
 def brute_force(found: list[Reading], size: int) -> set[int]:
-    """The bytes that two readers show differently, compared pair by pair."""
+    """Return the bytes that two readers show differently, compared pair by pair."""
     judges = [each for each in found if each.verdict != REFUSES]
     return {
         place
@@ -109,7 +109,7 @@ def brute_force(found: list[Reading], size: int) -> set[int]:
 
 
 def shown_at(found: Reading, size: int) -> list[str]:
-    """For each byte the role under which its message is shown."""
+    """Return, for each byte, the role under which its message is shown."""
     roles = [""] * size
     taken = 0
     for message in found.messages:

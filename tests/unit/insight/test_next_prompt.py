@@ -35,7 +35,7 @@ def checksum(text: str) -> str:
 
 
 def same_beginning(one: str, other: str) -> int:
-    """The number of characters with which both begin."""
+    """Return the number of characters with which both begin."""
     return len([*takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))])
 
 

@@ -52,7 +52,7 @@ FAULTS: dict[str, tuple[str, ...]] = {
 
 
 def planted(changes: tuple[str, ...], folder: Path) -> ModuleType:
-    """The module of a source with a fault: texts before and after it."""
+    """Return the module of a source with a fault: texts before and after it."""
     source = SOURCE
     for before, after in zip(changes[::2], changes[1::2], strict=True):
         assert source.count(before) == 1

@@ -49,7 +49,7 @@ LEADS = {State.STRIPPED: b"analysisSome thoughtassistantfinal" + b"a" * LONGEST_
 
 
 def visited(pieces: Iterable[bytes], format: str) -> tuple[list[Event], set[State]]:
-    """The events of the pieces without the growth of bodies, and the states in which the pieces end."""
+    """Return the events of the pieces without the growth of bodies, and the states in which the pieces end."""
     parser = Parser(FORMATS[format])
     events: list[Event] = []
     states: set[State] = set()

@@ -31,7 +31,7 @@ def shown(body: str, style: Style, trim: bool) -> str:
 
 
 def written(body: str, style: Style, trim: bool, step: int = 1) -> list[str]:
-    """The output after each piece, and at the end."""
+    """Return the output after each piece, and at the end."""
     live = GrowingBody(GUTTER, WIDTH, style, trim=trim)
     texts = [""]
     for end in range(0, len(body), step):

@@ -60,7 +60,7 @@ def anew_of(changes: list[LiveChange]) -> list[bool]:
 
 
 def shown(path: Path, format: str | None, audience: Audience = END_USER, style: Style = Style()) -> str:  # noqa: B008
-    """The output of `show`. A boundary lacks the facts that are unknown while the input grows."""
+    """Return the output of `show`. A boundary lacks the facts that are unknown while the input grows."""
     projection = open_document(str(path), format=format).project(audience)
     if len(projection.transcripts()) > 1:
         projection = Uncounted(projection.audience, projection._analysis, projection._places, projection._vault)
@@ -179,7 +179,7 @@ class TestThoughtsThatAreKnownTooLate:
 
 
 def late_notes(text: str) -> tuple[list[str], list[str]]:
-    """The conversation and the problems, which may come later than in `show`."""
+    """Return the conversation and the problems, which may come later than in `show`."""
     lines = text.splitlines()
     is_note = [line.startswith(("✖", "⚠", "ℹ")) for line in lines]
     return [line for line, note in zip(lines, is_note, strict=True) if not note], sorted(
@@ -240,12 +240,13 @@ class TestInTheEnd:
 
 
 def without_branches(text: str) -> str:
-    """The text without the lines around superseded branches: output written earlier cannot know them."""
+    """Return the text without the lines around superseded branches: output written earlier cannot know them."""
     return re.sub(r"── (?:rewound|continued) ─+\n\n", "", text)
 
 
 def ordered(lines: list[str]) -> list[object]:
-    """Transcripts, messages and stray text in order, without facts from later records; the rest sorted."""
+    """Return the transcripts, messages and stray text in order, without facts from later records, and everything else
+    sorted."""
     values = [json.loads(line) for line in lines]
     for value in values:
         value.pop("superseded", None)
@@ -254,7 +255,7 @@ def ordered(lines: list[str]) -> list[object]:
 
 
 def settled_calls(lines: list[str]) -> list[str]:
-    """The last of the lines about each call."""
+    """Return the last of the lines about each call."""
     newest: dict[object, str] = {}
     for place, line in enumerate(lines):
         value = json.loads(line)

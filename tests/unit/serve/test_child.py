@@ -75,8 +75,8 @@ PARTS = 4
 
 
 def every_action(part: int = 0, parts: int = 1) -> list[str]:
-    """The key, the command, and the palette entry of every action that a page may not have, and of the levels; or a
-    part of them."""
+    """Return the key, the command, and the palette entry of every action that a page may not have, and of the levels;
+    or a part of them."""
     refused = [action for action in ACTIONS if action.served is not Served.SAFE]
     typed = [each for action in refused for key in action.keys for each in [character(key)] if each]
     typed += [f":{action.id.replace('_', '-')}\r" for action in refused]
@@ -86,7 +86,7 @@ def every_action(part: int = 0, parts: int = 1) -> list[str]:
 
 
 def packets(chance: Random, number: int, canaries: list[str]) -> list[str]:
-    """Random input: keys, commands, clicks, text, bytes, sizes, and what no page sends."""
+    """Return random input: keys, commands, clicks, text, bytes, sizes, and what no page sends."""
     made = []
     for _ in range(number):
         way = chance.randrange(10)
@@ -114,7 +114,7 @@ def packets(chance: Random, number: int, canaries: list[str]) -> list[str]:
 
 
 def files_in(folder: Path) -> list[str]:
-    """The names of all files and folders, except those of the recorder."""
+    """Return the names of all files and folders, except those of the recorder."""
     found = [(place, [*folders, *files]) for place, folders, files in os.walk(folder) if "site" not in place]
     return sorted(str(Path(place, name)) for place, names in found for name in names if name != "heard")
 

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 
 
 def sessions_of(folder: Path) -> list[int]:
-    """The processes that serve a file of this folder."""
+    """Return the processes that serve a file of this folder."""
     found = []
     for place in Path("/proc").glob("[0-9]*"):
         try:

@@ -33,7 +33,7 @@ def served(*options: str) -> Iterator[str]:
 
 
 def screen(tab: Browser) -> str:
-    """What the terminal of the page has received since it was opened, as text."""
+    """Return what the terminal of the page has received since it was opened, as text."""
     drawn = pyte.Screen(300, 100)
     stream = pyte.ByteStream(drawn)
     for frame in tab.frames:

@@ -48,7 +48,7 @@ def read(path: Path) -> tuple[bytes, str]:
 
 
 def faults(path: Path) -> list[Diagnostic]:
-    """The diagnostics at file level about compression."""
+    """Return the diagnostics at file level about compression."""
     found = [finding.diagnostic for finding in open_document(str(path)).findings()]
     return [one for one in found if one.code == "E-STREAM-TRUNCATED" and one.message is None]
 
@@ -137,7 +137,7 @@ def test_a_bomb_is_cut_off(name: str, tmp_path: Path) -> None:
 
 
 def whole(name: str) -> bytes:
-    """A small transcript with lines that do not repeat."""
+    """Return a small transcript with lines that do not repeat."""
     chance = random.Random(5)
     turns = (b"<|start|>user<|message|>%s<|end|>\n" % chance.randbytes(12).hex().encode() for _ in range(60))
     return WAYS[name](b"version: 2.2\n" + b"".join(turns))

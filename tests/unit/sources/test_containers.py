@@ -50,7 +50,7 @@ def reasons(document: Document) -> list[str | None]:
 
 
 def built(folder: Path) -> Iterator[tuple[str, str, str]]:
-    """Every container built from a sample: its path, the format, and the name of the sample."""
+    """Yield every container built from a sample: its path, the format, and the name of the sample."""
     for name, log in documents("inspect").items():
         yield eval_log(folder / f"{name}.eval", log), "inspect", name
     for name, session in documents("opencode").items():
@@ -471,7 +471,7 @@ def test_a_row_that_never_comes_is_given_up(tmp_path: Path, monkeypatch: pytest.
 
 
 def chatgpt_export(path: Path, *, folder: str = "") -> str:
-    """An export whose conversations are in two files; the second part has the third conversation."""
+    """Return an export whose conversations are in two files; the second part has the third conversation."""
     conversations = json.loads(Path(sample_of("chatgpt", "several-conversations")).read_bytes())
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(f"{folder}chat.html", "<p>SECRET_HTML</p>")

@@ -273,14 +273,14 @@ def goes_unnoticed(old: bytes, new: bytes) -> bool:
 
 
 def as_text(data: bytes) -> bytes:
-    """The decoded content of a file."""
+    """Return the decoded content of a file."""
     if data[:2] in UTF_16:
         return codecs.getincrementaldecoder("utf-16")("replace").decode(data).encode("utf-8", "replace")
     return b"" if data in (b"\xff", b"\xfe") else data
 
 
 def read_so_far(text: bytes, format: str, converted: bool) -> Reading:
-    """The known facts about a text that may go on."""
+    """Return the known facts about a text that may go on."""
     parser = Parser(FORMATS[format])
     analysis = Analysis(lambda start, end: text[start:end], FORMATS, body_of_ids)
     if converted:

@@ -30,7 +30,7 @@ def small_cap() -> Iterator[None]:
 
 
 def piped(data: bytes) -> int:
-    """A closed pipe with this content."""
+    """Return a closed pipe with this content."""
     reading, writing = os.pipe()
     os.write(writing, data)
     os.close(writing)

@@ -88,7 +88,7 @@ KINDS_OF_EMOJI = (
 
 
 def defined(text: str) -> list[tuple[str, int, int]]:
-    """The definition: what is not part of an emoji is hidden. It tries each alternative at each character."""
+    """Return the definition: what is not part of an emoji is hidden. It tries each alternative at each character."""
     found = []
     for match in DEFINED.finditer(text):
         if match.lastgroup:
@@ -172,7 +172,7 @@ def test_both_ends_of_every_range_of_hidden_characters_are_hidden_and_their_neig
 
 @cache
 def kinds_of_all_code_points() -> dict[int, str]:
-    """The kind of each code point that has one, read in one text with spaces between."""
+    """Return the kind of each code point that has one, read in one text with spaces between."""
     codes = [*range(1, 0xD800), *range(0xE000, 0x110000)]
     data = " ".join(map(chr, codes)).encode()
     return {ord(data[start:end].decode()): kind for kind, start, end in find_hidden_characters(data)}

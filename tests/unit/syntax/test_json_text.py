@@ -279,7 +279,7 @@ SPACES = ("", "", "", " ", "\n", "\t ", "\f")
 
 
 def json_by_chance(chance: Random, depth: int = 0) -> str:
-    """JSON with repeated keys and faults in it."""
+    """Return JSON with repeated keys and faults in it."""
     match chance.randrange(7 if depth < 4 else 4):
         case 0 | 1:
             return chance.choice(ATOMS)

@@ -11,7 +11,7 @@ from viewer.tap.http import Head, MalformedError, Messages, Part
 
 
 def split(data: bytes, cuts: list[bytes], methods: list[str] | None = None) -> tuple[bytes, list[str], list[bytes]]:
-    """The raw bytes, start lines, and bodies of messages."""
+    """Return the raw bytes, start lines, and bodies of messages."""
     left = [*methods] if methods is not None else None
     messages = Messages(None if left is None else lambda: left[0])
     raw, heads, bodies, body = b"", [], [], b""

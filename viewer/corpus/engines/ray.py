@@ -1,4 +1,4 @@
-"""The Ray engine: batches run as tasks on a cluster. Ray repeats the tasks of a lost node or worker."""
+"""The Ray engine: run batches as tasks on a cluster. Ray repeats the tasks of a lost node or worker."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from viewer.errors import ViewerError
 MEMORY = 200 * 1024 * 1024
 """The resources that a task requests."""
 RETRIES, RETRIES_OF_ONE_FILE = 3, 1
-"""How many times Ray repeats a task whose worker is lost."""
+"""The number of times that Ray repeats a task whose worker is lost."""
 GRACE = 10.0
 """Seconds after the time limit before an unresponsive worker is killed."""
 
@@ -113,7 +113,7 @@ class RayEngine:
 
 
 def _run(batch: Batch, job: Job, seconds: float) -> Outcome | None:
-    """Process a batch. Returns None if it takes too long."""
+    """Process a batch. Return None if it takes too long."""
 
     def end(number: int, frame: FrameType | None) -> None:
         raise _OutOfTime

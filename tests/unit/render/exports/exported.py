@@ -48,14 +48,14 @@ def project_text(path: Path, text: str, audience: Audience, format: str = "openc
 
 @cache
 def own_words(form: str) -> str:
-    """The text in every export of a format, and the keys of its lines: words and marks of the program itself."""
+    """Return the text in every export of a format, and the keys of its lines: words and marks of the program itself."""
     with NamedTemporaryFile(suffix=".ocml") as file:
         empty = "".join(export(project_text(Path(file.name), "", each), form, "") for each in AUDIENCES.values())
     return "\n".join([empty, *(line_keys() if form == "jsonl" else ())])
 
 
 def line_keys() -> list[str]:
-    """The keys of the lines of an export as JSON Lines, each as it is written there."""
+    """Return the keys of the lines of an export as JSON Lines, each as it is written there."""
     tour = next(sample for sample in samples() if sample.name == "tour.ocml")
     exports = [export(projected(tour, audience), "jsonl") for audience in AUDIENCES.values()]
     keys = {key: None for made in exports for line in made.splitlines() for key in json.loads(line)}

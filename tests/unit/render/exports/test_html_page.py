@@ -58,7 +58,7 @@ def test_title_meta_and_banner_name_the_view() -> None:
 
 
 def hostile_text(bad: str) -> str:
-    """A transcript with something hostile in every place that holds text from outside."""
+    """Return a transcript with something hostile in every place that holds text from outside."""
     plain = re.sub(r"[\s<|]", "_", bad)
     return (
         f'version: 2.2\nmodel: "{plain!r}"\n"{plain[:20]!r}": [{{a: "{plain!r}"}}]\n'
@@ -114,7 +114,7 @@ def letters(text: str) -> str:
 
 
 def lost(text: str, drawn: str) -> str:
-    """The letters of a text from the first one that is not drawn, in their order."""
+    """Return the letters of a text from the first one that is not drawn, in their order."""
     while "\\" in text and is_container(text):
         text = decode_string(text)[0]
     wanted, at = letters(sanitize(normalize_newlines(text))), 0

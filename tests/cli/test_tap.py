@@ -158,7 +158,7 @@ def test_the_viewer_shows_the_log_live_and_its_death_does_not_reach_the_client(s
         child for child in children(terminal.pid) if b"view" in Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0")
     ]
     os.kill(viewer, signal.SIGKILL)
-    terminal.wait_for("Press Ctrl-C to end.")
+    terminal.wait_for("Press Ctrl-C to stop.")
     assert ask(port) == ANSWER
     assert terminal.end(signal.SIGINT) == 0
     assert "Logged 2 exchanges" in terminal.text()

@@ -154,7 +154,7 @@ def test_a_key_is_found_by_its_words() -> None:
 
     assert found("pgdn").split() == ["space", "f", "PgDn", "ctrl+f", "Scroll", "one", "page", "down."]
     assert "y c*" in found("call id") and "Go to the next error." not in found("call id")
-    assert found("no such key").strip() == "No key has these words."
+    assert found("no such key").strip() == "No key matches these words."
 
 
 def test_footers_name_only_actions_of_the_table() -> None:

@@ -55,7 +55,7 @@ async def test_marks_and_the_place_survive_a_restart_and_the_level_does_not(tmp_
     at, marks, screen = await used(tmp_path)
     assert (at, marks) == (30, {4, 5})
     assert "[SAFE]" in screen and "Answer 10" in screen and "Secret" not in screen
-    assert "Continued where you left. g goes to the top." in screen
+    assert "Continued where you left off. g goes to the top." in screen
     assert (await used(tmp_path, options=ViewOptions(go_to="4")))[0] == 4
 
     strict = await used(tmp_path, "m", options=ViewOptions(strict=True))

@@ -73,7 +73,7 @@ async def test_files_are_one_conversation_by_time_with_all_levels(
         await press(pilot, "d", "g", "j", "3", "j", "question_mark")
         assert "Open the file at this message" in drawn(pilot) or "Open file" in drawn(pilot)
         await press(pilot, "escape", "q")
-        assert pilot.app._exit
+        await until(lambda: pilot.app._exit)
 
 
 async def test_a_followed_file_grows_at_the_end_and_a_rewritten_one_is_read_again(
@@ -100,8 +100,9 @@ async def test_a_followed_file_grows_at_the_end_and_a_rewritten_one_is_read_agai
         await until(lambda: "Another answer" in drawn(pilot))
         await press(pilot, "enter")
         await until(lambda: "● live" in drawn(pilot) and "Another answer" in drawn(pilot))
-        await press(pilot, "q", "q")
-        assert pilot.app._exit
+        await press(pilot, "q")
+        await press(pilot, "q")
+        await until(lambda: pilot.app._exit)
 
 
 async def test_a_finished_file_that_is_rewritten_shows_nothing_of_it_before_it_is_read_again(

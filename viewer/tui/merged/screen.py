@@ -11,7 +11,6 @@ from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingsMap
 from textual.containers import Vertical
-from textual.message import Message
 from textual.screen import Screen
 
 from viewer.document.backend import load_backend
@@ -33,7 +32,7 @@ from viewer.tui.display_state import DisplayState
 from viewer.tui.files.keys import merged_actions
 from viewer.tui.host import Notice, PromptKind
 from viewer.tui.keys import bindings, by_id, is_digit
-from viewer.tui.main.messages import LeaveWanted, ThemeWanted
+from viewer.tui.main.messages import Ask, Leave, OpenAt, ThemeWanted
 from viewer.tui.main.program import TWICE_SECONDS
 from viewer.tui.main.view import STRICT
 from viewer.tui.merged.captions import copy_at, place_at, status_facts, title_facts
@@ -60,15 +59,6 @@ class MergedScreen(Screen[None]):
     AUTO_FOCUS = "#transcript"
     DEFAULT_CSS = "MergedScreen { layout: vertical; }"
 
-    class OpenedAt(Message):
-        """The operator wants to open one of the files at a message."""
-
-        def __init__(self, path: str, place: str, state: DisplayState) -> None:
-            super().__init__()
-            self.path = path
-            self.place = place
-            self.state = state
-
     def __init__(
         self,
         opener: Opener,
@@ -77,10 +67,12 @@ class MergedScreen(Screen[None]):
         stalled_after: float,
         painter: Painter,
         settings: Settings,
+        ask: Ask,
         *,
         ascii_only: bool = False,
     ) -> None:
         super().__init__()
+        self._ask = ask
         self.sources = MergedSources(opener, paths, stalled_after, state.audience)
         self.state = state
         self.printing = printing = Style(color=True, ascii=ascii_only, wrapped=True)
@@ -325,7 +317,7 @@ class MergedScreen(Screen[None]):
         if is_stream(path):
             self._notify("A pipe can be read only once.")
             return
-        self.post_message(self.OpenedAt(path, place, self.state))
+        self._ask(OpenAt(path, place, self.state))
         self.set_level(Level.SAFE)
 
     def unfold(self) -> None:
@@ -491,7 +483,7 @@ class MergedScreen(Screen[None]):
 
     def leave(self) -> None:
         """Quit."""
-        self.post_message(LeaveWanted())
+        self._ask(Leave())
 
     def quit_twice(self) -> None:
         """Copy the selection; without one, quit at the second press."""

@@ -227,7 +227,7 @@ class TranscriptsScreen(DismissOnce[TranscriptChoice | None]):
         self._move(-len(self._shown))
 
     def bottom(self) -> None:
-        """Go to the last transcript, or to the one with the number of the count."""
+        """Go to the last transcript, or to the one whose number was typed."""
         if self._count:
             self._list.move_to(self._shown.row_of(int(self._count)))
             self._moved()

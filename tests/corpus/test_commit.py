@@ -1,4 +1,4 @@
-"""A scan that is killed at any rename goes on as if nothing had happened."""
+"""A scan that is killed at any rename continues as if nothing had happened."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ pytestmark = pytest.mark.slow
 
 FILES = 10
 RENAMES = 34
-"""More than a scan of these files makes: for its description, its run, and three tables of each batch."""
+"""More renames than a scan of these files makes: for its description, its run, and three tables of each batch."""
 
 
 def scanned(runs: Path, target: Path) -> dict[str, int]:
-    """Scan in this process, with other batches than those of a scan with two workers."""
+    """Scan in this process, with different batches than a scan with two workers."""
     result = run("scan", runs, "--to", target, "--json", "--jobs", "1", "--exit-zero")
     assert result.code == 0, result.err
     summary: dict[str, int] = json.loads(result.out.splitlines()[-1])
@@ -61,7 +61,7 @@ def test_ctrl_c_keeps_what_is_done(tmp_path: Path) -> None:
         time.sleep(0.02)
     os.killpg(child.pid, signal.SIGINT)
     out, err = child.communicate(timeout=60)
-    if child.returncode == 1:  # it was done before the signal came
+    if child.returncode == 1:  # it had finished before the signal came
         return
     assert (child.returncode, out) == (130, "")
     assert err.startswith("ocmlview: stopped: ") and err.endswith("; run the same command to continue\n")

@@ -1,4 +1,4 @@
-"""The Ray engine: the same tables as the local one, also if a worker is killed and a node is removed."""
+"""The Ray engine writes the same tables as the local one, even if a worker is killed or a node is removed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A cluster of two nodes, whose workers run the hook."""
+    """A cluster of two nodes whose workers run the hook."""
     import ray
     from ray.cluster_utils import Cluster
 

@@ -52,8 +52,8 @@ def open_(path, *given, **options):
 
 os.replace, os.open = replace, open_
 """
-"""Code that every process of a scan runs at its start: it kills the process group before or after a certain rename, or
-a worker that opens a certain file."""
+"""Code that every process of a scan runs at its start. It kills the process group before or after a certain rename, or
+it kills a worker that opens a certain file."""
 
 
 def rows_in(directory: Path, table: str, *, debug: bool = False, stable: bool = False) -> list[dict[str, Any]]:
@@ -68,7 +68,7 @@ def rows_in(directory: Path, table: str, *, debug: bool = False, stable: bool = 
 
 
 def stable_views(directory: Path, *, debug: bool = False) -> dict[str, list[dict[str, Any]]]:
-    """Return all views but that of the runs, without the columns that differ between scans."""
+    """Return all views except that of the runs, without the columns that differ between scans."""
     return {name: rows_in(directory, name, debug=debug, stable=True) for name in TABLES if name != "runs"}
 
 
@@ -77,7 +77,7 @@ def safe_columns(table: str) -> set[str]:
 
 
 def hook_folder(folder: Path) -> Path:
-    """Return a folder for PYTHONPATH, with which every process runs the hook."""
+    """Return a folder for PYTHONPATH that makes every process run the hook."""
     hooks = folder / "hooks"
     hooks.mkdir(exist_ok=True)
     (hooks / "sitecustomize.py").write_text(_HOOK)
@@ -85,7 +85,7 @@ def hook_folder(folder: Path) -> Path:
 
 
 def run_hooked(folder: Path, *arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run the program in a process group of its own, whose processes all run the hook."""
+    """Run the program in a separate process group in which every process runs the hook."""
     paths = os.pathsep.join([str(hook_folder(folder)), str(ROOT), os.environ.get("PYTHONPATH", "")])
     return subprocess.run(
         [sys.executable, "-m", "viewer", *map(str, arguments)],

@@ -19,7 +19,7 @@ from viewer.model.messages import Coding, Ending, Header, Message, Piece, Span
 _ENDINGS = list(Ending)
 _ENDING_OF = {ending: number for number, ending in enumerate(_ENDINGS)}
 _ESCAPED, _IRREGULAR, _HAS_STOP, _BROKE_OUT, _CANCELLED = 8, 16, 32, 64, 128
-"""An irregular body is not one plain run of bytes."""
+"""Flags of a message. The body of an irregular one is not a single plain run of bytes."""
 WORTH_A_BACKEND = 32
 """Smaller batches are faster without the backend."""
 _PLAIN = PlainColumns()
@@ -29,12 +29,12 @@ _FAR_LEAD, _FAR_TAIL = 0xFFFF_FFFF, 0xFF
 class MessageIndex:
     """Messages by number, at most 64 bytes each, plus the kinds that many of them share.
 
-    Messages with the same header (except for the call id) and ending have the same *kind*. What depends only on those,
-    such as visibility, is computed once per kind."""
+    Messages with the same header (except for the call id) and ending have the same *kind*. Facts that depend only on
+    these, such as visibility, are computed once per kind."""
 
     def __init__(self) -> None:
         self.spans = SpanColumns()
-        """Their positions. The row is the number minus one."""
+        """The positions of the messages. The row of a message is its number minus one."""
         self.columns: Columns = PlainColumns()
         """The backend for operations on the columns of this document."""
         self.kinds = array("I", [0])
@@ -52,7 +52,7 @@ class MessageIndex:
         self._last_header: tuple[Header | None, int] = (None, 0)
         self._call_ids = CallIds()
         self._pieces: dict[int, Sequence[Piece]] = {}
-        """Lists for messages that still grow."""
+        """The pieces of irregular bodies; a list if the message still grows."""
         self._times: dict[int, int] = {}
         self._turns = TurnCounter()
         self._superseded: list[tuple[int, int]] = []
@@ -320,7 +320,7 @@ def _marks(message: Message) -> int:
 
 class SpanColumns:
     """Spans of messages and their bodies by row, 21 bytes each. A body start or end is a distance from the message
-    border, or a separate offset if it is too far away."""
+    border, or a separate offset if that distance is too large."""
 
     def __init__(self) -> None:
         self._start = array("Q")

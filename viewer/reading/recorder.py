@@ -53,7 +53,7 @@ class Recorder:
         format: str | None = None,
         id: str | None = None,
     ) -> None:
-        """Begin a transcript, to which all later messages, stray text and diagnostics belong."""
+        """Begin a transcript. All later messages, stray text and diagnostics belong to it."""
         self.transcript += 1
         self._times.start()
         self._events.append(
@@ -173,20 +173,20 @@ class Recorder:
             self.report(I_TIME_BACKWARDS, None, *run)
 
     def stray(self, start: int, end: int) -> None:
-        """Record text outside any message, without white space at either end."""
+        """Record text outside any message, without whitespace at either end."""
         self.start_if_none(start)
         self._events.append(Strayed(Stray(self.transcript, self.last_number, (start, end))))
         self.report(W_TEXT_BETWEEN, None, start, end)
 
     def leave_out(self, start: int, end: int) -> None:
-        """Record a mark outside any message that is not a fault. Only audiences that see stray text see it."""
+        """Record a mark outside any message that is not a fault. Only audiences that see stray text see the mark."""
         self.start_if_none(start)
         self._events.append(Strayed(Stray(self.transcript, self.last_number, (start, end))))
 
     def report(
         self, rule: Rule, reason: str | None, start: int, end: int, message: int | None = None, count: int = 1
     ) -> None:
-        """Report a diagnostic at these bytes. Equal adjacent ones are merged later."""
+        """Report a diagnostic at these bytes. Equal adjacent diagnostics are merged later."""
         if reason is None or reason in rule.reasons:
             self._events.append(Found(rule, reason, start, end, message, count))
             return
@@ -211,7 +211,7 @@ class Recorder:
         self._events.append(AgentStarted(self.transcript, thread, id, self.last_number + 1))
 
     def skip(self) -> None:
-        """Note a record that holds no message. This matters only for an input without any messages."""
+        """Record that there was a record without a message. This matters only for an input without any messages."""
         if not self.last_number:
             self._events.append(Metadata())
 

@@ -16,7 +16,7 @@ MOST_DAYS = 1024
 _MINUTES_A_DAY, _SECONDS_A_DAY = 1440, 86_400
 _FIRST_DAY = date(1970, 1, 1).toordinal()
 _SECONDS_BELOW = 100_000_000_000
-"""A smaller number means seconds (until the year 5138), a larger one milliseconds (since 1973)."""
+"""Smaller numbers are seconds (until the year 5138), larger ones milliseconds (since 1973)."""
 _RFC_3339 = lazy_regex(
     r"(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,12}))?\s?(?:([Zz])|([+-])(\d\d):?(\d\d))?", re.ASCII
 )
@@ -82,7 +82,7 @@ def _from_pair(values: list[object]) -> int | None:
 
 
 def format_time(ms: int) -> str:
-    """Format as RFC 3339 in UTC, with a fraction only if there is one."""
+    """Format a time as RFC 3339 in UTC, with a fraction only if it is not zero."""
     seconds, fraction = divmod(min(max(ms, 0), LATEST_MS), 1000)
     text = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
     return f"{text}.{fraction:03}Z" if fraction else f"{text}Z"

@@ -1,4 +1,4 @@
-"""Find tools in JSON or YAML documents: OpenAPI paths, chat-completions functions, names with parameters."""
+"""Find tools in JSON or YAML documents: OpenAPI paths, chat-completions functions, and names with parameters."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SCHEMA_KEYS = ("$ref", "anyOf", "oneOf", "allOf", "properties")
 
 
 class Tool(Struct, frozen=True):
-    """A tool: its name, its argument schema, and the document that its references point into."""
+    """A tool: its name, its argument schema, and the document to which its references refer."""
 
     name: str
     schema: object
@@ -133,7 +133,7 @@ def _body(operation: Mapping, document: object) -> object:
 
 
 def _parameter_schema(parameter: Mapping) -> object:
-    """Return the schema of a parameter. In older documents, the parameter itself has the type."""
+    """Return the schema of a parameter. In older documents, the type is in the parameter itself."""
     if isinstance(parameter.get("schema"), dict):
         return parameter["schema"]
     content = parameter.get("content")

@@ -1,4 +1,4 @@
-"""The app: opens inputs, keeps one main screen per input, and leaves no trace of what it showed."""
+"""The app: opens inputs, keeps one main screen per input, and leaves no trace of what it showed when it ends."""
 
 from __future__ import annotations
 
@@ -71,16 +71,16 @@ class ViewOptions(Struct, frozen=True):
     revealed: frozenset[Reveal] = frozenset()
     strict: bool = False
     sealed: bool = False
-    """True if the app shows the safe view only, for its whole life."""
+    """True if the app can never show anything but the safe view."""
     theme: str = ""
     ascii_only: bool = False
     go_to: str = ""
     opens: str = ""
-    """The file to open first, of several; `go_to` is a place in it."""
+    """The file to open first, if there are several; `go_to` is a place in it."""
     is_allowed: Callable[[str], bool] = lambda path: True
-    """True for a path that may be opened by its name."""
+    """Returns True for a path that the operator may open by name."""
     follow: bool = False
-    """Wait for files that do not exist yet, and keep the view at the end of growing ones."""
+    """True to wait for files that do not exist yet, and to keep the view at the end of growing ones."""
     from_start: bool = False
     stall_after: float | None = None
     """Seconds without data inside a message before the title reports a stall."""
@@ -92,9 +92,9 @@ class ViewOptions(Struct, frozen=True):
 LOOK_SECONDS = 0.5
 """Seconds between two checks for new files in a folder."""
 COLLECTOR = (2000, 5, 100)
-"""Garbage collector thresholds. Young objects are collected often, because collecting ten thousand of them costs a
-frame one or two milliseconds. The collector never traverses the objects of a document: they are frozen once it has been
-read."""
+"""Thresholds of the garbage collector. It collects young objects often, because collecting ten thousand at once would
+delay a frame by one or two milliseconds. It never traverses the objects of a document: they are frozen once the
+document has been read."""
 
 
 class ViewerApp(App[int], inherit_bindings=False):
@@ -119,8 +119,8 @@ class ViewerApp(App[int], inherit_bindings=False):
         """`first` is the first input, already open because a pipe can be opened only once.
 
         `guard` restores the terminal after a fatal signal; it is None if the app does not own the terminal. Without
-        `state`, nothing survives the end. `taken` is called when the app takes over an alternate screen that already
-        shows the first page. Set `tunes_memory` if the app has the process to itself."""
+        `state`, nothing is saved at exit. `taken` is called when the app takes over an alternate screen that already
+        shows the first page. Pass `tunes_memory` if nothing else runs in the process."""
         self.options = options or ViewOptions()
         self.settings = self.options.settings
         super().__init__()
@@ -142,9 +142,9 @@ class ViewerApp(App[int], inherit_bindings=False):
         )
         self._place = 0
         self._catalog: Catalog | None = None
-        """The list from which files are chosen."""
+        """The catalog of the file list."""
         self._sources: LiveSources | None = None
-        """Several followed inputs."""
+        """The followed inputs, if there are several."""
         self._folder_watch: FolderWatch | None = None
         self._output_guard = OutputGuard(self.options.ascii_only)
         self._screens: dict[str, MainScreen] = {}
@@ -160,8 +160,8 @@ class ViewerApp(App[int], inherit_bindings=False):
             self.driver_class = resume_screen(self.driver_class, taken)
 
     def on_load(self) -> None:
-        """Install the handlers before the app takes the terminal. Otherwise, a crash in between would leave the
-        terminal half set up."""
+        """Install the handlers before the app takes the terminal. A crash before that would leave the terminal half set
+        up."""
         if self._guard:
             handle_signals(self, self._guard)
             handle_faults(self)
@@ -186,7 +186,7 @@ class ViewerApp(App[int], inherit_bindings=False):
     # Files.
 
     def _follow_several(self) -> None:
-        """Follow all named inputs, also those that no screen shows."""
+        """Follow all named inputs, even those without a screen."""
         from viewer.tui.files.live_sources import LiveSources
 
         sources = self._sources = LiveSources(self._opener, self.paths, self._stall_after, self._screens)
@@ -194,7 +194,7 @@ class ViewerApp(App[int], inherit_bindings=False):
         self.set_interval(LOOK_SECONDS, self._draw_states)
 
     def _draw_states(self) -> None:
-        """Draw the number of live inputs again."""
+        """Redraw the number of live inputs."""
         if self.screen_stack and isinstance(self.screen, MainScreen) and self.screen.is_mounted:
             self.screen.redraw(Changed.TITLE)
 
@@ -203,7 +203,7 @@ class ViewerApp(App[int], inherit_bindings=False):
         return self.options.stall_after or self.settings.stall_after
 
     def _list_files(self, notice: str = "", *, opens_newest: bool = False) -> None:
-        """Show the list of files, with a notice; leaving it ends the app."""
+        """Show the file list, with a notice. Leaving the list ends the app."""
         from viewer.sources.sessions import Surroundings
         from viewer.tui.files.facts import Reading
         from viewer.tui.files.lists import catalog_of
@@ -253,7 +253,7 @@ class ViewerApp(App[int], inherit_bindings=False):
         self.push_screen(shown)
 
     def _look_for_files(self) -> None:
-        """Add new files of the folder. When following, switch to a newer file."""
+        """Look for new files in the folder. When following, switch to the newest one."""
         if self._folder_watch is None or not self.screen_stack:  # the app is shutting down
             return
         new, shown = self._folder_watch.step(), self.screen
@@ -273,8 +273,8 @@ class ViewerApp(App[int], inherit_bindings=False):
             shown.host.notify(f"New transcript: {newest.name}. Press [ or ] to go to it.")
 
     def _open(self, place: int, *, search: str = "", follows: bool = False) -> None:
-        """Show one of the files, at the first match of a search. If it cannot be opened, the open screen says why, or
-        the app ends."""
+        """Show one of the files, at the first match of a search. If it cannot be opened, show the reason on the current
+        screen; without one, end the app."""
         path = self.paths[place]
         try:
             screen = self._screens.get(path) or self._make_screen(path, follows=follows)
@@ -302,7 +302,7 @@ class ViewerApp(App[int], inherit_bindings=False):
             self.call_after_refresh(lambda: screen.program.compare(other))
 
     def _welcome(self, screen: MainScreen) -> None:
-        """Show the first keys over the first file that is opened."""
+        """Show the welcome card over the first file that is opened."""
         from viewer.tui.dialogs.welcome import WelcomeScreen
 
         self._state.welcomed()
@@ -318,7 +318,7 @@ class ViewerApp(App[int], inherit_bindings=False):
 
     @property
     def _first_display(self) -> DisplayState:
-        """How each file is opened."""
+        """The display state in which files are opened."""
         options = self.options
         channels = ALL_CHANNELS if Reveal.ALL in options.revealed else options.revealed & ALL_CHANNELS
         level = Audience(options.revealed).level
@@ -356,7 +356,8 @@ class ViewerApp(App[int], inherit_bindings=False):
         )
 
     def on_format_wanted(self, event: FormatWanted) -> None:
-        """Show the open file as another format, at the same level. Its marks are numbers of the earlier reading."""
+        """Show the open file as another format, at the same level. Drop its marks, which are message numbers of the
+        earlier reading."""
         before, path = self.screen, self.paths[self._place]
         if not isinstance(before, MainScreen):
             return
@@ -379,7 +380,7 @@ class ViewerApp(App[int], inherit_bindings=False):
         self._open((self._place + event.step) % len(self.paths))
 
     def on_open_wanted(self, event: OpenWanted) -> None:
-        """Open a named file, or compare with it; the others stay open."""
+        """Open a named file, or compare with it. Other files stay open."""
         if not self.options.is_allowed(event.name):
             self.remark(self.settings.scope.refusal)
             return
@@ -402,7 +403,8 @@ class ViewerApp(App[int], inherit_bindings=False):
         self.leave_document()
 
     def leave_document(self) -> None:
-        """Return to the list of files, or end the app. Several followed inputs stay open, each at its place."""
+        """Return to the list of files, or end the app. If several inputs are followed, they stay open, each at its
+        position."""
         if self._catalog is None:
             self.exit()
             return
@@ -425,7 +427,7 @@ class ViewerApp(App[int], inherit_bindings=False):
     # Palette and themes.
 
     def action_command_palette(self) -> None:
-        """Show the palette of the main screen or of a list of files or transcripts, or close it; other screens have
+        """Open or close the palette of the main screen or of a list of files or transcripts. Other screens have
         none."""
         from viewer.tui.dialogs.palette import PaletteScreen
         from viewer.tui.dialogs.transcripts import TranscriptsScreen
@@ -439,7 +441,7 @@ class ViewerApp(App[int], inherit_bindings=False):
             self.screen.dismiss(None)
 
     def on_theme_wanted(self, event: ThemeWanted) -> None:
-        """Apply a theme, or show the list of themes and return to the earlier theme if none is chosen."""
+        """Apply a theme, or show the list of themes. If none is chosen there, restore the previous theme."""
         from viewer.tui.dialogs.themes import ThemeScreen
 
         if event.name:
@@ -457,7 +459,7 @@ class ViewerApp(App[int], inherit_bindings=False):
         self.themes.preview(event.name)
 
     def redraw_screens(self) -> None:
-        """Redraw all widgets of all screens, including screens that are covered."""
+        """Redraw all widgets of all screens, even of covered ones."""
         for screen in {*self.screen_stack, *self._installed_screens.values()}:
             if not callable(screen) and screen.is_attached:
                 for widget in screen.walk_children(with_self=True):
@@ -481,7 +483,7 @@ class ViewerApp(App[int], inherit_bindings=False):
         await super().on_event(event)
 
     def on_document_read(self, event: DocumentRead) -> None:
-        """Exempt the document from garbage collection: it stays until the app ends."""
+        """Exempt the document from garbage collection, because it lives as long as the app."""
         if self._tunes_memory:
             gc.freeze()
 
@@ -518,7 +520,7 @@ class ViewerApp(App[int], inherit_bindings=False):
         self._close_messages_no_wait()
 
     def _remember(self, error: BaseException | None) -> None:
-        """Keep the first crash: later ones follow from it."""
+        """Keep the first crash, because it causes the others."""
         if error is not None and self._crash[0] is None:
             fault = fault_of(error)
             self._crash = (type(fault), fault, fault.__traceback__)

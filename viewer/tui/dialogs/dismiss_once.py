@@ -11,7 +11,8 @@ Result = TypeVar("Result")
 
 
 class DismissOnce(Screen[Result]):
-    """A second dismissal would close the screen below. List this base last: styles come from the first one."""
+    """Ignores a second dismissal, which would close the screen below. List this base last: styles come from the first
+    base."""
 
     def dismiss(self, result: Result | None = None) -> AwaitComplete:
         if self.app.screen is not self:

@@ -1,4 +1,4 @@
-"""Overlay: a box in the middle with a heavy border and a title; the title row with the level stays free."""
+"""Overlay: a centered box with a heavy border and a title. It never covers the title row with the level."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from viewer.tui.terminal.paint import Painter
 
 Result = TypeVar("Result")
 _EDGES = 6
-"""Cells of the corners, of one stroke and of one space at both ends of a title."""
+"""The cells of the corners, and of one stroke and one space at both ends of a title."""
 
 
 class Overlay(ModalScreen[Result], DismissOnce[Result]):
-    """A box with a list; with `has_head`, a fixed line is above it. Subclasses fill both in `fill`."""
+    """A box with a list and, with `has_head`, a fixed line above it. Subclasses fill both in `fill`."""
 
     MOST_WIDE = 100
     has_head = False
@@ -53,7 +53,7 @@ class Overlay(ModalScreen[Result], DismissOnce[Result]):
             yield LineList(self.painter)
 
     def on_resize(self) -> None:
-        """Fit the box to another size, and fill it again."""
+        """Fit the box to the new size, and fill it again."""
         frame = self.query_one(Vertical)
         frame.styles.width, frame.styles.max_height = self.box_width, max(self.app.size.height - 1, 3)
         self.fill(max(self.box_width - 2, 1))

@@ -88,7 +88,7 @@ class ThemeScreen(ModalScreen[str | None], DismissOnce[str | None]):
         self.dismiss(self._names[self._list.cursor])
 
     def action_back(self) -> None:
-        """Leave without a choice."""
+        """Close the list without a choice."""
         self.dismiss(None)
 
     @property

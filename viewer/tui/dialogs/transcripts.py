@@ -44,7 +44,7 @@ _MOST_COUNTED = 1000
 
 _MOST_TYPED = 9999
 _SLICE = 0.02
-"""Seconds to search before keys have their turn."""
+"""How many seconds to search before handling keys."""
 _PROMPTS = ("search", "filter")
 
 
@@ -52,9 +52,9 @@ class TranscriptChoice(Struct, frozen=True):
     """The transcript to go to."""
 
     label: int
-    """Its number, as this audience counts."""
+    """Its printed number, which counts only what this audience sees."""
     search: str = ""
-    """The search in all transcripts, to be repeated in the view."""
+    """The search in all transcripts, to repeat in the view."""
 
 
 class TranscriptsScreen(DismissOnce[TranscriptChoice | None]):
@@ -167,7 +167,7 @@ class TranscriptsScreen(DismissOnce[TranscriptChoice | None]):
         self.set_focus(self._list)
 
     def clear(self) -> None:
-        """End the search or the filter; without one, return."""
+        """End the search or the filter; if there is none, close the list."""
         if self._shown.search or self._shown.filter:
             self._shown.filter_by("")
             self._look()
@@ -175,7 +175,7 @@ class TranscriptsScreen(DismissOnce[TranscriptChoice | None]):
             self.leave()
 
     def _look(self) -> None:
-        """Draw what the search or filter finds, as it finds it."""
+        """Draw the results of the search or filter as they arrive."""
         shown = self._shown
         if shown.search:
             self._prompt.rest(PromptKind.SEARCH, shown.search)
@@ -197,7 +197,7 @@ class TranscriptsScreen(DismissOnce[TranscriptChoice | None]):
             await asyncio.sleep(0)
 
     def action_do(self, id: str) -> None:
-        """Call the target of an action."""
+        """Run an action of the list."""
         getattr(self, by_id(id, self.actions).target)()
         self._count = ""
 
@@ -256,7 +256,7 @@ class TranscriptsScreen(DismissOnce[TranscriptChoice | None]):
         self.app.push_screen(HelpScreen(self._painter, self._printing, self.actions, is_short=False))
 
     def leave(self) -> None:
-        """Return without a choice."""
+        """Close the list without a choice."""
         self.dismiss(None)
 
     @property

@@ -1,4 +1,4 @@
-"""File list screen: keys, prompts, and what the list draws. Its reader reads the visible files first."""
+"""File list screen: handles keys and prompts, and draws the list. Its reader reads visible files first."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ from viewer.tui.terminal.paint import Painter
 SECONDS_BETWEEN_DRAWS = 0.1
 SECONDS_BETWEEN_LISTINGS = 2.0
 MOST_PREVIEWED = 7
-"""The maximum number of lines of the preview, with its rule."""
+"""The maximum number of lines of the preview, including its rule."""
 _MOST_COUNTED = 9999
 _PROMPTS = ("search", "filter")
 
@@ -64,7 +64,7 @@ class Choice(Struct, frozen=True):
     known: tuple[str, ...] | None = None
     """All files of the folder, without the filter; None if the folder is not completely listed."""
     search: str = ""
-    """The search in all files, to be repeated in this one."""
+    """The search in all files, to repeat in this file."""
     follows: bool = False
 
 
@@ -93,8 +93,8 @@ class FilesScreen(DismissOnce[Choice | None]):
         scope: Scope = Scope.ALL,
         opens: str = "",
     ) -> None:
-        """With `opens_newest`, choose the newest file as soon as there is one; with `opens`, the file with this path.
-        `state_of` gives the state of a followed input."""
+        """With `opens_newest`, choose the newest file as soon as there is one; with `opens`, choose the file with this
+        path. `state_of` returns the state of a followed input."""
         super().__init__()
         self.catalog = catalog
         self.actions = list_actions(actions, scope)
@@ -190,7 +190,7 @@ class FilesScreen(DismissOnce[Choice | None]):
         self._is_changed = True
 
     def _tick(self) -> None:
-        """Draw what changed, and read what has become visible."""
+        """Draw what changed, and read files that have become visible."""
         self._draw()
         self._reader.note_visible()
         if self._reader.is_urgent:
@@ -202,7 +202,7 @@ class FilesScreen(DismissOnce[Choice | None]):
     # Drawing.
 
     def _draw(self) -> None:
-        """Draw what has been learned."""
+        """Draw new facts."""
         if self._is_stale:
             self._arrange()
         elif self._is_changed:
@@ -301,7 +301,7 @@ class FilesScreen(DismissOnce[Choice | None]):
         return prefix is not None
 
     def action_do(self, id: str) -> None:
-        """Call the target of an action, the only dispatcher."""
+        """Call the target of an action. This is the only dispatcher."""
         action = by_id(id, self.actions)
         if action.refusal:
             self.action_refuse(action.refusal)
@@ -310,7 +310,7 @@ class FilesScreen(DismissOnce[Choice | None]):
         self._count = ""
 
     def action_refuse(self, sentence: str) -> None:
-        """Say that this view does not offer the action of the key."""
+        """Report that this view does not offer the action of the key."""
         self._notify(sentence)
 
     async def on_action_chosen(self, event: ActionChosen) -> None:
@@ -338,7 +338,7 @@ class FilesScreen(DismissOnce[Choice | None]):
         self._move(-len(self.catalog.rows))
 
     def bottom(self) -> None:
-        """Go to the last file, or to that of the count."""
+        """Go to the last file, or to the file whose number was typed."""
         entries = self.catalog.entries
         if entries:
             at = int(self._count) if self._count else len(entries)
@@ -423,7 +423,7 @@ class FilesScreen(DismissOnce[Choice | None]):
             self._prompt.close()
 
     def clear(self) -> None:
-        """End the search, then the filter, then remove the marks. It never leaves the list."""
+        """End the search, or else the filter, or else remove all marks. This never leaves the list."""
         if self.catalog.search:
             self.catalog.search_for("")
         elif self.catalog.filter:
@@ -444,7 +444,7 @@ class FilesScreen(DismissOnce[Choice | None]):
         self._reader.load()
 
     def compare(self) -> None:
-        """Mark the file under the cursor. The second mark compares both."""
+        """Mark the file under the cursor, or compare it with the file marked before."""
         entry = self._entry
         if entry is None or entry.reason:
             return
@@ -493,7 +493,7 @@ class FilesScreen(DismissOnce[Choice | None]):
         self.dismiss(None)
 
     def quit_twice(self) -> None:
-        """Quit at the second press."""
+        """Quit when pressed twice."""
         if time.monotonic() - self._interrupted_at < TWICE_SECONDS:
             self.app.exit(130, 130)
         self._interrupted_at = time.monotonic()

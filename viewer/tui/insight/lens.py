@@ -28,7 +28,7 @@ from viewer.tui.panes.list_keys import add_list_keys
 from viewer.tui.terminal.paint import Painter
 
 WIDE = 100
-"""The width from which all formats are shown; below it, two of them."""
+"""The minimum width for showing all formats; below it, two of them are shown."""
 _BYTES, _CELL = 18, 11
 _SOURCE = 200
 """How many characters of the source a row shows."""
@@ -125,7 +125,7 @@ class LensScreen(DismissOnce[int | None]):
             self._say("No more disagreements." if self._apart else "The readers agree on what is shown.")
 
     def action_other(self, step: int) -> None:
-        """Choose the second format on a narrow screen."""
+        """Choose the second format, on a narrow screen."""
         others = [place for place in range(len(READERS)) if place != self._chosen]
         self._other = others[(others.index(self._other) + step) % len(others)]
         self._refresh()

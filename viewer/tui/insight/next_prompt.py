@@ -30,7 +30,7 @@ from viewer.tui.panes.list_keys import add_list_keys
 from viewer.tui.terminal.paint import Painter
 
 WIDE = 100
-"""The width from which the policies are listed, and two of them fit side by side."""
+"""The minimum width for the list of policies, and for two of them side by side."""
 _LIST_WIDTH = 34
 _ALL = tuple(POLICIES.values())
 _FIRST, _OTHER = "harmony-0.0.8", "last-final"
@@ -121,7 +121,7 @@ class NextPromptScreen(DismissOnce[int | None]):
         self.action_move(pages * max(1, self._rows("first").size.height - 1))
 
     def action_policy(self, step: int) -> None:
-        """Choose another policy. The previous one stays in the second pane."""
+        """Choose another policy. The second pane then shows the previous one."""
         self._other, self._policy = self._policy, (self._policy + step) % len(_ALL)
         self._draw()
 
@@ -132,7 +132,7 @@ class NextPromptScreen(DismissOnce[int | None]):
         if step < 0:
             found = next((each for each in reversed(numbers) if self._before is None or each < self._before), None)
             if found is None:
-                self._say("There is no message of the model before.")
+                self._say("There is no earlier message of the model.")
                 return
         elif self._before is None:
             self._say("This is the next prompt.")
@@ -212,7 +212,7 @@ class NextPromptScreen(DismissOnce[int | None]):
             self._say("")
 
     def _draw(self, cursor: int | None = None) -> None:
-        """Draw everything. Without a cursor argument, the cursor stays where it is."""
+        """Draw everything. Without `cursor`, the cursor does not move."""
         is_wide = self.size.width >= WIDE
         is_double = is_wide and self._is_double
         comparison = self._comparison

@@ -52,7 +52,7 @@ from viewer.tui.transcript.transcript import Transcript
 
 _PREFIXES = ("command", "search", "filter", "yank", "export")
 _LATE = Changed.FOCUS | Changed.TITLE
-"""Drawn once the view has settled at its end."""
+"""What to draw only after a sticky view has scrolled to its end."""
 
 
 class MainScreen(Screen[None]):

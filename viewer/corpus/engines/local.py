@@ -12,7 +12,6 @@ from concurrent.futures.process import BrokenProcessPool
 
 from pebble import ProcessExpired, ProcessPool
 
-from viewer.cache import keep_caches
 from viewer.corpus.engines.attempts import Backlog, time_limit, verdict
 from viewer.corpus.listing import Batch
 from viewer.corpus.part import Job, Outcome, do_batch, write_failed
@@ -120,4 +119,6 @@ def begin_worker() -> None:
     """Prepare a worker. It ignores Ctrl-C, because the main process lets running batches finish."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.stdin = None
-    keep_caches()
+    from viewer.corpus.worker import prepare_worker  # the main process does without the modules of a worker
+
+    prepare_worker()

@@ -92,4 +92,6 @@ def test_a_printed_time_is_read_back(ms: int) -> None:
     ],
 )
 def test_a_list_of_seconds_and_nanoseconds_is_a_time(text: str, ms: int | None) -> None:
-    assert parse_time_pair(read_json(text.encode()).node) == ms
+    node = read_json(text.encode()).node
+    assert node is not None
+    assert parse_time_pair(node) == ms

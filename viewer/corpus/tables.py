@@ -126,7 +126,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
 }
 """All tables, in the order in which the parts of a batch are written. The part of `files` is the commit."""
 OF_FILES = ("messages", "calls", "diagnostics")
-"""The tables whose rows count only if the row of their file does."""
+"""The tables whose rows are valid only if the row of their file is."""
 
 
 class Contents(Struct, frozen=True):

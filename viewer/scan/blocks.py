@@ -80,7 +80,7 @@ class HeaderColumns(Struct, frozen=True):
     """For each example, where the words start and end, and where the call id starts and ends."""
     id_starts: Positions
     id_ends: Positions
-    """Both are 0 if there is no call id."""
+    """The bounds of the call id in each example; both are 0 without a call id."""
 
 
 class Frames(Struct, frozen=True):

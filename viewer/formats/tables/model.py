@@ -45,7 +45,7 @@ class When(Struct, frozen=True):
     present: bool | None = None
     """Null counts as absent."""
     true: bool | None = None
-    """Whether the value is true or, on the other hand, false, null, or absent. Any other value makes the record
+    """True to require the value true; False to require false, null, or absence. Any other value makes the record
     unknown."""
 
 
@@ -557,11 +557,11 @@ class Spans(Struct, frozen=True):
     attributes: str = "attributes"
     """The member that holds the attributes, if any. A span without it consists of attributes itself."""
     agents: tuple[When, ...] = ()
-    """Conditions. A span for which one of them holds is that of an agent."""
+    """Conditions. A span that meets any of them belongs to an agent."""
     tools: tuple[When, ...] = ()
-    """Conditions. A span for which one of them holds is that of a tool."""
+    """Conditions. A span that meets any of them belongs to a tool."""
     remote: tuple[When, ...] = ()
-    """Conditions. A span for which one of them holds has its parent in another process."""
+    """Conditions. The parent of a span that meets any of them is in another process."""
     logs: bool = False
     """True if log records may serve as events of spans."""
 
@@ -570,11 +570,11 @@ class Counting(Enum):
     """How several usage statements combine."""
 
     EACH = "each"
-    """Each counts."""
+    """All statements are added up."""
     LAST = "last"
-    """The last one for each key counts or, without keys, the last one for each message."""
+    """The last statement is used: for each key or, without keys, for each message."""
     COUNTER = "counter"
-    """The number is a counter for the whole session, so its increases count."""
+    """The number is a session-wide counter, so only its increases are used."""
     OPENS = "opens"
     """The usage belongs to the reply that begins."""
     JOINS = "joins"

@@ -88,7 +88,7 @@ _DECODER = json.JSONDecoder(parse_int=Number, parse_float=Number, parse_constant
 
 
 def json_container(text: str) -> object:
-    """Parse a text as a JSON object or array; None for anything else. Numbers keep their spelling."""
+    """Parse a text as a JSON object or array. Return None for anything else. Numbers keep their spelling."""
     if not text.lstrip(" \t\r\n").startswith(_CONTAINERS) or len(text) > LONGEST_VALUE:
         return None
     data = text.encode("utf-8", "surrogatepass")

@@ -50,7 +50,7 @@ class Kind(Fixed):
 
 
 class Outcome(Fixed):
-    """How a tool call ended, according to its reply. A reply that does not state it has no outcome."""
+    """How a tool call ended, according to its reply. A reply that states no outcome has none."""
 
     OK = "ok"
     FAILED = "failed"

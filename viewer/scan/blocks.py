@@ -72,7 +72,7 @@ class HeaderColumns(Struct, frozen=True):
     """The headers of frames, grouped by their words without the call id, with one example per group."""
 
     kinds: Positions
-    """The number of its example for each frame, or IRREGULAR."""
+    """For each frame, the number of its example, or IRREGULAR."""
     firsts: list[int]
     example_id_starts: list[int]
     example_id_ends: list[int]

@@ -40,7 +40,7 @@ class Session(Struct, frozen=True):
     directory: str | None
     """The working directory, if the path or the start of the file names it."""
     format: str | None = None
-    """The format of a file that only this agent writes."""
+    """The format of the file, if only this agent writes it."""
 
     def is_live(self, now: float) -> bool:
         """True if the file is probably being written."""

@@ -50,47 +50,47 @@ class When(Struct, frozen=True):
 
 
 def is_(path: str, *words: str) -> When:
-    """Return a condition: the value is one of these strings."""
+    """Return the condition that the value is one of these strings."""
     return When(path, equals=frozenset(words))
 
 
 def is_not(path: str, *words: str) -> When:
-    """Return a condition: the value is none of these strings."""
+    """Return the condition that the value is none of these strings."""
     return When(path, not_equals=frozenset(words))
 
 
 def starts(path: str, *words: str) -> When:
-    """Return a condition: the value begins with one of these strings."""
+    """Return the condition that the value begins with one of these strings."""
     return When(path, starts=words)
 
 
 def ends(path: str, *words: str) -> When:
-    """Return a condition: the value ends with one of these strings."""
+    """Return the condition that the value ends with one of these strings."""
     return When(path, ends=words)
 
 
 def only(*members: str) -> When:
-    """Return a condition: the object has no other members."""
+    """Return the condition that the object has no other members."""
     return When("", only=frozenset(members))
 
 
 def has(path: str) -> When:
-    """Return a condition: the path has a value."""
+    """Return the condition that the path has a value."""
     return When(path, present=True)
 
 
 def lacks(path: str) -> When:
-    """Return a condition: the path has no value."""
+    """Return the condition that the path has no value."""
     return When(path, present=False)
 
 
 def flag(path: str) -> When:
-    """Return a condition: the value is true."""
+    """Return the condition that the value is true."""
     return When(path, true=True)
 
 
 def no_flag(path: str) -> When:
-    """Return a condition: the value is false or absent."""
+    """Return the condition that the value is false or absent."""
     return When(path, true=False)
 
 
@@ -229,7 +229,8 @@ class Narrowing(Struct, frozen=True):
     until: tuple[When, ...] = ()
     """The conditions on the record that ends the narrowing."""
     time: str = ""
-    """The path of the time. If it is set, only records close in time to the first one of the transcript count."""
+    """The path of the time. If it is set, only records close in time to the first one of the transcript are
+    affected."""
     within_ms: int = 0
     fault: tuple[Rule, str] | None = None
     """What to report when the narrowing begins."""

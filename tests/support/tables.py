@@ -29,7 +29,7 @@ def _end_if_it_is_time():
     if _count() == int(os.environ["SCAN_KILL_AT"]):
         os.killpg(0, signal.SIGKILL)
 
-_replace, _open = os.replace, os.open
+_replace, _open, _fsync = os.replace, os.open, os.fsync
 
 def replace(source, target, **options):
     if os.environ.get("SCAN_COUNT") and ".tables" in str(target):
@@ -38,6 +38,14 @@ def replace(source, target, **options):
         _end_if_it_is_time()
     else:
         _replace(source, target, **options)
+
+def fsync(descriptor):
+    if os.environ.get("SCAN_COUNT") and ".tables" in os.readlink(f"/proc/self/fd/{descriptor}"):
+        _end_if_it_is_time()
+        _fsync(descriptor)
+        _end_if_it_is_time()
+    else:
+        _fsync(descriptor)
 
 def open_(path, *given, **options):
     name = os.path.basename(os.fspath(path)) if isinstance(path, (str, os.PathLike)) else ""
@@ -50,10 +58,10 @@ def open_(path, *given, **options):
         time.sleep(600)
     return _open(path, *given, **options)
 
-os.replace, os.open = replace, open_
+os.replace, os.open, os.fsync = replace, open_, fsync
 """
-"""Code that every process of a scan runs at its start. It kills the process group before or after a certain rename, or
-it kills a worker that opens a certain file."""
+"""Code that every process of a scan runs at its start. It counts the moments before and after each rename and sync, and
+kills the process group at one of them, or it kills a worker that opens a certain file."""
 
 
 def rows_in(directory: Path, table: str, *, debug: bool = False, stable: bool = False) -> list[dict[str, Any]]:

@@ -203,7 +203,7 @@ def read_description(data: bytes, name: str) -> Description:
 
 
 def check_name(name: str, contents: Contents) -> None:
-    """Refuse a directory whose name does not match whether its tables hold revealed facts."""
+    """Refuse a directory if its name and its contents disagree on whether its tables are revealed."""
     bare = name.rstrip("/")
     if contents.reveal and not bare.endswith(DEBUG_SUFFIX):
         raise ViewerError(f"tables with revealed facts need a name that says so: --to {bare}{DEBUG_SUFFIX}")

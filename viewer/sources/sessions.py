@@ -141,7 +141,8 @@ def _is_better(one: Session, other: Session) -> bool:
 
 
 def group_of(session: Session, around: Surroundings) -> int:
-    """Return 0 for the current directory, the number of steps up for a parent, and a large number for any other."""
+    """Return 0 for the current directory, the number of steps up for a parent, and a large number for any other
+    directory."""
     return around.steps.get(session.directory or "", len(around.steps) + 1)
 
 

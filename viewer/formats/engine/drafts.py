@@ -87,7 +87,7 @@ class Draft(Struct):
     key: str | None = None
     """The key by which records are merged."""
     part: str = ""
-    """Identifies the part among those with the same key."""
+    """The name of the part, unique among parts with the same key."""
     text: str = ""
     """The text, for comparison with other records."""
     texts: list[str] = field(default_factory=list)

@@ -138,7 +138,7 @@ def object_rule(role: str, body: str, *roles: str) -> RecordRule:
 
 
 def flag_is_not(path: str) -> When:
-    """Return a condition: the value is false or absent."""
+    """Return the condition that the value is false or absent."""
     return When(path, true=False)
 
 

@@ -68,7 +68,7 @@ def ask(port: int) -> bytes:
 
 @contextmanager
 def tap(server: int, log: Path | str, *options: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
-    """A running proxy, and its port. Ends it with Ctrl-C."""
+    """Run a proxy, and yield it with its port. At the end, press Ctrl-C."""
     words = ("tap", "--to", f"http://127.0.0.1:{server}", "--listen", "127.0.0.1:0", "-o", str(log), *options)
     command = [sys.executable, "-m", "viewer", *words]
     with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:

@@ -35,7 +35,7 @@ def refusal(*arguments: str | Path) -> str:
 
 @pytest.fixture
 def runs(tmp_path: Path) -> Path:
-    """A folder with transcripts, and with files that are none."""
+    """A folder with transcripts and other files."""
     folder = tmp_path / "runs"
     (folder / "below").mkdir(parents=True)
     (folder / "chat.ocml").write_text(CHAT)

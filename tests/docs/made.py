@@ -68,7 +68,7 @@ def _needed(need: str) -> str:
 
 
 def diagnostics() -> str:
-    """Return a table of all codes, then a section with the whole row of each."""
+    """Return a table of all codes, then a section for each with its whole row."""
     parts = []
     for severity, heading in _HEADINGS.items():
         rules = [rule for rule in RULES.values() if rule.severity is severity]

@@ -15,7 +15,7 @@ from viewer.cli import COMMANDS, exits
 from viewer.tui.keys import ACTIONS, Group
 
 SHARED_BY = 3
-"""An option of at least this number of commands is described once."""
+"""An option that at least this many commands have is described only once."""
 EXITS = {
     exits.FINE: "Success.",
     exits.FINDINGS: "Findings: check found errors, diff found differences, or convert could not write a message.",
@@ -111,7 +111,7 @@ def _tail() -> Iterator[str]:
 
 @cache
 def loaded(name: str) -> click.Command:
-    """Return the command of the list."""
+    """Return the command with this name in the list."""
     command: click.Command = import_module(COMMANDS[name].module).command
     return command
 

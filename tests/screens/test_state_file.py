@@ -1,4 +1,4 @@
-"""The state file: what survives a restart, what does not, and what it never holds."""
+"""The state file: what survives a restart, what does not, and what it never contains."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def chat(turns: int) -> str:
 async def used(
     folder: Path, *keys: str, options: ViewOptions | None = None, typed: str = ""
 ) -> tuple[int, set[int], str]:
-    """Return a start with this state folder: the message, the marks and the screen at its end."""
+    """Run the app with this state folder, and return the message, the marks and the screen at the end."""
     state = StateFile(folder / "state" / "state.json")
     state.welcomed()
     app = ViewerApp([str(folder / "chat.ocml")], options, watch=FakeWatcher().watch, state=state)

@@ -21,7 +21,7 @@ from viewer.reading.parser import Parser
 
 @dataclass(frozen=True)
 class Reading:
-    """Everything that must be the same however the input is cut."""
+    """Everything that must be the same, however the input is cut."""
 
     transcripts: tuple[object, ...]
     messages: tuple[object, ...]
@@ -49,7 +49,7 @@ def examine(
 def scan(
     pieces: Iterable[bytes], text: bytes, format: str, *, shortest_run: int = 1, slice_size: int = 0
 ) -> tuple[Analysis, Scanner]:
-    """Read the pieces of a text with the scanner; the checks run behind, in slices of that size if one is given."""
+    """Read the pieces of a text with the scanner. The checks run behind it, in slices of that size if one is given."""
     parser = Parser(FORMATS[format])
     analysis = Analysis(lambda start, end: text[start:end], FORMATS, body_of_ids, defers=slice_size > 0)
     analysis.index.use_columns(load_backend().columns)

@@ -9,7 +9,6 @@ import stat
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from datetime import datetime
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
@@ -213,8 +212,16 @@ class _DocumentRows:
 
     def _messages(self, projection: Projection, rows: Rows, transcripts: dict[int, Any]) -> Iterator[Row]:
         is_revealed, has_text = bool(self._contents.reveal), self._contents.text
+        is_short = not (is_revealed or has_text)
+        known: dict[tuple[int, int], Row] = {}  # a transcript has few kinds of messages that differ in more than place
         for row in range(len(rows)):
             if rows.kind(row) is not RowKind.MESSAGE:
+                continue
+            key = rows.header_key(row), rows.transcript(row)
+            like = known.get(key) if is_short else None
+            if like is not None:
+                place = {"message": rows.label(row), "turn": rows.turn(row), "time_ms": rows.time_ms(row)}
+                yield {**like, **place}
                 continue
             message = projection.item(rows, row) if has_text else projection.unread(rows, row)
             assert isinstance(message, ShownMessage)
@@ -229,10 +236,11 @@ class _DocumentRows:
                 "ending": message.ending,
                 "format": transcript.format if transcript else None,
                 "model": transcript.model if transcript else None,
-                "time_ms": _milliseconds(message.time),
+                "time_ms": rows.time_ms(row),
                 "visible": message.visible,
                 "preamble": message.intent == "preamble",
             }
+            known[key] = made
             if is_revealed:
                 span = message.body_span
                 made |= {
@@ -317,7 +325,3 @@ def _leaks(document: Document) -> Row:
     if worst is None:
         return {"leak": 0, "leak_level": None, "leak_message": None}
     return {"leak": worst.score, "leak_level": worst.code, "leak_message": worst.message}
-
-
-def _milliseconds(time: str | None) -> int | None:
-    return int(datetime.fromisoformat(time).timestamp() * 1000) if time else None

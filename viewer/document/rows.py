@@ -307,6 +307,15 @@ class Rows:
         stray text."""
         return self._values[row]
 
+    def header_key(self, row: int) -> int:
+        """Return a key of the message in a row. Messages with equal keys differ only in their place, time, call id, and
+        body."""
+        return self._analysis.index.header_key(self._values[row])
+
+    def time_ms(self, row: int) -> int | None:
+        """Return the time of the message in a row, if the input gives one."""
+        return self._analysis.index.time_ms(self._values[row])
+
     @property
     def columns(self) -> Columns:
         """The backend of the document."""

@@ -126,7 +126,7 @@ def test_every_screen_of_both_documents_is_equal(format: str, part: int) -> None
 @pytest.mark.parametrize("part", range(2))
 @pytest.mark.parametrize("format", ["openchatml-2.2", "harmony", "json", "events"])
 def test_every_screen_of_a_served_view_is_equal(format: str, part: int) -> None:
-    """The keys that it refuses are typed too."""
+    """The keys that the served view refuses are typed, too."""
     planted = everything(format, 2)
     acts = [*ACTS[part::2], *(Act("key", (key,)) for key in ("d", "b", "a", "i", "r", "x"))]
     assert_the_same_is_seen((planted, planted.with_other_words(Random(6))), acts, sealed=True)

@@ -174,7 +174,7 @@ SEGMENTS = (
     ("é 東 █│─", True, "? ?? #|-", 0),
     ("e\u0301 ☀\ufe0f.", True, "e ??.", 0),
 )
-"""The text, whether the terminal supports only ASCII, the output, and the number of faults counted."""
+"""Texts, whether the terminal supports only ASCII, the expected output, and the number of faults counted."""
 
 
 def wrong_in_barrier(made: dict[str, ModuleType]) -> Iterator[object]:

@@ -53,7 +53,7 @@ EVENT_BYTES = 256
 STRAY_BLOCK = 1024 * 1024
 """The number of bytes of text outside messages that are checked together."""
 _NEEDS_MESSAGES = (W_TEXT_BETWEEN, W_VERSION_UNKNOWN)
-"""Not reported for an input without messages whose format is unknown."""
+"""Diagnostics that are not reported for an input without messages whose format is unknown."""
 
 
 _CONSTRAINT = b"<|constrain|>"
@@ -586,8 +586,8 @@ class CheckQueue:
 
 
 def _regular_body(message: Message, block: bytes, base: int, *, is_plain: bool) -> Body | None:
-    """Return the body of a message in a block that starts at `base`, or None unless the body decides alone which checks
-    are needed: the bytes around it are plain, as in a plain block, and nothing in it is escaped."""
+    """Return the body of a message in a block that starts at `base`, or None unless the body alone determines which
+    checks are needed: the bytes around it are plain, as in a plain block, and nothing in it is escaped."""
     plain = plain_body(message)
     if plain is None:
         return None

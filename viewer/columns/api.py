@@ -35,7 +35,7 @@ class Borders(Struct, frozen=True):
 class Columns(Protocol):
     """Operations on columns. Backends differ in speed only.
 
-    Rows count from 0; `last` is the row after the last one. Columns of rows have the type code `I`."""
+    Rows are numbered from 0; `last` is the row after the last one. Columns of rows have the type code `I`."""
 
     name: str
 

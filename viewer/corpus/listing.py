@@ -63,7 +63,7 @@ class Batch(Struct, frozen=True):
 
     @property
     def size(self) -> int:
-        """The total size of its files in bytes."""
+        """The total size of the files in bytes."""
         return sum(each.entry.size for each in self.files)
 
     @property

@@ -343,7 +343,7 @@ class Overdue(Struct, frozen=True, gc=False):
 
 
 class Deadlines:
-    """Watches the deadlines of calls. The time counts from the arrival of the call, because a transcript may lack
+    """Watches the deadlines of calls. The time runs from the arrival of the call, because a transcript may lack
     times."""
 
     def __init__(self, calls: CallLedger, findings: Findings) -> None:

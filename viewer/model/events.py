@@ -1,4 +1,4 @@
-"""Events that a reader reports, in the order of the bytes that decided them."""
+"""Events that a reader reports, in the order of the bytes that caused them."""
 
 from __future__ import annotations
 

@@ -156,7 +156,7 @@ def _marked(body: Body, skipped: list[Span], *, is_assistant: bool) -> list[Bloc
 
 
 class _Scan:
-    """Reads marks in order. Marks nest by pair, and the outermost pair decides."""
+    """Reads marks in order. Marks nest by pair, and the outermost pair determines the block."""
 
     def __init__(self, body: Body, is_assistant: bool) -> None:
         self._body = body

@@ -1,4 +1,4 @@
-"""Times of every format: one that cannot be read, and one before that of an earlier record."""
+"""Times in every format: unreadable ones, and ones that are earlier than that of a previous record."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import duckdb
 
 PAGE = 1000
-"""The number of rows on a page, and the most that are read at once, however large the corpus is."""
+"""The number of rows on a page, and the maximum number that is read at once, however large the corpus is."""
 ALL_FILES = "all files"
 CHANGED, MISSING = "changed since the scan", "no longer there"
 

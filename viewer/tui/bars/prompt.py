@@ -71,7 +71,7 @@ class Prompt(Horizontal):
     ]
 
     class Submitted(Message):
-        """The operator submitted the text with enter."""
+        """The operator pressed enter to submit the text."""
 
         def __init__(self, kind: PromptKind, text: str) -> None:
             super().__init__()
@@ -95,7 +95,7 @@ class Prompt(Horizontal):
             self.text = text
 
     class Cancelled(Message):
-        """The operator cancelled with escape."""
+        """The operator pressed escape to cancel."""
 
         def __init__(self, kind: PromptKind) -> None:
             super().__init__()
@@ -113,17 +113,18 @@ class Prompt(Horizontal):
         self.kind = PromptKind.SEARCH
         self._show_rest = rest or (lambda text, note: None)
         self._resting = ""
-        """The search to show while the prompt does not ask, with its sign."""
+        """The search to show while the prompt is idle, with its sign."""
         self._remembered: dict[PromptKind, list[str]] = {kind: [] for kind in PromptKind}
         self._begun = ""
         """The initial text, to which the down key returns."""
         self._place = 0
+        self._sign = Static(Content(""), id="prompt-sign", markup=False)
+        self._input = SafeInput(compact=True, select_on_focus=False)
+        self._note = Static(Content(""), id="prompt-note", markup=False)
 
     def compose(self) -> ComposeResult:
         """Yield the sign, the input, and a hint."""
-        yield Static(Content(""), id="prompt-sign", markup=False)
-        yield SafeInput(compact=True, select_on_focus=False)
-        yield Static(Content(""), id="prompt-note", markup=False)
+        yield from (self._sign, self._input, self._note)
 
     @property
     def is_asking(self) -> bool:
@@ -171,11 +172,11 @@ class Prompt(Horizontal):
 
     def hint(self, words: str) -> None:
         """Show a hint at the right edge while the prompt asks."""
-        self._show("#prompt-note", self._printing.words(words))
+        _show(self._note, self._printing.words(words))
 
     def _make_room(self) -> None:
         """Hide the hint while the text needs its space, but never hide a fault."""
-        hint = self.query_one("#prompt-note", Static)
+        hint = self._note
         used = len(self.kind.value) + len(self._input.value) + len(str(hint.visual)) + 5
         hint.display = self.has_class("-fault") or used <= self.app.size.width
 
@@ -183,7 +184,7 @@ class Prompt(Horizontal):
         """Show what is wrong with a typed search or filter in place of the hint; True if anything is."""
         fault = ""
         if self.kind in (PromptKind.SEARCH, PromptKind.FILTER):
-            from viewer.tui.search import faults  # the first page does without searches
+            from viewer.tui.search import faults  # the first page needs no searches
 
             is_search = self.kind is PromptKind.SEARCH
             fault = faults.fault_of_search(text) if is_search else faults.fault_of_filter(text, is_complete=is_complete)
@@ -250,10 +251,6 @@ class Prompt(Horizontal):
         self._hide()
         self.post_message(self.Submitted(self.kind, text))
 
-    @property
-    def _input(self) -> SafeInput:
-        return self.query_one(SafeInput)
-
     def _put(self, text: str) -> None:
         self._input.put(text)
 
@@ -262,7 +259,8 @@ class Prompt(Horizontal):
         for other in ("-closed", "-asking"):
             self.set_class(other == state, other)
         self._input.set_focusable(state == "-asking")
-        self._show("#prompt-sign", kind.value)
+        _show(self._sign, kind.value)
 
-    def _show(self, selector: str, words: str) -> None:
-        self.query_one(selector, Static).update(Content(sanitize_line(words)))
+
+def _show(label: Static, words: str) -> None:
+    label.update(Content(sanitize_line(words)))

@@ -15,6 +15,7 @@ class DismissOnce(Screen[Result]):
     base."""
 
     def dismiss(self, result: Result | None = None) -> AwaitComplete:
-        if self.app.screen is not self:
+        if not self.is_active:
             return AwaitComplete()
+        self.workers.cancel_node(self)  # its tasks draw, and its widgets go before it
         return super().dismiss(result)

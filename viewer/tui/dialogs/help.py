@@ -17,7 +17,6 @@ from viewer.render.width import cells, wrap
 from viewer.tui.dialogs.overlay import Overlay
 from viewer.tui.keys import ACTIONS, Action, Group, by_id, offered
 from viewer.tui.panes.columns import length
-from viewer.tui.panes.head_line import HeadLine
 from viewer.tui.panes.signs import KindSign
 from viewer.tui.terminal.key_names import shown_key
 from viewer.tui.terminal.paint import Painter, joined
@@ -248,7 +247,7 @@ class HelpScreen(Overlay[None]):
         else:
             lines = found_lines(self._actions, wanted, width - 1, printing)
             self.caption("Help", "esc ends the search")
-            self.query_one(HeadLine).show(lambda _: [(Part(trusted(f" /{wanted}▏"), StyleRole.STRONG),)])
+            self.head.show(lambda _: [(Part(trusted(f" /{wanted}▏"), StyleRole.STRONG),)])
         self.list.styles.height = len(lines)
         self.list.show(len(lines), lambda row, _: lines[row])
 

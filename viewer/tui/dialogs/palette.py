@@ -12,7 +12,6 @@ from viewer.render.width import cells
 from viewer.tui.dialogs.overlay import Overlay
 from viewer.tui.palette import Entry, grouped, matching
 from viewer.tui.panes.columns import fitted
-from viewer.tui.panes.head_line import HeadLine
 from viewer.tui.panes.line_list import LineList
 from viewer.tui.terminal.paint import Painter
 
@@ -47,7 +46,7 @@ class PaletteScreen(Overlay[Entry | None]):
         self._rows = [*found] if self._typed else grouped(self._entries, self._recent)
         self.caption("Commands", f"{len(found)} of {len(self._entries)}")
         typed = self.printing.spell(sanitize_line(self._typed))
-        self.query_one(HeadLine).show(
+        self.head.show(
             lambda _: [
                 (
                     Part(trusted(" > ")),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from threading import Lock
 from typing import Protocol
 
 from msgspec import Struct
@@ -55,7 +56,7 @@ class Listing(Protocol):
         """List for a time budget; True if more remains."""
 
     def list_again(self) -> None:
-        """Begin another listing; meanwhile the entries do not change."""
+        """Start to list again. Until that is complete, the entries do not change."""
 
 
 class FileListing:
@@ -75,17 +76,19 @@ class FileListing:
         self._known: dict[str, Found | None] = {}
         self._looking: Iterator[Found | None] | None = self._look()
         self._new: list[Found] = []
+        self._lock = Lock()
 
     def list_some(self, budget_seconds: float) -> bool:
         """List for a time budget; True if more remains."""
         deadline = time.monotonic() + budget_seconds
-        while self._list_one():
-            if time.monotonic() >= deadline:
-                return True
+        with self._lock:  # the thread of a list that was left may still be busy
+            while self._list_one():
+                if time.monotonic() >= deadline:
+                    return True
         return False
 
     def list_again(self) -> None:
-        """Begin another listing; meanwhile the entries do not change."""
+        """Start to list again. Until that is complete, the entries do not change."""
         if self._looking is None:
             self._looking, self._new = self._look(), []
 
@@ -100,17 +103,15 @@ class FileListing:
             return False
         try:
             found = next(self._looking)
-        except StopIteration:
-            found, self._looking = None, None
-        except ViewerError:  # the folder is gone
-            found, self._looking = None, None
+        except (StopIteration, ViewerError):  # all are listed, or the folder is gone
+            self._listed()
+            self._looking = None
+            return False
         if found is not None:
             self._new.append(found)
             if not self.is_listed:
                 self._add(found)
-        if self._looking is None:
-            self._listed()
-        return self._looking is not None
+        return True
 
     def _add(self, found: Found) -> None:
         self.files = self._new

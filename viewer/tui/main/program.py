@@ -16,7 +16,7 @@ from viewer.render.style import Style
 from viewer.tui.control.panes import PaneController
 from viewer.tui.host import Host, Notice
 from viewer.tui.keys import Action
-from viewer.tui.main.messages import FileWanted, FormatWanted, LeaveWanted, OpenWanted, ThemeWanted
+from viewer.tui.main.messages import Ask, Leave, OpenPath, ReadAs, ShowNext, ThemeWanted
 from viewer.tui.main.navigator import Navigator
 from viewer.tui.main.view import ViewController
 from viewer.tui.marks import shown_marks
@@ -45,15 +45,17 @@ class ProgramController:
         view: ViewController,
         panes: PaneController,
         find: Callable[[str], None],
+        ask: Ask,
         *,
         files: Sequence[str],
         painter: Painter,
         printing: Style,
         actions: Sequence[Action],
     ) -> None:
-        """`find` starts a search in the view."""
+        """`find` starts a search in the view, and `ask` passes a request to the app."""
         self.files = tuple(files)
         self._find = find
+        self._ask = ask
         self._session = session
         self._host = host
         self._screen = screen
@@ -79,7 +81,7 @@ class ProgramController:
         if len(self.files) < 2:
             self._host.notify("There is only one file.")
         else:
-            self._screen.app.post_message(FileWanted(step))
+            self._ask(ShowNext(step))
 
     def open_help(self) -> None:
         from viewer.tui.dialogs.help import HelpScreen
@@ -206,11 +208,11 @@ class ProgramController:
 
     def compare_with(self, name: str) -> None:
         """Compare with a named file, if it may be opened."""
-        self._screen.app.post_message(OpenWanted(name, compares=True))
+        self._ask(OpenPath(name, compares=True))
 
     def open_file(self, name: str) -> None:
         """Open another file, and add it to the files that `[` and `]` switch between."""
-        self._screen.app.post_message(OpenWanted(name))
+        self._ask(OpenPath(name))
 
     def read_as(self, name: str) -> None:
         """Read the open file again as another format."""
@@ -222,7 +224,7 @@ class ProgramController:
         elif is_stream(self._session.document.name):
             self._host.notify("A pipe cannot be read again. Restart with --format.")
         else:
-            self._screen.app.post_message(FormatWanted(name))
+            self._ask(ReadAs(name))
 
     def quit(self) -> None:
         """Quit the program."""
@@ -282,4 +284,4 @@ class ProgramController:
         if self._panes.focused is not Panel.TRANSCRIPT and self._panes.close_opened():
             return
         if not self._view.close_top() and not self._panes.close_opened():
-            self._screen.post_message(LeaveWanted())
+            self._ask(Leave())

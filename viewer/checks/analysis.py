@@ -17,9 +17,9 @@ from viewer.reading.bodies import Decoder, OpenMessages
 from viewer.reading.format import FormatTraits
 
 LARGEST_AHEAD = 64 * 1024
-"""In bytes. A longer message is checked only in its turn."""
+"""The size limit in bytes for checking ahead. A longer message is checked only in its turn."""
 MOST_WAITING = 20_000
-"""The most events that may be queued. A batch of messages counts as one."""
+"""The maximum number of events that may be queued. A batch of messages counts as one."""
 
 
 class Analysis:

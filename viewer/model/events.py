@@ -92,7 +92,7 @@ class Used(Struct, frozen=True):
     number: int
     usage: Usage
     model: str | None = None
-    """The model that used them, if the input states it next to the numbers."""
+    """The model that used the tokens, if the input states it next to the numbers."""
 
 
 class AgentStarted(Struct, frozen=True, gc=False):

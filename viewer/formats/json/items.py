@@ -46,7 +46,7 @@ _CALL_NAMES = frozenset(
 
 
 LONGEST_ROW = 8 * 1024 * 1024
-"""In bytes. A longer transcript on one line takes the slow path."""
+"""The maximum length in bytes. A longer transcript on one line takes the slow path."""
 
 
 class Part(Struct, frozen=True):

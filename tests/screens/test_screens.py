@@ -1,4 +1,4 @@
-"""Golden screens: every state of the screens at four sizes; OCML_UPDATE=1 updates them."""
+"""Golden screens: every state of the screens at four sizes. OCML_UPDATE=1 updates them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ async def test_each_state_equals_its_approved_screen(
 
 
 async def walked(walk: Walk, size: tuple[int, int], folder: Path) -> str:
-    """The screens of a walk, one after another."""
+    """Return the screens of a walk, one after another."""
     state = StateFile(folder / "state.json") if walk.welcomes else None
     screens: list[str] = []
     before: list[str] = []
@@ -72,14 +72,14 @@ async def walked(walk: Walk, size: tuple[int, int], folder: Path) -> str:
 
 
 def assert_every_line_is_full(pilot: Pilot[int]) -> None:
-    """Each line has the width of the terminal: nothing is cut off, and nothing shows through."""
+    """Check that each line has the width of the terminal: nothing is cut off, and nothing shows through."""
     width = pilot.app.size.width
     for strip in pilot.app.screen._compositor.render_strips()[: pilot.app.size.height]:
         assert cells(SafeText(strip.text)) == width, strip.text
 
 
 def elided(screen: list[str], before: list[str]) -> Iterator[str]:
-    """The lines; of more than two in a row that are as in the screen before, or as the line above, only the number."""
+    """Yield the lines; of more than two that are as in the screen before, or as the line above, only the number."""
     at = 0
     while at < len(screen):
         same = _count(screen[at:], before[at:])
@@ -94,14 +94,14 @@ def elided(screen: list[str], before: list[str]) -> Iterator[str]:
 
 
 def _count(lines: list[str], others: list[str]) -> int:
-    """How many lines at the beginning are equal."""
+    """Return how many lines at the beginning are equal."""
     pairs = enumerate(zip(lines, others, strict=False))
     return next((at for at, (one, other) in pairs if one != other), min(len(lines), len(others)))
 
 
 @cache
 def screens_of(case: str) -> dict[str, list[str]]:
-    """The lines of each screen in an approved file, without elisions."""
+    """Return the lines of each screen in an approved file, without elisions."""
     screens: dict[str, list[str]] = {}
     lines: list[str] = []
     before: list[str] = []

@@ -88,7 +88,7 @@ def _record(number: int, role: str, content: object, agent: str = "") -> str:
 
 
 def _session() -> str:
-    """A session whose sub-agent makes six calls."""
+    """Return a session whose sub-agent makes six calls."""
     lines = [
         _record(1, "user", "Find three ryokan in Nara."),
         _record(2, "assistant", [_use("t1", "Task", {"subagent_type": "researcher", "prompt": "find three ryokan"})]),
@@ -137,7 +137,7 @@ RUNS = {
     "thought.ocml": (90_000, "version: 2.2\n" + THOUGHT),
     "broken.ocml": (300_000, "version: 2.2\n<|start|>user<|message|>Summarize the minutes of Monday"),
 }
-"""Files of a folder, with their ages in seconds."""
+"""The files of a folder, with their ages in seconds."""
 
 
 @dataclass(frozen=True)
@@ -347,7 +347,7 @@ def write_files(folder: Path) -> None:
 
 
 def keys_of(step: str | Step) -> list[str]:
-    """The keys of a step, one by one."""
+    """Return the keys of a step, one by one."""
     keys: list[str] = []
     for each in (step if isinstance(step, str) else step.keys).split():
         keys += [*each[1:]] if each.startswith('"') else [each]

@@ -39,7 +39,7 @@ FAILED = frozenset({FileState.UNREADABLE, FileState.TIMEOUT, FileState.KILLED})
 
 
 class Need(Enum):
-    """A condition that a directory must meet for a column to exist."""
+    """A condition that a directory must meet to have a column."""
 
     NOTHING = ""
     COUNTS = "counts"
@@ -126,7 +126,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
 }
 """All tables, in the order in which the parts of a batch are written. The part of `files` is the commit."""
 OF_FILES = ("messages", "calls", "diagnostics")
-"""The tables whose rows count only if the row of their file does."""
+"""The tables whose rows are valid only if the row of their file is."""
 
 
 class Contents(Struct, frozen=True):
@@ -191,7 +191,7 @@ def contents_of(audience: Audience, *, text: bool = False, leaks: bool = False, 
 
 
 def read_description(data: bytes, name: str) -> Description:
-    """Parse `scan.json`. Raises ViewerError if an incompatible version wrote it."""
+    """Parse `scan.json`. Raise ViewerError if an incompatible version wrote it."""
     try:
         found = msgspec.json.decode(data, type=Description)
         known = {kind.value for kind in Reveal}
@@ -203,7 +203,7 @@ def read_description(data: bytes, name: str) -> Description:
 
 
 def check_name(name: str, contents: Contents) -> None:
-    """Refuse a directory whose name does not say correctly whether its tables are revealed."""
+    """Refuse a directory if its name and its contents disagree on whether its tables are revealed."""
     bare = name.rstrip("/")
     if contents.reveal and not bare.endswith(DEBUG_SUFFIX):
         raise ViewerError(f"tables with revealed facts need a name that says so: --to {bare}{DEBUG_SUFFIX}")

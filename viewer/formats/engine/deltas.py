@@ -1,4 +1,4 @@
-"""Read runs of delta events, which differ only in the text they add, with a single pattern."""
+"""Read runs of delta events that differ only in the text they add, with a single pattern."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from viewer.syntax.utf8 import is_utf8
 
 MOST_PATTERNS = 64
 LONGEST = 64 * 1024 * 1024
-"""A longer event is read with care."""
+"""The maximum length in bytes. A longer event takes the slow path."""
 MOST_MISSES = 32
-"""After this many patterns that matched no further event, no more are made."""
+"""After this many patterns that matched no further event, no more patterns are made."""
 _PLAIN = rb'[^"\\\x00-\x1f]*+'
 _TEXT = _PLAIN + rb'(?:\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4})' + _PLAIN + rb")*+"
 _SCALAR = rb'(?:"' + _TEXT + rb'"|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null)'
@@ -56,12 +56,12 @@ class DeltaRuns:
 
     @cached_property
     def _names(self) -> frozenset[str]:
-        """The names of members that have a meaning."""
+        """The names of members that may have a meaning."""
         return frozenset((*_KNOWN_NAMES, *_format_names(self._format), *_names(all_rules(self._format.records))))
 
     @cached_property
     def _decided(self) -> frozenset[str]:
-        """The last names of the paths whose values decide more than a text."""
+        """The last names of the paths whose values determine more than a text."""
         rules = all_rules(self._format.records)
         return frozenset((*_decided_by(rules), *_decided_by_parts({id(rule.parts): rule.parts for rule in rules})))
 
@@ -135,8 +135,8 @@ def _pattern(template: tuple[bytes, ...]) -> re.Pattern[bytes]:
 def read_texts(
     template: tuple[bytes, ...], data: bytes, at: int, base: int, tail: int, *, keep: int = 0, longest: int = LONGEST
 ) -> DeltaRun | None:
-    """Return the events from an index on, up to one that is longer than `longest`, without the last `keep`. None if no
-    event is left, or if the bytes are not UTF-8.
+    """Return the events from an index on, up to one that is longer than `longest`, without the last `keep`. Return None
+    if no event is left, or if the bytes are not UTF-8.
 
     `tail` is the negative length of what follows the object of an event."""
     first, start = at, at
@@ -184,7 +184,7 @@ def _format_names(format: RecordFormat) -> Iterator[str]:
 
 
 def all_rules(rules: tuple[RecordRule, ...]) -> list[RecordRule]:
-    """These rules and all rules nested in them, each once."""
+    """Return these rules and all rules nested in them, each once."""
     found: dict[int, RecordRule] = {}
     waiting = [*rules]
     while waiting:

@@ -1,8 +1,8 @@
 """Fast path for messages of a known shape: the bytes of an earlier message, with other strings in some places.
 
-The careful reader reads the first message of a shape. Its result is a template for all messages whose bytes differ
+The slow path reads the first message of a shape. Its result is a template for all messages whose bytes differ
 only in text, arguments and ids, because these do not decide how a message is read. Anything that might decide, such as
-an empty string, a template mark, or an id with an escape, goes to the careful reader."""
+an empty string, a template mark, or an id with an escape, goes to the slow path."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from viewer.syntax.json_text import JsonKind, JsonNode, string_body
 from viewer.syntax.utf8 import is_utf8
 
 MOST_SHAPES = 24
-"""The most shapes of one input. After that, the oldest one is dropped."""
+"""The maximum number of shapes of one input. Beyond that, the oldest one is dropped."""
 MOST_TRIALS = 96
-"""The most messages from which shapes are made. An input that needs more has no shapes."""
+"""The maximum number of messages that are tried as shapes. An input that needs more gets no shapes."""
 LONGEST_SHAPE = 4096
 LONGEST_KNOWN = 1024 * 1024
-"""In bytes. A longer message is left to the careful reader."""
+"""The maximum length in bytes. A longer message takes the slow path."""
 MOST_HOLES = 24
 MOST_HEADERS = 256
-"""The most headers of one shape. There are several because a reply gets its name from its call."""
+"""The maximum number of headers of one shape. There are several because a reply gets its name from its call."""
 _KEYS = frozenset(
     {"role", "content", "name", "tool_calls", "tool_call_id", "refusal", "function_call", "audio", "annotations"}
 )
 """The only members that a message with a shape may have."""
 _EMPTY_KEYS = ("refusal", "function_call", "audio", "annotations")
-"""Members that must be empty, because the patterns of shapes hold no text."""
+"""Members that must be empty, because the patterns of shapes cover no text in them."""
 _CALL_KEYS = frozenset({"id", "type", "function", "index"})
 _FUNCTION_KEYS = frozenset({"name", "arguments"})
 _REPLY_ROLES = ("tool", "function")
@@ -48,7 +48,7 @@ _STRING = (
     rb'"(?!")[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u(?:[0-9a-ce-fA-CE-F][0-9a-fA-F]{3}|[dD][0-7][0-9a-fA-F]{2}'
     rb'|[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}))[^"\\\x00-\x1f]*+)*+"'
 )
-"""A valid nonempty string in which every surrogate is one half of a pair."""
+"""A valid nonempty string in which every surrogate belongs to a pair."""
 _ID = rb'"[^"\\\x00-\x1f\x7f-\xff]++"'
 """An ASCII id without escapes."""
 _TURN = lazy_regex(rb"(?:[ ]|\\[nrtbf])*+(?:analysis|commentary|assistant)")
@@ -77,11 +77,11 @@ class _Said(Struct, frozen=True):
     is_split: bool
     """True if the body is split at its marks."""
     reports: tuple[tuple[Rule, str | None], ...]
-    """Problems whose position is that of the content."""
+    """The problems that are located at the content."""
 
 
 class _Shape:
-    """A pattern for the bytes, and the messages that they yield."""
+    """A pattern for the bytes of an object, and the messages that matching bytes become."""
 
     def __init__(self, pattern: bytes, messages: list[_Said], reports_at: int) -> None:
         self.match = re.compile(pattern, re.DOTALL).match
@@ -89,13 +89,13 @@ class _Shape:
         self.reports_at = reports_at
         """The number of the hole with the content."""
         self.next = self
-        """The shape that came next the last time."""
+        """The shape that followed this one the last time."""
         self.headers: dict[str, Header] = {}
         """The headers of replies, by the tool of the call."""
 
 
 class KnownMessage(Struct, frozen=True):
-    """A message made from a template."""
+    """A message created from a template."""
 
     header: Header
     ending: Ending
@@ -118,8 +118,8 @@ class KnownShapes:
     def read(
         self, data: bytes | bytearray, at: int, base: int, tools: Mapping[str, str]
     ) -> tuple[int, list[KnownMessage]] | None:
-        """The end of the object at an index, and its messages; None if it needs the careful reader. `tools` are the
-        tools of the calls so far, by id."""
+        """Return the end of the object at an index, and its messages, or None if it needs the slow path. `tools` holds
+        the tools of the calls so far, by id."""
         last = self._last
         if last is None:
             return None
@@ -138,8 +138,8 @@ class KnownShapes:
         return (found.end(), messages) if messages else None
 
     def learn(self, node: JsonNode, messages: list[tuple[Header, Ending, list[Piece]]], reports: list[Report]) -> None:
-        """Make a shape from a regular message and the result of the careful reader. `reports` are its problems, each
-        with the index of its message in the list."""
+        """Make a shape from a regular message and the result of the slow path. `reports` are its problems, each with
+        the index of its message in the list."""
         if type(node) is not LazyNode or self._trials >= MOST_TRIALS or not messages:
             return
         self._trials += 1
@@ -154,7 +154,7 @@ class KnownShapes:
 
 
 class Report(Struct, frozen=True):
-    """A problem that the careful reader found in one of the messages of an object."""
+    """A problem that the slow path found in one of the messages of an object."""
 
     message: int
     problem: Problem
@@ -207,7 +207,7 @@ def _is_divided(raw: bytes, piece: Piece, role: str) -> bool:
     """True if a text is split at template marks."""
     if b"\\u" in raw or b"\\/" in raw:
         may_be = may_be_split(string_body(raw).encode("utf-8", "replace"))
-    else:  # the other escapes are for characters that do not occur in marks
+    else:  # the other escapes are for characters that marks never contain
         may_be = MAY_BE_MARK.search(raw) is not None or _TURN.match(raw, 1) is not None
     if not may_be:
         return False
@@ -216,7 +216,7 @@ def _is_divided(raw: bytes, piece: Piece, role: str) -> bool:
 
 
 def _holes(node: LazyNode) -> list[_Hole]:
-    """The places in a message where strings may differ; none if other members may decide how it is read."""
+    """Return the places in a message where strings may differ, or none if other members may affect how it is read."""
     value = node.value
     if not _KEYS.issuperset(value) or type(value.get("role")) is not str or any(map(value.get, _EMPTY_KEYS)):
         return []
@@ -297,7 +297,7 @@ def _made(
 
 
 def _pattern(node: LazyNode, holes: list[_Hole]) -> bytes | None:
-    """The bytes of a message with a pattern in each hole."""
+    """Return a pattern for the bytes of a message with a subpattern for each hole."""
     data, base = node.line.data, node.line.base
     if len(holes) > MOST_HOLES:
         return None

@@ -1,4 +1,4 @@
-"""Read blocks between chat template marks (thoughts, calls, replies) as parts of a ChatML frame."""
+"""Read blocks between chat template marks (thoughts, calls, and replies) as parts of a ChatML frame."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class BlockFrame(Protocol):
 
 
 class TemplateBlocks:
-    """Reads marks in order. Marks nest by pair, and the outermost pair decides."""
+    """Reads marks in order. Marks nest by pair, and the outermost pair determines the block."""
 
     def __init__(self, frame: BlockFrame) -> None:
         self._frame = frame
@@ -72,7 +72,7 @@ class TemplateBlocks:
         return self._pair is not None
 
     def skip(self, data: bytes) -> None:
-        """Record that the current part has this text."""
+        """Record that the current part has gained this text."""
         line = data.rpartition(b"\n")
         self._is_head = (self._is_head or bool(line[1])) and not line[2].strip(SPACE)
 

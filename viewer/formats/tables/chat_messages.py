@@ -88,8 +88,9 @@ _TO_A_SPEAKER = ("user", "assistant", "all")
 
 
 def chat_rules(role: str = "role", body: str = "content", **facts: Any) -> tuple[RecordRule, ...]:
-    """The rules for messages with these members. `facts` are further fields of each rule."""
-    user, assistant = is_(role, "user"), is_(role, "assistant")
+    """Return the rules for messages with these members. `facts` are further fields of each rule."""
+    user, assistant, tool = is_(role, "user"), is_(role, "assistant"), is_(role, "tool", "function")
+    first_type = "|".join(f"{each}[0].type" for each in body.split("|"))
     rules: list[RecordRule] = []
     facts["parts"] = PARTS
     for known in (lacks("type"), is_("type", "message")):
@@ -115,8 +116,9 @@ def chat_rules(role: str = "role", body: str = "content", **facts: Any) -> tuple
         object_rule(role, body, "user", "assistant"),
         *rules,
         RecordRule((is_(role, "system", "developer"),), Kind.INSTRUCTION, f"@{role}", body),
+        RecordRule((tool, is_(first_type, *REPLIES)), Kind.REPLY, "tool", body, PARTS),
         RecordRule(
-            (is_(role, "tool", "function"),),
+            (tool,),
             Kind.REPLY,
             "tool",
             body,
@@ -128,7 +130,7 @@ def chat_rules(role: str = "role", body: str = "content", **facts: Any) -> tuple
 
 
 def object_rule(role: str, body: str, *roles: str) -> RecordRule:
-    """The rule for a message whose content is an object, which no format documents."""
+    """Return the rule for a message whose content is an object, which no format documents."""
     fault = Fault(body, default=(W_PART_UNKNOWN, None))
     return RecordRule(
         (is_(role, *roles), When(body, kind=JsonKind.OBJECT)), Kind.UNKNOWN, f"@{role}", body, faults=(fault,)
@@ -136,7 +138,7 @@ def object_rule(role: str, body: str, *roles: str) -> RecordRule:
 
 
 def flag_is_not(path: str) -> When:
-    """A condition: the value is false or absent."""
+    """Return the condition that the value is false or absent."""
     return When(path, true=False)
 
 

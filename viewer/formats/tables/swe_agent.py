@@ -41,7 +41,7 @@ _REPLY = RecordRule(
 
 
 def _task(*when: When) -> RecordRule:
-    """The rule for the task and, after it, for what the tools returned."""
+    """Return the rule for the task and, after it, for what the tools returned."""
     return RecordRule(
         (is_("role", "user"), *when), Kind.SAID, "user", "content", _PARTS, call_id="tool_call_ids[0]", later=Kind.REPLY
     )
@@ -112,6 +112,7 @@ SWE_AGENT = RecordFormat(
     container=Container.JSON,
     signatures=(
         Signature(95, ("history[].role", "trajectory")),
+        Signature(95, ("history[].role", "history[].message_type")),
         Signature(95, ("trajectory_format", "messages")),
         Signature(92, (_EXIT, "messages[].role")),
         Signature(92, ("trajectory[].action", "trajectory[].observation")),

@@ -47,16 +47,16 @@ class ThemeScreen(ModalScreen[str | None], DismissOnce[str | None]):
 
     def __init__(self, painter: Painter, names: Sequence[str], current: str, printing: Style | None = None) -> None:
         super().__init__()
-        self._painter = painter
         self._names = list(names)
         self._current = current
+        self._list = LineList(painter, id="theme-names")
         self._printing = printing or Style()
         self.set_class(self._printing.ascii, "-ascii")
 
     def compose(self) -> ComposeResult:
         """Yield a frame with a list."""
         with Vertical() as frame:
-            yield LineList(self._painter, id="theme-names")
+            yield self._list
         frame.border_title = trusted(">Themes" if self._printing.ascii else "▸Themes")
         frame.border_subtitle = self._printing.words("enter apply · esc cancel")
 
@@ -89,9 +89,5 @@ class ThemeScreen(ModalScreen[str | None], DismissOnce[str | None]):
         self.dismiss(self._names[self._list.cursor])
 
     def action_back(self) -> None:
-        """Leave without a choice."""
+        """Close the list without a choice."""
         self.dismiss(None)
-
-    @property
-    def _list(self) -> LineList:
-        return self.query_one(LineList)

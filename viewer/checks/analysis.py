@@ -130,7 +130,7 @@ class Analysis:
         self.index.extend_closed(batch)
         started = [(batch.first + row, transcript) for row, transcript in batch.started]
         found = [(batch.first + row, one) for row, one in batch.found]
-        self._queue.add(ClosedRows(batch.first, batch.first + len(batch) - 1, started, found))
+        self._queue.add(ClosedRows(batch.first, batch.first + len(batch) - 1, batch.signed, started, found))
 
     def apply_batch(self, batch: MessageBatch) -> None:
         """Apply a batch of regular messages, which bypass the parser."""

@@ -35,6 +35,8 @@ class ClosedRows(Struct):
 
     first: int
     last: int
+    signed: bytearray
+    """A mask of the messages that have signs of marks, up to the last."""
     started: list[tuple[int, Transcript]]
     """The transcripts that begin here, each with the number of its first message."""
     found: list[tuple[int, Found]]
@@ -45,7 +47,7 @@ def check_rows(checker: CheckQueue, work: ClosedRows, size: int) -> int:
     """Check about `size` bytes of the first messages. Return the number of the last one checked."""
     _start_transcripts(checker, work, work.first)
     last = _last_together(checker, work, size)
-    rows = _Rows(checker, work.first, last)
+    rows = _Rows(checker, work.first, last, work.signed[work.first - work.last - 1 :])
     first = work.first
     for border in _borders(work, last):
         rows.check(first, border)
@@ -84,7 +86,7 @@ def _borders(work: ClosedRows, last: int) -> list[int]:
 class _Rows:
     """Messages that are checked together."""
 
-    def __init__(self, checker: CheckQueue, first: int, last: int) -> None:
+    def __init__(self, checker: CheckQueue, first: int, last: int, signed: bytearray) -> None:
         index = checker.index
         self._checker = checker
         self._first = first
@@ -100,12 +102,14 @@ class _Rows:
         self._starts = [start - base for start in body_starts]
         self._stops = [end - base for end in body_ends]
         kinds = index.kinds[first : last + 1]
+        self._signed = signed[: len(kinds)]
         self._turns = index.turns(first, last)
         self._strings = [index.has_string(kind) for kind in kinds]
         firsts = [start + is_string for start, is_string in zip(self._starts, self._strings, strict=True)]
         answer_of = {kind: checker.answers.of(first + kinds.index(kind), kind) for kind in set(kinds)}
         block = Block(data, self._starts, self._stops, firsts)
-        masks = compile_block(checker.checks).masks([answer_of[kind] for kind in kinds], block, self._text)
+        answers = [answer_of[kind] for kind in kinds]
+        masks = compile_block(checker.checks).masks(answers, self._signed, block, self._text)
         self._rows = [row for row, mask in enumerate(masks) if mask]
         self._masks = [masks[row] for row in self._rows]
         self._plain = self._plain_rows(kinds, firsts)
@@ -116,15 +120,18 @@ class _Rows:
         kind_of = {kind: checker.plain_kind(kind) for kind in set(kinds)}
         may_be_plain = [mask & ~checker.of_plain_calls == 0 for mask in self._masks]
         is_spelled = b"\\u" in data or b"\\/" in data
-        if is_spelled or _CONSTRAINT in data:
-            may_be_plain = [may and self._lacks_constraint(row) for row, may in zip(rows, may_be_plain, strict=True)]
+        signed = self._signed
+        if any(signed):  # a constraint begins with a sign
+            signs = [signed[row] for row in rows]
+            places = zip(rows, may_be_plain, signs, strict=True)
+            may_be_plain = [may and not (sign and self._may_have_constraint(row)) for row, may, sign in places]
         ids = checker.index.call_ids(self._first, self._first + len(kinds) - 1)
         return PlainRows(
             [self._first + row for row in rows],
             [kind_of[kinds[row]] if may_be else None for row, may_be in zip(rows, may_be_plain, strict=True)],
             [self._turns[row] for row in rows],
             [ids[row] for row in rows],
-            [self._begins_object(row, firsts[row]) for row in rows],
+            self._are_objects(firsts),
             [],
             [self._starts[row] for row in rows],
             [self._stops[row] for row in rows],
@@ -134,14 +141,18 @@ class _Rows:
             [self._strings[row] for row in rows],
         )
 
-    def _lacks_constraint(self, row: int) -> bool:
-        """True if the text of a call or reply certainly has no constraint."""
+    def _may_have_constraint(self, row: int) -> bool:
         raw = self._data[self._starts[row] : self._stops[row]]
-        return _CONSTRAINT not in raw and b"\\u" not in raw and b"\\/" not in raw
+        return _CONSTRAINT in raw or b"\\u" in raw or b"\\/" in raw
 
-    def _begins_object(self, row: int, first: int) -> bool:
-        byte = self._data[first]
-        return byte == _BRACE or (byte in _MAY_BEGIN and BEGINS_OBJECT.match(self._text(row)) is not None)
+    def _are_objects(self, firsts: list[int]) -> list[bool]:
+        """For each message that needs a check, whether its body begins like an object."""
+        data, begins = self._data, BEGINS_OBJECT.match
+        leads = [data[firsts[row]] for row in self._rows]
+        return [
+            lead == _BRACE or (lead in _MAY_BEGIN and begins(self._text(row)) is not None)
+            for row, lead in zip(self._rows, leads, strict=True)
+        ]
 
     def _text(self, row: int) -> bytes:
         return self._body(row).data if self._strings[row] else self._data[self._starts[row] : self._stops[row]]

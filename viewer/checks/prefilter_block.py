@@ -24,10 +24,7 @@ from viewer.checks.check import (
     Trigger,
 )
 from viewer.checks.prefilter import Bodies, Places, Test, compile_plain, in_source, leaves_of, places_of
-from viewer.reading.template_marks import searches
-
-_ESCAPE = re.compile(rb"\\(?:[u/bf]|r(?!\\n))")
-"""An escape that may spell any character, or that spells a control character or a lone carriage return."""
+from viewer.scan.text_signs import SIGNS
 
 
 class Block:
@@ -66,19 +63,20 @@ class BlockPrefilter:
     def __init__(self, checks: Sequence[Check]) -> None:
         self._plain = compile_plain(checks)
         leaves = [*leaves_of(checks)]
-        signs = dict.fromkeys(sign for leaf in leaves for sign in _signs(leaf))
+        assert SIGNS.issuperset(sign.lower() for leaf in leaves for sign in _signs(leaf))
         texts = dict.fromkeys(text for leaf in leaves for text in _texts(leaf))
-        patterns = (*searches(signs), *map(re.compile, map(re.escape, texts)), _ESCAPE)
-        self._finders = [_places_with(pattern.search) for pattern in patterns]
+        self._finders = [_places_with(pattern.search) for pattern in map(re.compile, map(re.escape, texts))]
         others = [leaf for leaf in leaves if not (_signs(leaf) or _texts(leaf))]
         self._finders += [find for leaf in others if (find := _finder(leaf)) is not None]
 
-    def masks(self, answers: Sequence[int], block: Block, read: Callable[[int], bytes]) -> list[int]:
-        """Return the bits of the checks that each message needs. `answers` are those of the header predicates, and
-        `read` returns the text of a body."""
+    def masks(
+        self, answers: Sequence[int], signed: Sequence[int], block: Block, read: Callable[[int], bytes]
+    ) -> list[int]:
+        """Return the bits of the checks that each message needs. `answers` are those of the header predicates, `signed`
+        is the result of `places_with_signs` as a mask, and `read` returns the text of a body."""
         certain = {answer: self._plain.certain(answer) for answer in set(answers)}
         masks = [certain[answer] for answer in answers]
-        places: set[int] = set()
+        places = {place for place, is_signed in enumerate(signed) if is_signed}
         for find in self._finders:
             places |= find(block)
         for place in places:
@@ -129,10 +127,10 @@ def _finder(leaf: Trigger) -> Places | None:
         case HeaderIs() | Noted() | IllFormed() | HasByte(b"\0"):
             return None
         case HasByte(wanted) if set(b"\t\n\r").isdisjoint(wanted) and max(wanted) < 0x80:
-            raw = bytes(byte for byte in wanted if byte >= 0x20)  # `_ESCAPE` spells the others
+            raw = bytes(byte for byte in wanted if byte >= 0x20)  # an escape that counts as a sign spells the others
             return _places_with(re.compile(b"[" + re.escape(raw) + b"]").search) if raw else None
         case LoneByte(b"\r", b"\n"):
-            return None  # `_ESCAPE` spells it
+            return None  # an escape that counts as a sign spells it
         case BodyStarts(leads, _, pattern):
             return _beginning(frozenset(leads + b"\\"), pattern)
         case Always():

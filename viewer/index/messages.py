@@ -20,7 +20,7 @@ from viewer.model.messages import Coding, Ending, Header, Message, Piece, Span
 _ENDINGS = list(Ending)
 _ENDING_OF = {ending: number for number, ending in enumerate(_ENDINGS)}
 _ESCAPED, _IRREGULAR, _HAS_STOP, _BROKE_OUT, _CANCELLED, _STRING = 8, 16, 32, 64, 128, 256
-"""An irregular body is neither one plain run of bytes nor a JSON string with its quotes."""
+"""An irregular body is anything but one plain run of bytes or one JSON string with its quotes."""
 _ALL_FLAGS = 9
 """In bits."""
 _FLAGS_OF = {Coding.PLAIN: 0, Coding.ESCAPED: _ESCAPED, Coding.JSON_STRING: _STRING}

@@ -137,6 +137,8 @@ class ClosedBatch(Struct):
     """The spans of the bodies, with the quotes of a string that has escapes, and without the quotes of any other."""
     escaped: bytearray = field(default_factory=bytearray)
     """A mask of the messages whose string has escapes."""
+    signed: bytearray = field(default_factory=bytearray)
+    """A mask of the messages for which `places_with_signs` is true."""
     id_rows: array[int] = field(default_factory=lambda: array("I"))
     """The places of the messages with a call id."""
     ids: list[str] = field(default_factory=list)

@@ -168,7 +168,7 @@ class Recorder:
         return message.number
 
     def batch(self) -> ClosedBatch:
-        """Return the batch to which the next messages belong. Whoever adds them counts them with `count_batch`."""
+        """Return the batch to which the next messages belong. `count_batch` must follow them."""
         last = self._events[-1] if self._events else None
         if not isinstance(last, ClosedBatch):
             last = ClosedBatch(self.last_number + 1, self.transcript)

@@ -189,10 +189,6 @@ def searches(spellings: Iterable[bytes]) -> tuple[re.Pattern[bytes], ...]:
     )
 
 
-MARK_SEARCHES = searches(_SIGNS)
-"""Together, they match what `MAY_BE_MARK` does. Faster for much text at once."""
-
-
 class Mark(Struct, frozen=True):
     """One mark in a body."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Callable
 
 from msgspec import Struct, field
@@ -13,7 +12,7 @@ from viewer.formats.json.shapes import TURN_LEADS, KnownShapes, Said, Shape, beg
 from viewer.model.events import ClosedBatch, Found
 from viewer.model.messages import Coding, Piece
 from viewer.reading.recorder import Recorder
-from viewer.reading.template_marks import MARK_SEARCHES
+from viewer.scan.text_signs import places_with_signs
 from viewer.syntax.utf8 import is_utf8
 
 MOST_TOGETHER, FEWEST_TOGETHER = 256, 4
@@ -22,8 +21,6 @@ LONGEST_ROW = 8 * 1024 * 1024
 """In bytes. A longer transcript on one line is left to the careful reader."""
 ROWS_TOGETHER = 8
 """One transcript is matched together with others for each of this many messages."""
-_SPELLED = re.compile(rb"\\[u/]")
-"""An escape that may spell any character."""
 Matched = tuple[Shape, "re.Match[bytes]"]
 Begin = Callable[[int, dict[str, str]], None]
 """Begins a transcript at an offset, with the tools of its calls."""
@@ -134,11 +131,11 @@ class MessageRuns:
 
     def _take(self, data: bytes | bytearray, run: list[Matched], base: int, tools: dict[str, str]) -> int:
         """Add messages, and return how many could be added."""
-        doubtful = _doubtful(data, run)
-        if doubtful is None:
+        signs = _with_signs(data, run)
+        if signs is None:
             return 0
         batch = self._record.batch()
-        count = _append(batch, run, base, tools, doubtful, 0)
+        count = _append(batch, run, base, tools, signs)
         self._record.count_batch(batch)
         return count
 
@@ -146,18 +143,17 @@ class MessageRuns:
         self, data: bytes | bytearray, at: int, rows: list[list[Matched]], base: int, row: Row, begin: Begin
     ) -> int:
         """Add transcripts, and return how many could be added."""
-        doubtful = _doubtful(data, [known for one in rows for known in one])
-        if doubtful is None:
+        signs = _with_signs(data, [known for one in rows for known in one])
+        if signs is None:
             return 0
         batch = self._record.batch()
-        place = count = 0
+        count = 0
         for one in rows:
             tools: dict[str, str] = {}
             size, ids = len(batch), len(batch.ids)
-            if _append(batch, one, base, tools, doubtful, place) < len(one):
+            if _append(batch, one, base, tools, signs) < len(one):
                 _cut(batch, size, ids)
                 return count
-            place += len(one)
             begin(base + at, tools)
             self._record.count_batch(batch)
             at = one[-1][1].end() + len(row.tail)
@@ -165,17 +161,16 @@ class MessageRuns:
         return count
 
 
-def _append(
-    batch: ClosedBatch, run: list[Matched], base: int, tools: dict[str, str], doubtful: set[int], place: int
-) -> int:
+def _append(batch: ClosedBatch, run: list[Matched], base: int, tools: dict[str, str], signs: set[int]) -> int:
     """Add the messages of these objects to a batch. Returns how many objects come before the first one whose shape does
-    not decide what it is. `place` is the place of the first object among those that `doubtful` counts."""
+    not decide what it is. `signs` are the indexes of the bodies that may have marks."""
     data, numbers, codes, escaped = run[0][1].string, batch.numbers, batch.codes, batch.escaped
     starts, ends, body_starts, body_ends = batch.starts, batch.ends, batch.body_starts, batch.body_ends
+    signed = batch.signed
     for count, (shape, found) in enumerate(run):
         for said in shape.split:
             start, end = found.span(said.body)
-            may_be = place + count in doubtful or (data[start + 1] in TURN_LEADS and begins_turn(data, start))
+            may_be = start in signs or (data[start + 1] in TURN_LEADS and begins_turn(data, start))
             if may_be and _is_divided(data, start, end, said):
                 return count
         own_start, own_end = found.span()
@@ -204,6 +199,7 @@ def _append(
             body_starts.append(base + start + 1 - is_escaped)
             body_ends.append(base + end - 1 + is_escaped)
             escaped.append(is_escaped)
+            signed.append(start in signs)
             if said.reports:
                 first, last = found.span(shape.reports_at)
                 number = batch.first + len(batch) - 1
@@ -214,8 +210,9 @@ def _append(
 
 def _cut(batch: ClosedBatch, size: int, ids: int) -> None:
     """Remove the messages after the first `size`, and the call ids after the first `ids`."""
-    for column in (batch.codes, batch.starts, batch.ends, batch.body_starts, batch.body_ends, batch.escaped):
+    for column in (batch.codes, batch.starts, batch.ends, batch.body_starts, batch.body_ends):
         del column[size:]
+    del batch.escaped[size:], batch.signed[size:]
     del batch.id_rows[ids:], batch.ids[ids:]
     while batch.found and batch.found[-1][0] >= size:
         batch.found.pop()
@@ -228,26 +225,13 @@ def _is_divided(data: bytes | bytearray, start: int, end: int, said: Said) -> bo
     return is_divided(raw, piece, said.header.role)
 
 
-def _doubtful(data: bytes | bytearray, run: list[Matched]) -> set[int] | None:
-    """The places of messages whose text may have marks, or whose bytes may spell one in another way. None if the bytes
-    are not UTF-8."""
+def _with_signs(data: bytes | bytearray, run: list[Matched]) -> set[int] | None:
+    """The bodies, by where they begin, whose text may have marks or may have to be looked at for other reasons. None if
+    the bytes are not UTF-8."""
     first, last = run[0][1].start(), run[-1][1].end()
     block = bytes(memoryview(data)[first:last])
     if not block.isascii() and not is_utf8(block):
         return None
-    bodies = [(*found.span(said.body), place) for place, (shape, found) in enumerate(run) for said in shape.split]
-    if not bodies:
-        return set()
-    starts = [start - first for start, _, _ in bodies]
-    places: set[int] = set()
-    for pattern in (*MARK_SEARCHES, _SPELLED):
-        search, at = pattern.search, starts[0]
-        while (sign := search(block, at)) is not None:
-            after = bisect_right(starts, sign.start())
-            _, end, place = bodies[after - 1]
-            if first + sign.start() < end:
-                places.add(place)
-            if after == len(starts):
-                break
-            at = starts[after]
-    return places
+    spans = sorted({found.span(said.body) for shape, found in run for said in shape.messages})
+    starts, ends = [start - first for start, _ in spans], [end - first for _, end in spans]
+    return {spans[place][0] for place in places_with_signs(block, starts, ends)}

@@ -1,4 +1,4 @@
-"""Layers, circles, I/O, owners of dependencies and attributes, values, and caught exceptions, in all modules."""
+"""The architecture: layers, circles, I/O, owners of dependencies and attributes, values, and caught exceptions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ IN_CLI = ("__main__",)
 """Modules of `viewer` that belong to the highest layer."""
 WITHOUT_IO = LAYERS.index("formats")
 HAVE_IO = ("viewer.formats.tokens.vocabulary", "viewer.native")
-"""One loads a vocabulary, the other one reads the variables that switch it off."""
+"""The former loads a vocabulary, the latter reads the variables that switch it off."""
 
 OWNERS = {
     "numpy": (
@@ -52,7 +52,7 @@ INPUT_AND_OUTPUT = {
 }  # fmt: skip
 CALLS = {"open", "input", "print", "breakpoint", "eval", "exec"}
 LARGEST_FOLDER = 20
-"""Python files directly in one folder."""
+"""The most Python files directly in one folder."""
 
 
 def module_name(path: Path) -> str:
@@ -62,7 +62,7 @@ def module_name(path: Path) -> str:
 
 @cache
 def paths() -> dict[str, Path]:
-    """The file of each module, by its name."""
+    """Return the file of each module, by its name."""
     return {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
 
 
@@ -72,12 +72,12 @@ def parsed(module: str) -> ast.Module:
 
 
 def modules() -> dict[str, ast.Module]:
-    """The syntax tree of each module, by its name."""
+    """Return the syntax tree of each module, by its name."""
     return {name: parsed(name) for name in paths()}
 
 
 def first_imports(module: str) -> ast.Module:
-    """The imports that are not indented. Parsing nothing else takes a tenth of the time."""
+    """Return the imports that are not indented. Parsing nothing else takes a tenth of the time."""
     text = paths()[module].read_text("utf-8")
     try:
         return ast.parse("\n".join(NOT_INDENTED.findall(text)))
@@ -86,7 +86,7 @@ def first_imports(module: str) -> ast.Module:
 
 
 def imported(tree: ast.AST) -> Iterator[str]:
-    """Every module that is imported, also inside functions and for type checking."""
+    """Yield every module that is imported, including imports inside functions and for type checking."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -102,7 +102,7 @@ def own(names: Iterator[str]) -> list[str]:
 
 @cache
 def layer(module: str) -> int:
-    """The layer of a module; a folder that is not in the tuple is a ValueError."""
+    """Return the layer of a module. A folder that is not in the tuple raises a ValueError."""
     parts = module.split(".")
     if parts[1:] and parts[1] in IN_CLI:
         return LAYERS.index("cli")
@@ -119,7 +119,7 @@ def upward(module: str, tree: ast.AST) -> list[str]:
 
 
 def at_module_level(tree: ast.Module) -> ast.Module:
-    """The statements that run when the module is imported."""
+    """Return the statements that run when the module is imported."""
     found: list[ast.stmt] = []
     waiting: list[ast.stmt] = list(tree.body)
     while waiting:
@@ -135,7 +135,7 @@ def at_module_level(tree: ast.Module) -> ast.Module:
 
 
 def circles(arrows: dict[str, set[str]]) -> list[str]:
-    """The modules that import themselves through others."""
+    """Return the modules that import themselves through others."""
     left = {name: set(targets) for name, targets in arrows.items()}
     while free := [name for name, targets in left.items() if not targets & left.keys() - {name}]:
         for name in free:
@@ -188,7 +188,7 @@ def test_commands_import_the_app_only_when_it_is_opened() -> None:
 
 
 MAY_USE_TABLES = ("viewer.corpus", "viewer.cli.scan", "viewer.cli.sql", "viewer.cli.browse", "viewer.tui.browse")
-"""What may import the tables of scans, whose packages are an extra."""
+"""The modules that may import the tables of scans, whose packages are an extra."""
 
 
 @pytest.mark.slow
@@ -208,12 +208,13 @@ def test_nothing_is_caught_broadly() -> None:
 
 
 SCALARS = {"int", "str", "bool", "float", "bytes", "None", "SafeText", "Span", "tuple[int, int]"}
-"""Types of fields that the garbage collector may skip, in addition to enumerations: they cannot be part of a cycle."""
+"""Types of fields that the garbage collector may skip, in addition to enumerations, because they cannot be part of a
+cycle."""
 ENUMERATIONS = {"Enum", "Fixed", "Flag", "IntEnum", "StrEnum"}
 
 
 def structs(tree: ast.AST) -> Iterator[tuple[str, dict[str, object], list[ast.expr]]]:
-    """The name, the options and the field types of each `Struct`."""
+    """Yield the name, the options and the field types of each `Struct`."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ClassDef) and "Struct" in map(ast.unparse, node.bases):
             options = {word.arg or "": ast.literal_eval(word.value) for word in node.keywords}
@@ -226,7 +227,7 @@ def enumerations(trees: Iterable[ast.AST]) -> set[str]:
 
 
 def tracked(tree: ast.AST, known: set[str]) -> list[str]:
-    """Structs that the garbage collector skips although a field may hold a container."""
+    """Return the structs that the garbage collector skips although a field may hold a container."""
     return [
         name
         for name, options, types in structs(tree)
@@ -266,7 +267,7 @@ OF_OTHERS = {"threading.excepthook", "OutputGuard.caught"}
 MOST_ANCESTORS = 2
 MOST_LINES_OF_MAIN_SCREEN = 300
 MOST_LINES_OF_A_CLASS = 450
-"""Lines of a class with its bases in `viewer`."""
+"""The most lines of a class in `viewer`, including its bases."""
 
 
 def app_modules() -> dict[str, ast.Module]:
@@ -274,7 +275,7 @@ def app_modules() -> dict[str, ast.Module]:
 
 
 def assigned(tree: ast.AST) -> Iterator[ast.Attribute]:
-    """Every attribute that is assigned or deleted, also by a loop, a `with`, or `setattr`."""
+    """Yield every attribute that is assigned or deleted, including by a loop, a `with`, or `setattr`."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
             yield node
@@ -288,7 +289,7 @@ def is_own(target: ast.Attribute) -> bool:
 
 
 def foreign_writes(tree: ast.AST) -> list[str]:
-    """Attributes that something other than their object assigns."""
+    """Return the attributes that something other than their object assigns."""
     written = [(target, ast.unparse(target)) for target in assigned(tree) if not is_own(target)]
     return [
         words
@@ -302,19 +303,19 @@ def classes_of(trees: Iterable[ast.AST]) -> dict[str, ast.ClassDef]:
 
 
 def bases_of(name: str, classes: dict[str, ast.ClassDef]) -> list[str]:
-    """The ancestors of a class that are ours."""
+    """Return the ancestors of a class that are ours."""
     direct = [base.id for base in classes[name].bases if isinstance(base, ast.Name) and base.id in classes]
     return direct + [far for base in direct for far in bases_of(base, classes)]
 
 
 def imported_names(tree: ast.Module) -> dict[str, str]:
-    """The module that each name is imported from, at any level."""
+    """Return the module from which each name is imported, at any level."""
     found = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom))
     return {alias.asname or alias.name: node.module or "" for node in found for alias in node.names}
 
 
 def class_lines(trees: dict[str, ast.Module]) -> dict[str, int]:
-    """The lines of each class, as `module.Class`, together with those of its bases in these modules."""
+    """Return the number of lines of each `module.Class`, including its bases in these modules."""
     nodes: dict[str, ast.ClassDef] = {}
     bases: dict[str, list[str]] = {}
     for module, tree in trees.items():
@@ -340,7 +341,7 @@ def own_writes(node: ast.ClassDef) -> set[str]:
 
 
 def shared_writes(classes: dict[str, ast.ClassDef]) -> list[str]:
-    """Attributes that both a class and one of its bases assign."""
+    """Return the attributes that both a class and one of its bases assign."""
     return [
         f"{name}.{attribute}"
         for name, node in classes.items()
@@ -350,7 +351,7 @@ def shared_writes(classes: dict[str, ast.ClassDef]) -> list[str]:
 
 
 def lonely_bases(classes: dict[str, ast.ClassDef]) -> list[str]:
-    """Base classes with a single subclass."""
+    """Return the base classes with a single subclass."""
     direct = [base.id for node in classes.values() for base in node.bases if isinstance(base, ast.Name)]
     return [name for name in classes if direct.count(name) == 1]
 
@@ -362,12 +363,12 @@ def test_an_attribute_of_the_app_has_one_writer() -> None:
 
 
 FILLED = {"Draft", "Frame", "JsonNode", "Part"}
-"""Values that the steps of a reader fill one after another."""
+"""Values that the steps of a reader fill in one after another."""
 
 
 def shared_attributes(trees: dict[str, ast.Module]) -> dict[str, set[str]]:
-    """The modules that assign an attribute of one class, if there are several. Names of several classes are left out,
-    and so is what a constructor assigns."""
+    """Return the modules that assign an attribute of one class, if there are several. Attributes whose name occurs in
+    several classes are left out, and so are assignments in constructors."""
     owners: dict[str, set[str]] = {}
     writers: dict[str, set[str]] = {}
     for module, tree in trees.items():

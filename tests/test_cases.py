@@ -1,4 +1,4 @@
-"""Cases of a batch: every value is tested with fresh fixtures, and a failure names it."""
+"""Cases in a batch: every value is tested with fresh fixtures, and a failure names its value."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def batches(function: object) -> list[pytest.Mark]:
 
 
 def called_with(count: int, quick: int = 1, test: int = 1) -> dict[str, list[int]]:
-    """The numbers that each target passes to a test, by the marks of the batches."""
+    """Return the numbers that each target passes to a test, by the marks of the batches."""
     seen: list[int] = []
 
     @each("number", range(count), quick=quick, test=test)

@@ -1,7 +1,6 @@
-"""The private members of Textual and Rich that the product uses: all are listed here, exist, and are still called.
+"""The private members of Textual and Rich that the product uses are all listed here, exist, and are still called.
 
-A member that Textual renames would not raise: the crash report would silently print locals again.
-"""
+If Textual renamed one, nothing would fail visibly: for example, the crash report would silently print locals again."""
 
 from __future__ import annotations
 
@@ -41,7 +40,7 @@ METHODS = {
     ("textual.drivers.linux_driver.LinuxDriver", "_sigcont_application"): "(self, *_) -> 'None'",
     ("textual._compositor.Compositor", "render_strips"): "(self, size: 'Size | None' = None) -> 'list[Strip]'",
 }
-"""The owner, the method and its signature."""
+"""For each private method: its owner, its name, and its signature."""
 
 ATTRIBUTES = {
     ("textual.app.App", "_clipboard"),
@@ -69,7 +68,7 @@ NOT_THROUGH_SELF = {
     ("viewer.tui.terminal.picture", "_compositor"),
     ("viewer.tui.terminal.paint", "_split_cells"),
 }
-"""Modules that use a private member of an object of Textual or Rich, found by reading."""
+"""Modules that use a private member of an object of Textual or Rich, found by reading the code."""
 
 CALLED = ("_handle_exception", "_fatal_error", "_close_messages_no_wait", "_run_input_thread", "_sigcont_application")
 
@@ -85,13 +84,13 @@ def source_of(class_: type) -> ast.Module:
 
 @cache
 def members_of(class_: type) -> frozenset[str]:
-    """The private names that a class defines, or assigns to `self`."""
+    """Return the private names that a class defines, or assigns to `self`."""
     names = {name for name in vars(class_) if PRIVATE.fullmatch(name)}
     return frozenset(names | {name for name, is_stored in accesses(source_of(class_)) if is_stored})
 
 
 def accesses(tree: ast.AST) -> Iterator[tuple[str, bool]]:
-    """Private names on `self` or `super()`, and whether they are assigned."""
+    """Yield the private names on `self` or `super()`, and whether they are assigned."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and PRIVATE.fullmatch(node.attr):
             is_self = isinstance(node.value, ast.Name) and node.value.id == "self"
@@ -100,7 +99,7 @@ def accesses(tree: ast.AST) -> Iterator[tuple[str, bool]]:
 
 
 def our_classes() -> Iterator[type]:
-    """The classes of the product that have a base of Textual or Rich."""
+    """Yield the classes of the product that have a base of Textual or Rich."""
     for name in modules():
         if name.startswith(("viewer.tui", "viewer.render", "viewer.cli")):
             module = import_module(name)
@@ -150,7 +149,7 @@ def test_no_other_private_name_of_an_object_is_used() -> None:
 
 
 def defined_in(tree: ast.AST) -> Iterator[str]:
-    """Private names that the product defines itself."""
+    """Yield the private names that the product defines itself."""
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node.name
@@ -179,7 +178,7 @@ def test_an_attribute_exists(owner: str, name: str) -> None:
 
 
 def calls_of(name: str, package: ModuleType) -> int:
-    """The number of places in which Textual calls a method, or passes it as a callback."""
+    """Return the number of places at which Textual calls a method or passes it as a callback."""
     assert package.__file__
     texts = (path.read_text("utf-8") for path in Path(package.__file__).parent.rglob("*.py"))
     return sum(len(re.findall(rf"\.{name}\b", text)) for text in texts)
@@ -196,7 +195,7 @@ def test_the_cache_of_split_cells_can_be_cleared() -> None:
 
 
 class Broken(Widget):
-    """Raises while it is drawn."""
+    """Raises an exception while it is drawn."""
 
     def render(self) -> str:
         raise ValueError("a secret of the transcript")

@@ -23,12 +23,12 @@ from tests.support.program import CHAT, ROOT
 pytestmark = pytest.mark.slow
 LEFT_BEHIND = shutil.ignore_patterns(".venv", ".git", ".hypothesis", ".*_cache", "__pycache__", "dist")
 PIP = [str(Path(wheel, "pip")) for wheel in Path(venv.__file__).parents[1].glob("ensurepip/_bundled/pip-*.whl")]
-"""The pip that comes with Python, which runs from its wheel. Some distributions keep it elsewhere."""
+"""The pip that comes with Python, run from its wheel. Some distributions keep it elsewhere."""
 
 
 @pytest.fixture(scope="module")
 def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder with both, built from a copy of the project."""
+    """The folder with the wheel and the sdist, built from a copy of the project."""
 
     def build(folder: Path) -> None:
         project = shutil.copytree(ROOT, folder / "project", ignore=LEFT_BEHIND)
@@ -61,7 +61,7 @@ def program(dist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def done(*command: str | Path, cwd: Path, environment: Mapping[str, str] | None = None) -> str:
-    """The output of a command that must exit with 0. Its path excludes the checkout."""
+    """Return the output of a command that must exit with 0. Its path excludes the checkout."""
     variables = {name: value for name, value in (environment or os.environ).items() if name != "PYTHONPATH"}
     result = subprocess.run(
         list(map(str, command)), cwd=cwd, env=variables, capture_output=True, text=True, timeout=300, check=False
@@ -112,7 +112,7 @@ def test_a_wheel_without_the_accelerator_is_pure(tmp_path: Path, setting: str) -
 
 
 def without(*names: str) -> dict[str, str]:
-    """The environment without these variables."""
+    """Return the environment without these variables."""
     return {name: value for name, value in os.environ.items() if name not in names}
 
 

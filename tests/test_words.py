@@ -21,7 +21,7 @@ NEVER = (
     *("the person", "whoever", "nor", "beside", "dear", "dialects"),
     *("was left behind", "branches left behind", "abandoned branch", "abandoned branches"),
 )
-"""Words that read like a translation, or have a better name in STYLE."""
+"""Words that read like a translation, or for which STYLE has a better name."""
 _NEVER = re.compile(rf"\b(?:{'|'.join(NEVER)})\b", re.IGNORECASE)
 
 SEARCHED = {
@@ -60,7 +60,7 @@ SEARCHED = {
     "signal, Ctrl-C": ["cli/interruption.py"],
     "atomic write": ["atomic_file.py"],
 }
-"""Search words, and the files that must match them by their path or their first line."""
+"""Search words, and the files whose path or first line must contain them."""
 
 
 def pages() -> list[Path]:
@@ -79,7 +79,8 @@ def test_no_page_and_no_module_has_a_banned_word() -> None:
 
 
 def prose_of(source: str) -> Iterator[tuple[int, str]]:
-    """The comments and docstrings of a module, with their line numbers. Other literals may be parts of transcripts."""
+    """Yield the comments and docstrings of a module, with their line numbers. Other literals may be parts of
+    transcripts."""
     is_start = True
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT or (token.type == tokenize.STRING and is_start):
@@ -122,7 +123,7 @@ def test_a_search_for_a_common_word_finds_the_file() -> None:
 
 
 def notices(source: str) -> Iterator[str]:
-    """The literal texts in the first argument of each call of `notify`; an inserted value is `{}`."""
+    """Yield the literal texts in the first argument of each call of `notify`, with `{}` for each inserted value."""
     for call in ast.walk(ast.parse(source)):
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "notify":
             yield from texts_of(call.args[0])
@@ -138,7 +139,7 @@ def texts_of(node: ast.expr) -> Iterator[str]:
 
 
 NOTES = {"{}: {} ({})", "{}: {}", "{}: {} {} ({})"}
-"""Notices that are no sentences: a problem with its code, a file with its reason."""
+"""Notices that are not sentences: a problem with its code, a file with its reason."""
 
 
 def is_sentence(text: str) -> bool:

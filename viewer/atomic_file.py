@@ -30,7 +30,7 @@ class AtomicFile:
         self._overwrite = overwrite
         self._private = private
         self._never = never
-        """The input: never replaced, even with `overwrite`."""
+        """The input. It is never replaced, even with `overwrite`."""
         self._temporary: Path | None = None
         self._file: IO[bytes] | None = None
 
@@ -140,7 +140,7 @@ class AtomicFile:
 
 
 def _umask() -> int:
-    """The umask: the permission bits that new files lack."""
+    """Return the umask: the permission bits that new files lack."""
     mask = os.umask(0o077)
     os.umask(mask)
     return mask

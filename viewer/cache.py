@@ -14,7 +14,7 @@ Made = TypeVar("Made")
 _CLEARING: list[Callable[[], None]] = []
 _FEW = 256
 _SHORT = 4096
-"""Up to this many searches, of at most this many bytes each, a check for signs costs less than compiling."""
+"""For up to this many searches of at most this many bytes each, checking for signs takes less time than compiling."""
 
 
 def bounded_cache(most: int) -> Callable[[Callable[Given, Made]], Callable[Given, Made]]:
@@ -37,7 +37,7 @@ def keep_caches() -> None:
 
 
 def clear_caches() -> None:
-    """Clear all caches. The index already holds what they were used for."""
+    """Clear all caches. The index already holds the results that still matter."""
     if not _KEEPING:
         for clear in _CLEARING:
             clear()
@@ -55,7 +55,7 @@ def release_memory() -> None:
 
 
 def lazy_regex(pattern: AnyStr, flags: int = 0, signs: Iterable[bytes] = ()) -> re.Pattern[AnyStr]:
-    """Like `re.compile`, but compiled on first use: compiling takes longer than searching, and few inputs need it.
+    """Return a pattern that is compiled on first use: compiling takes longer than searching, and few inputs need it.
 
     Every match contains one of the `signs`, ignoring case. Short inputs without a sign never compile the pattern."""
     return cast("re.Pattern[AnyStr]", LazyRegex(pattern, flags, tuple({sign.lower(): None for sign in signs})))
@@ -69,7 +69,7 @@ class LazyRegex:
         self._compiled: re.Pattern[Any] | None = None
         self.signs = signs
         self._left = _FEW if signs else 0
-        """How many more searches check for signs first. A large input needs the pattern sooner or later."""
+        """The number of searches left that check for signs first. A large input needs the pattern sooner or later."""
 
     def search(self, data: Any, start: int = 0, end: int = sys.maxsize) -> re.Match[Any] | None:
         if self._is_without_sign(data, start, end):

@@ -9,7 +9,7 @@ class Excerpt:
     def __init__(self, source: str, column: int, length: int) -> None:
         self.source = source
         self.column = column
-        """Counts from 0."""
+        """Counted from 0."""
         self.length = length
 
 

@@ -10,7 +10,7 @@ _PACKAGE = Path(__file__).parent
 
 
 def bundled(*names: str) -> Path:
-    """The path of a bundled file or folder, such as `bundled("samples", "tour.ocml")`."""
+    """Return the path of a bundled file or folder, such as `bundled("samples", "tour.ocml")`."""
     for home in (_PACKAGE, _PACKAGE.parent):
         path = home.joinpath(*names)
         if path.exists():

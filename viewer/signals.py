@@ -12,11 +12,11 @@ from types import FrameType, TracebackType
 from typing import Any, NoReturn
 
 _FAULTS = ("SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSEGV")
-"""Faults of the process. After a handler written in Python, the faulting instruction would run again."""
+"""Signals of a crash. If a Python handler returned, the faulting instruction would run again."""
 _OTHER_DEFAULTS = (
     "SIGKILL", "SIGSTOP", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGCONT", "SIGCHLD", "SIGURG", "SIGWINCH", "SIGINFO",
 )  # fmt: skip
-"""Not catchable, or not fatal by default."""
+"""Signals that cannot be caught, or that are not fatal by default."""
 _IGNORED = ("SIGPIPE", "SIGXFSZ")
 """Python ignores these, so that a write fails instead."""
 
@@ -33,14 +33,14 @@ RESTORE = (
     "\x1b\\\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1015l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[?2048l\x1b[?2026l"
     "\x1b[<u\x1b[?7h\x1b[0m\x1b[?1049l\x1b[?25h"
 )
-"""Ends an unfinished escape sequence, then resets every mode that the app or its first page can have set."""
+"""Ends an unfinished escape sequence, then resets every mode that the app or its first page may have set."""
 
 _MOMENT = 0.01
-"""Seconds, long enough for a destructor to end."""
+"""In seconds: long enough for a destructor to end."""
 
 
 def handled_signals() -> list[int]:
-    """The fatal signals that the parent process did not ignore."""
+    """Return the fatal signals that the parent process did not ignore."""
     return [number for number in FATAL if signal.getsignal(number) != signal.SIG_IGN]
 
 

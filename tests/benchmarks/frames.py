@@ -1,4 +1,4 @@
-"""Frames: how long a key takes in a big file, while it is read and after."""
+"""Benchmark frames: how long a key takes in a big file, during reading and afterwards."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _tell(report: Report, rows: list[Row]) -> None:
 
 
 async def _to_end(pilot: Pilot[int]) -> float:
-    """Seconds until the last message is on the screen."""
+    """Return the seconds until the last message is on the screen."""
     start = time.perf_counter()
     took = await frame(pilot, "end")
     while LAST not in drawn(pilot):

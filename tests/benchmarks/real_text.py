@@ -1,6 +1,6 @@
-"""Real text that is on every machine with Python, by kind: source, prose, JSON, logs, diffs, output of commands.
+"""Real text that exists on every machine with Python, by kind: source, prose, JSON, logs, diffs, and command output.
 
-Generated words hide costs: real text has `<`, quotes, backslashes, tabs, long lines and accents."""
+Generated words would hide costs, because real text has `<`, quotes, backslashes, tabs, long lines and accents."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _DEFINITION = re.compile(r"^([ ]*)(def|class) (\w+)(.*)", re.MULTILINE)
 
 @cache
 def texts() -> Texts:
-    """All texts. None has `<|` or a reserved word: callers insert them."""
+    """Return all texts. None of them contains `<|` or a reserved word; callers insert these."""
     sources = dict(_sources())
     by_kind: dict[str, list[str]] = {
         "source": list(sources.values()),
@@ -46,7 +46,7 @@ def _is_usable(text: str) -> bool:
 
 
 def _sources() -> Iterator[tuple[str, str]]:
-    """Modules of the standard library by name, in an order that depends only on the seed."""
+    """Yield modules of the standard library by name, in an order that depends only on the seed."""
     folder = Path(sysconfig.get_path("stdlib"))
     paths = [path for part in ("*.py", "[a-s]*/*.py") for path in folder.glob(part)]
     paths = sorted(path for path in paths if path.parent.name != "site-packages")
@@ -57,13 +57,13 @@ def _sources() -> Iterator[tuple[str, str]]:
 
 
 def _docstrings(sources: Iterable[str]) -> Iterator[str]:
-    """Prose: the docstrings of each module."""
+    """Yield prose: the docstrings of each module."""
     for source in sources:
         yield "\n\n".join(found[1] for found in _DOCSTRING.finditer(source)) + SIGNS
 
 
 def _trees(sources: Mapping[str, str]) -> Iterator[str]:
-    """Nested JSON: what each module defines, and where."""
+    """Yield nested JSON: what each module defines, and where."""
     for name, source in sources.items():
         defined = [
             {
@@ -79,7 +79,7 @@ def _trees(sources: Mapping[str, str]) -> Iterator[str]:
 
 
 def _logs(sources: Mapping[str, str]) -> Iterator[str]:
-    """Log lines whose messages are lines of source."""
+    """Yield log lines whose messages are lines of source."""
     levels = ("INFO", "INFO", "DEBUG", "WARNING", "ERROR")
     for (name, source), number in zip(sources.items(), count()):
         lines = [line.strip() for line in source.splitlines() if line.strip()][:400]
@@ -91,7 +91,7 @@ def _logs(sources: Mapping[str, str]) -> Iterator[str]:
 
 
 def _diffs(sources: Mapping[str, str]) -> Iterator[str]:
-    """Unified diffs between a module and the same module with some lines moved or left out."""
+    """Yield unified diffs between a module and the same module with some lines moved or left out."""
     chance = random.Random(SEED)
     for name, source in islice(sources.items(), 200):
         before = source.splitlines(keepends=True)[:500]
@@ -101,7 +101,7 @@ def _diffs(sources: Mapping[str, str]) -> Iterator[str]:
 
 
 def _outputs(sources: Mapping[str, str]) -> Iterator[str]:
-    """What `ls -l`, `grep -rn` and a test run print about these modules."""
+    """Yield what `ls -l`, `grep -rn` and a test run print about these modules."""
     listed = [
         f"-rw-r--r-- 1 user user {len(source):>8} Jan {1 + at % 28:>2} 09:{at % 60:02} {name}"
         for at, (name, source) in enumerate(sources.items())

@@ -1,4 +1,4 @@
-"""Record formats: megabytes per second of `check`, start included, on realistic sessions, streams, and arrays."""
+"""Benchmark record formats: megabytes per second of `check`, including its start, on realistic sessions and streams."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.benchmarks.timing import OURS, used
 
 Json = dict[str, Any]
 LEAST, LEAST_OF_DELTAS = 40, 10
-"""Megabytes per second."""
+"""In megabytes per second."""
 MOST_MEMORY = 2
 _SOURCES = (
     "argparse.py",
@@ -54,7 +54,7 @@ def measure(scale: Scale, report: Report) -> None:
 
 
 def generated(kind: str, size: int) -> Path:
-    """A file of at least `size` bytes, from the folder or generated."""
+    """Return a file of at least `size` bytes, from the folder or generated."""
     path = folder() / f"{EDITION}-{size}-{kind}"
     if not path.exists():
         unfinished = path.with_suffix(f".{os.getpid()}")
@@ -65,7 +65,7 @@ def generated(kind: str, size: int) -> Path:
 
 
 def parts(rows: Iterator[str], is_array: bool, size: int) -> Iterator[str]:
-    """Rows of at least `size` bytes."""
+    """Yield rows of at least `size` bytes."""
     length, between = 0, "[" if is_array else ""
     while length < size:
         row = between + (next(rows).strip() if is_array else next(rows))
@@ -83,7 +83,7 @@ def _text() -> str:
 
 
 def _some(chance: random.Random, least: int, most: int) -> str:
-    """A piece of real text."""
+    """Return a piece of real text."""
     length = chance.randint(least, most)
     at = chance.randrange(len(_text()) - length)
     return _text()[at : at + length]
@@ -95,7 +95,7 @@ def _time(number: int) -> str:
 
 
 def _claude_code(chance: random.Random) -> Iterator[str]:
-    """A session: thought, answer, call, and result, one part per line."""
+    """Yield a session: thought, answer, call, and result, one part per line."""
     parent: str | None = None
     for number in count(1):
         asked = [{"role": "user", "content": _some(chance, 40, 200)}] if number % 10 == 1 else []
@@ -119,7 +119,7 @@ def _claude_code(chance: random.Random) -> Iterator[str]:
 
 
 def _codex(chance: random.Random) -> Iterator[str]:
-    """A session: what the user typed and the answers occur twice, as in the files of the program."""
+    """Yield a session. What the user typed and the answers occur twice, as in the files of the program."""
 
     def line(number: int, kind: str, payload: Json) -> str:
         return dumps({"timestamp": _time(number), "type": kind, "payload": payload}, ensure_ascii=False) + "\n"
@@ -150,7 +150,7 @@ def _codex(chance: random.Random) -> Iterator[str]:
 
 
 def _chats(chance: random.Random) -> Iterator[str]:
-    """One conversation per line."""
+    """Yield one conversation per line."""
     for number in count(1):
         messages: list[Json] = [{"role": "system", "content": "You help."}]
         for turn in range(chance.randint(1, 4)):
@@ -166,14 +166,14 @@ def _chats(chance: random.Random) -> Iterator[str]:
 
 
 def _messages(chance: random.Random) -> Iterator[str]:
-    """One message after another."""
+    """Yield one message after another."""
     while True:
         yield dumps({"role": "user", "content": _some(chance, 40, 400)}, ensure_ascii=False)
         yield dumps({"role": "assistant", "content": _some(chance, 100, 1500)}, ensure_ascii=False)
 
 
 def _stream(chance: random.Random) -> Iterator[str]:
-    """Answers in deltas of a few bytes."""
+    """Yield answers in deltas of a few bytes."""
 
     def event(value: Json) -> str:
         return f"event: {value['type']}\ndata: {dumps(value, separators=(',', ':'))}\n\n"
@@ -194,7 +194,7 @@ def _stream(chance: random.Random) -> Iterator[str]:
 
 
 def _responses(chance: random.Random) -> Iterator[str]:
-    """One response per line."""
+    """Yield one response per line."""
     for number in count(1):
         said = {"type": "output_text", "text": _some(chance, 100, 900), "annotations": []}
         call = {"type": "function_call", "call_id": f"call_{number}", "name": "find", "arguments": '{"text":"x"}'}
@@ -212,7 +212,7 @@ def _responses(chance: random.Random) -> Iterator[str]:
 
 
 def _spans(chance: random.Random) -> Iterator[str]:
-    """One trace per line."""
+    """Yield one trace per line."""
     for number in count(1):
         asked = [{"role": "user", "parts": [{"type": "text", "content": _some(chance, 40, 300)}]}]
         said = [{"role": "assistant", "parts": [{"type": "text", "content": _some(chance, 100, 900)}]}]

@@ -19,7 +19,7 @@ from tests.benchmarks.figures import NEVER
 from tests.benchmarks.timing import ROOT, environment
 
 ASKED, ANSWERED = b"\x1b[c", b"\x1b[?62;22c"
-"""Some programs wait until the terminal has identified itself."""
+"""A query and its answer. Some programs wait until the terminal has identified itself."""
 LONGEST = 60.0
 
 
@@ -47,15 +47,15 @@ class Terminal:
             os._exit(127)
 
     def resize(self, size: tuple[int, int]) -> None:
-        """Resize the terminal to columns and lines, and signal the program."""
+        """Resize the terminal to these columns and lines, and signal the program."""
         fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
 
     def press(self, key: bytes) -> None:
-        """Type."""
+        """Type a key."""
         os.write(self._master, key)
 
     def wait_for(self, word: bytes, after: int = 0, longest: float = LONGEST) -> float:
-        """Wait until the word is written after this offset; returns the time."""
+        """Wait until the word is written after this offset, and return the time."""
         end = time.monotonic() + longest
         while self.written.find(word, after) < 0:
             if time.monotonic() > end or not self._read(end - time.monotonic()):
@@ -80,14 +80,14 @@ class Terminal:
         raise TooSlowError("the program is still at work")
 
     def time_of(self, word: str, after: int = 0, longest: float = LONGEST) -> float:
-        """Seconds from the start until this word is written; infinite if it never is."""
+        """Return the seconds from the start until this word is written, or infinity if it never is."""
         try:
             return self.wait_for(word.encode(), after, longest) - self.started
         except TooSlowError:
             return NEVER
 
     def anonymous_megabytes(self) -> float | None:
-        """Private memory of the process and its children; None if the system has no figure."""
+        """Return the private memory of the process and its children, or None if the system does not report it."""
         held = [anonymous_megabytes(pid) for pid in _family(self.pid)]
         return None if None in held or not held else sum(each or 0 for each in held)
 
@@ -116,7 +116,7 @@ class Terminal:
 
 
 def anonymous_megabytes(pid: int | str = "self") -> float | None:
-    """Memory that is not backed by a file."""
+    """Return the memory that is not backed by a file."""
     with suppress(OSError):
         for line in Path(f"/proc/{pid}/status").read_text("utf-8").splitlines():
             if line.startswith("RssAnon"):
@@ -125,7 +125,7 @@ def anonymous_megabytes(pid: int | str = "self") -> float | None:
 
 
 def _family(pid: int) -> Iterator[int]:
-    """A process and its descendants."""
+    """Yield a process and its descendants."""
     yield pid
     for path in Path(f"/proc/{pid}/task").glob("*/children"):
         with suppress(OSError):
@@ -142,7 +142,7 @@ def _cpu_seconds(pid: int) -> float:
 
 @contextmanager
 def opened(command: Sequence[str | Path], word: str) -> Iterator[Terminal]:
-    """A program that has drawn this word."""
+    """Run a program that has drawn this word."""
     with Terminal(command) as terminal:
         terminal.wait_for(word.encode())
         yield terminal

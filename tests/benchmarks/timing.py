@@ -1,4 +1,4 @@
-"""Time commands by turns with their peers, and summarize the times."""
+"""Time commands alternately with their peers, and summarize the times."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LEFT_OUT = ("NO_COLOR", "LESS", "LESSOPEN", "PYTHONDONTWRITEBYTECODE", "PYTHONUN
 
 
 def environment() -> dict[str, str]:
-    """Environment of every measured program: no personal settings; what was compiled once stays compiled."""
+    """Return the environment of every measured program: without personal settings, and with compiled files kept."""
     kept = {name: value for name, value in os.environ.items() if name not in LEFT_OUT}
     nowhere = {
         "XDG_CONFIG_HOME": os.devnull,
@@ -32,7 +32,7 @@ def environment() -> dict[str, str]:
 
 
 def seconds(command: Sequence[str | Path]) -> float:
-    """The time of a command from start to end."""
+    """Return the time of a command from start to end."""
     start = time.perf_counter()
     subprocess.run(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment(), cwd=ROOT, check=False
@@ -41,7 +41,7 @@ def seconds(command: Sequence[str | Path]) -> float:
 
 
 def used(command: Sequence[str | Path]) -> tuple[float, int]:
-    """The CPU seconds of a command, and its peak memory in bytes."""
+    """Return the CPU seconds of a command, and its peak memory in bytes."""
     process = subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment(), cwd=ROOT
     )
@@ -51,7 +51,7 @@ def used(command: Sequence[str | Path]) -> tuple[float, int]:
 
 
 def in_turns(rounds: int, measures: Mapping[str, Callable[[], float]]) -> dict[str, float]:
-    """The median of each, measured by turns, so that a busy moment affects all of them."""
+    """Return the median of each measure. They are taken by turns, so that a busy moment affects all of them."""
     times: dict[str, list[float]] = {name: [] for name in measures}
     for _ in range(rounds):
         for name, measure in measures.items():
@@ -60,15 +60,15 @@ def in_turns(rounds: int, measures: Mapping[str, Callable[[], float]]) -> dict[s
 
 
 def timed(command: Sequence[str | Path]) -> Callable[[], float]:
-    """A measure of how long this command takes."""
+    """Return a function that measures how long this command takes."""
     return lambda: seconds(command)
 
 
 def milliseconds(value: float) -> Figure:
-    """A figure of a time in seconds."""
+    """Return a time in seconds as a figure in milliseconds."""
     return Figure(value * 1000, Unit.MILLISECONDS)
 
 
 def percentile(times: Sequence[float], percent: int) -> float:
-    """The time that this percentage of all times stays below."""
+    """Return the time below which this percentage of all times lies."""
     return quantiles(times, n=100, method="inclusive")[percent - 1] if len(times) > 1 else times[0]

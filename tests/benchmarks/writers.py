@@ -1,4 +1,4 @@
-"""Writers of the formats that are measured, and the transcript with 200 declared tools."""
+"""Writers of the formats to measure, and the transcript with 200 declared tools."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LONGEST_STREAMED = 3000
 
 
 def openchatml(said: Said) -> str:
-    """OpenChatML 2.2."""
+    """Return the conversation as OpenChatML 2.2."""
     if said.is_call:
         words = f"assistant to=functions.{said.tool} call_id={said.call_id}<|channel|>commentary<|constrain|>json"
         return f"<|start|>{words}<|message|>{said.body}<|call|>\n"
@@ -31,7 +31,7 @@ def openchatml(said: Said) -> str:
 
 
 def harmony(said: Said) -> str:
-    """Harmony as the models write it: no line feeds between messages, no call ids."""
+    """Return the conversation as Harmony, as the models write it: no line feeds between messages, no call ids."""
     if said.is_call:
         words = f"assistant<|channel|>commentary to=functions.{said.tool} <|constrain|>json"
         return f"<|start|>{words}<|message|>{said.body}<|call|>"
@@ -41,17 +41,17 @@ def harmony(said: Said) -> str:
 
 
 def openchatml_0_1(said: Said) -> str:
-    """OpenChatML 0.1 without tools."""
+    """Return the conversation as OpenChatML 0.1, without tools."""
     return "" if said.tool else f"<|im_start|>{said.role}\n{said.body}<|im_end|>\n"
 
 
 def each(write: Callable[[Said], str]) -> Callable[[Turns], Iterator[str]]:
-    """Write turn after turn, message after message."""
+    """Return a writer that goes turn by turn, message by message."""
     return lambda turns: ("".join(map(write, turn)) for turn in turns)
 
 
 def chat_message(said: Said) -> Json:
-    """The message object of a chat API."""
+    """Return the message object of a chat API."""
     if said.is_call:
         function = {"name": said.tool, "arguments": said.body}
         calls = [{"id": said.call_id, "type": "function", "function": function}]
@@ -64,19 +64,19 @@ def chat_message(said: Said) -> Json:
 
 
 def json_array(turns: Turns) -> Iterator[str]:
-    """Message objects between brackets, one per line."""
+    """Yield message objects between brackets, one per line."""
     return _items(_dumped(chat_message(said)) for turn in turns for said in turn)
 
 
 def json_lines(turns: Turns) -> Iterator[str]:
-    """A conversation of two turns per line."""
+    """Yield a conversation of two turns per line."""
     rest = iter(turns)
     for turn in rest:
         yield _dumped({"messages": [chat_message(said) for said in (*turn, *next(rest, []))]}) + "\n"
 
 
 def chatml_json(turns: Turns) -> Iterator[str]:
-    """ChatML JSON: tokens as objects, text as strings."""
+    """Yield ChatML JSON: tokens as objects, text as strings."""
     start, message, end = (_dumped({"token": f"<|{name}|>"}) for name in ("start", "message", "end_message"))
     return _items(
         f"{start}, {_dumped(said.role)}, {message}, {_dumped(said.body)}, {end}"
@@ -92,7 +92,7 @@ def _items(texts: Iterable[str]) -> Iterator[str]:
 
 
 def events(turns: Turns) -> Iterator[str]:
-    """A stream of events with deltas of about five characters, one per line."""
+    """Yield a stream of events with deltas of about five characters, one event per line."""
     numbers = count(1)
     for turn in turns:
         for said in turn:
@@ -114,7 +114,7 @@ def _streamed(said: Said, lane: str) -> Iterator[str]:
 
 
 def declared_tools() -> Iterator[str]:
-    """200 declared tools, and short calls, of which one in twenty has wrong arguments."""
+    """Yield a transcript with 200 declared tools and short calls, one in twenty of which has wrong arguments."""
     chance, numbers = random.Random(SEED), count(1)
     names = [f"tool_{number}" for number in range(200)]
     fields = (

@@ -1,4 +1,4 @@
-"""Shell completion: the offers for a command line, and the same in the installed shells."""
+"""Shell completion: the offers for a command line, in Python and in the installed shells."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ finally:
 
 
 def asked(line: str, shell: str = "bash") -> tuple[list[str], set[str]]:
-    """The offers for this line, whose last word is incomplete, and the modules loaded for them."""
+    """Return the offers for this line, whose last word is incomplete, and the modules loaded for them."""
     words = line.split(" ")
     environment = {
         **os.environ,
@@ -47,7 +47,7 @@ def asked(line: str, shell: str = "bash") -> tuple[list[str], set[str]]:
 
 
 def offered(line: str) -> list[str]:
-    """Only the values; `file` represents the files that the shell completes."""
+    """Return only the values; `file` represents the files that the shell completes."""
     found = [entry.split(",", 1) for entry in asked(line)[0] if entry]
     return [kind if kind == "file" else value for kind, value in found]
 
@@ -105,7 +105,7 @@ def test_your_own_themes_are_offered(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def items(before: str, typed: str) -> list[tuple[str, str]]:
-    """What is offered after these files, with the kind of each entry."""
+    """Return what is offered after these files, with the kind of each entry."""
     context = click.Context(click.Command("show"))
     context.params["files"] = tuple(before.split())
     return [(entry.type, entry.value) for entry in completion.files(context, click.Argument(["files"]), typed)]

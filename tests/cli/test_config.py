@@ -30,7 +30,7 @@ def written(file: Path, text: str) -> None:
 
 
 def values(out: str) -> dict[str, tuple[str, str]]:
-    """The table, by setting."""
+    """Return the table by setting."""
     rows = [re.split(r"  +", line) for line in out[out.index("setting ") :].splitlines()[1:]]
     return {row[0]: (row[1], row[2]) for row in rows}
 

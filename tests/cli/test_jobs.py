@@ -1,4 +1,4 @@
-"""`check --jobs N`: several processes print what one process prints."""
+"""`check --jobs N`: several processes print the same as one."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ import os
 import signal
 from pathlib import Path
 
+import pytest
+
 from tests.support.program import BROKEN, CHAT, run
 from viewer.cli.jobs import in_order
 
 
+@pytest.mark.slow
 def test_several_processes_print_what_one_prints(tmp_path: Path) -> None:
     for index in range(6):
         name = tmp_path / f"{index:02}.ocml"

@@ -91,13 +91,14 @@ def assert_equal(place: Path, files: list[Path], sources: list[str], audience: A
         assert rows == expected(documents, source, audience), source
 
 
+@pytest.mark.slow
 def test_every_field_and_operator_selects_the_same(document: Document, tmp_path: Path) -> None:
     sources = [source for source in CASES if source != "is:marked"]
     assert_equal(tmp_path / "all.DEBUG", [Path(document.name)], sources, EVERYTHING)
 
 
 def chance_filter(chance: random.Random, audience: Audience) -> str:
-    """A filter that this audience may use."""
+    """Return a filter that this audience may use."""
     while True:
         terms = []
         for _ in range(chance.randint(1, 3)):

@@ -35,7 +35,7 @@ def refusal(*arguments: str | Path) -> str:
 
 @pytest.fixture
 def runs(tmp_path: Path) -> Path:
-    """A folder with transcripts, and with files that are none."""
+    """A folder with transcripts and other files."""
     folder = tmp_path / "runs"
     (folder / "below").mkdir(parents=True)
     (folder / "chat.ocml").write_text(CHAT)
@@ -177,6 +177,7 @@ def test_files_come_from_a_manifest(runs: Path, tmp_path: Path) -> None:
     assert "needs a column `path`" in refusal(f"@{tmp_path / 'wrong.csv'}", "--to", tmp_path / "wrong")
 
 
+@pytest.mark.slow
 def test_an_object_store_gives_the_same_tables(runs: Path, tmp_path: Path) -> None:
     scan(runs, "--to", f"file://{tmp_path}/remote", code=1)
     scan(runs, "--to", tmp_path / "local", code=1)

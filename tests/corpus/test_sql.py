@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.support.corpora import write_corpus
-from tests.support.program import BROKEN, Result, run
+from tests.support.program import BROKEN, ROOT, Result, run
 from viewer.corpus.ready import ready_queries
 from viewer.corpus.sql import QueryError, execute, run_query
 from viewer.corpus.views import connect, open_tables
@@ -56,6 +58,7 @@ def test_every_ready_query_has_an_answer(tables: Path) -> None:
     assert "again.ocml" in errors and "broken.ocml" in errors
 
 
+@pytest.mark.slow
 def test_the_output_has_four_forms(tables: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     query = "select path, 1.5 as half, null as nothing, [1, 2] as list, 'a\tb' as text from files order by path limit 2"
     lines = sql(tables, query).out.splitlines()
@@ -67,7 +70,7 @@ def test_the_output_has_four_forms(tables: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("viewer.cli.output._is_terminal", lambda: True)
     shown = sql(tables, "select message from messages", "--limit", "3")
     assert (len(shown.out.splitlines()), shown.err) == (
-        4, "3 of 38 rows; --limit N shows more, and --csv all\n",
+        4, "3 of 38 rows; --limit N shows more, --csv shows all\n",
     )  # fmt: skip
 
 
@@ -92,6 +95,7 @@ def test_a_mistake_is_explained(tables: Path) -> None:
     assert (refused.code, "add -d to read it" in refused.err) == (2, True)
 
 
+@pytest.mark.slow
 def test_a_query_ends_at_its_time_limit(tables: Path) -> None:
     endless = "with recursive r(n) as (select 1 union all select n + 1 from r) select max(n) from r"
     with pytest.raises(QueryError, match=r"took longer than 0.5 s"):
@@ -159,6 +163,15 @@ select * from tables
 select * from secret
 select * from Path
 select getenv('HOME')
+select * from enable_logging(storage='file', storage_path='{folder}')
+select * from duckdb_settings()
+select * from parquet_kv_metadata('{inside}')
+select * from read_single_parquet_file('{inside}')
+select * from query_table(['files'])
+select * from main.read_parquet('{inside}')
+select (select count(*) from READ_PARQUET('{inside}'))
+summarize '{inside}'
+select * from json_execute_serialized_sql(json_serialize_sql('select 1'))
 select * from sqlite_scan('{secret}', 't')
 select * from postgres_scan('{secret}', 't', 'u')
 select * from read_text('https://localhost/')
@@ -174,6 +187,24 @@ explain analyze select * from read_text('{secret}')
 
 ;
 """
+
+
+def test_tables_open_without_pyarrow_wherever_they_are(tables: Path) -> None:
+    """A directory whose name is a pattern is the exception, because DuckDB would expand it."""
+    program = """
+import sys
+from viewer.corpus.sql import execute
+from viewer.corpus.views import connect, open_tables
+with connect(open_tables(sys.argv[1])) as database:
+    print(execute(database, "select count(*), (select count(*) from calls) from files").fetchall())
+print(*(name for name in ("pyarrow", "numpy", "rich", "textual", "viewer.formats") if name in sys.modules))
+"""
+    for name, modules in (("day=1", ""), ("with 'quotes' and ü", ""), ("sa*", "pyarrow numpy")):
+        (tables / name).symlink_to(tables / "safe")
+        arguments = [sys.executable, "-c", program, str(tables / name)]
+        done = subprocess.run(arguments, capture_output=True, text=True, cwd=ROOT, timeout=60, check=True)
+        assert done.stdout.splitlines() == ["[(8, 0)]", modules]
+        (tables / name).unlink()
 
 
 def test_a_query_cannot_leave_its_tables(tables: Path) -> None:

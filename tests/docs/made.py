@@ -24,12 +24,12 @@ _HEADINGS = {Severity.ERROR: "Errors", Severity.WARNING: "Warnings", Severity.IN
 
 
 def remade(page: str) -> str:
-    """A page with its generated parts up to date."""
+    """Return a page with its generated parts up to date."""
     return _PART.sub(lambda part: f"{part[1]}{part[2]}\n{MADE[part[1]]()}\n", page)
 
 
 def formats() -> str:
-    """The table of formats."""
+    """Return the table of formats."""
     rows = [
         [_named(name), FORMATS.title(name), "yes" if name in WRITERS else "", _cell(FORMATS.detected_by(name))]
         for name in FORMATS
@@ -38,13 +38,13 @@ def formats() -> str:
 
 
 def _named(format: str) -> str:
-    """The name of a format, with a link to its page."""
+    """Return the name of a format, with a link to its page."""
     page = f"formats/{format}.md"
     return f"[{_code(format)}]({page})" if (DOCS / page).exists() else _code(format)
 
 
 def filters() -> str:
-    """The table of the fields of a filter."""
+    """Return the table of the fields of a filter."""
     return _table(
         ("field", "value", "matches", "needs"), [[_code(field.name), *_field(field)] for field in FIELDS.values()]
     )
@@ -68,18 +68,18 @@ def _needed(need: str) -> str:
 
 
 def diagnostics() -> str:
-    """A table of all codes, then a section with the whole row of each."""
+    """Return a table of all codes, then a section for each with its whole row."""
     parts = []
     for severity, heading in _HEADINGS.items():
         rules = [rule for rule in RULES.values() if rule.severity is severity]
         rows = [[f"[{rule.code}](#{rule.code.lower()})", _cell(rule.title)] for rule in rules]
-        parts.append(f"## {heading}\n\n" + _table(("code", "says"), rows))
+        parts.append(f"## {heading}\n\n" + _table(("code", "meaning"), rows))
     parts.extend(_rule(rule) for rule in RULES.values())
     return "\n".join(parts)
 
 
 def _rule(rule: Rule) -> str:
-    reasons = _table(("reason", "says"), [[_code(name), _cell(words)] for name, words in rule.reasons.items()])
+    reasons = _table(("reason", "meaning"), [[_code(name), _cell(words)] for name, words in rule.reasons.items()])
     lines = [f"### {rule.code}", "", rule.title, ""]
     lines += [reasons] if rule.reasons else []
     lines += [
@@ -97,19 +97,19 @@ def _rule(rule: Rule) -> str:
 
 
 def keys() -> str:
-    """The actions, group by group."""
+    """Return the actions, group by group."""
     return "\n".join(f"## {group.value}\n\n" + _keys(group) for group in Group)
 
 
 def list_keys() -> str:
-    """The keys of a list of files."""
+    """Return the keys of a list of files."""
     rows = [_key_row(action)[:3] for action in list_actions()]
-    return _table(("keys", "action", "does"), rows)
+    return _table(("keys", "action", "description"), rows)
 
 
 def _keys(group: Group) -> str:
     rows = [_key_row(action) for action in ACTIONS if action.group is group]
-    return _table(("keys", "action", "does", ""), rows)
+    return _table(("keys", "action", "description", ""), rows)
 
 
 def _key_row(action: Action) -> list[str]:
@@ -118,21 +118,21 @@ def _key_row(action: Action) -> list[str]:
 
 
 def themes() -> str:
-    """The bundled themes, each with the comment at the top of its file."""
+    """Return the bundled themes, each with the comment at the top of its file."""
     rows = []
     for name in theme_names():
         first = bundled("themes", f"{name}.yaml").read_text("utf-8").partition("\n")[0]
         rows.append([_code(name), find_theme(name).title, _cell(first.removeprefix("# "))])
-    return _table(("theme", "title", "looks like"), rows)
+    return _table(("theme", "title", "description"), rows)
 
 
 def settings() -> str:
-    """The settings file as it is created."""
+    """Return the settings file as it is created."""
     return f"```yaml\n{TEMPLATE}```\n"
 
 
 def policies() -> str:
-    """The policies of `next`."""
+    """Return the policies of `next`."""
     rows = [
         [_code(each.name), _cell(each.wording + (f" As {each.same_as}." if each.same_as else "")), _cell(each.source)]
         for each in POLICIES.values()
@@ -141,8 +141,8 @@ def policies() -> str:
 
 
 def notes() -> str:
-    """The notes of `next`."""
-    return _table(("note", "says"), [[_code(name), _cell(sentence)] for name, sentence in NOTES.items()])
+    """Return the notes of `next`."""
+    return _table(("note", "meaning"), [[_code(name), _cell(sentence)] for name, sentence in NOTES.items()])
 
 
 _SHAPES = {
@@ -154,7 +154,7 @@ _SHAPES = {
 
 
 def redaction() -> str:
-    """The table of secrets."""
+    """Return the table of secrets."""
     rows = [[_code(kind.name), _cell(kind.title), _SHAPES[kind.shape], _cell(kind.note)] for kind in KINDS]
     return _table(("kind", "what", "found by", "note"), rows)
 
@@ -179,13 +179,13 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def _code(words: str) -> str:
-    """Words as code, in a table."""
+    """Return the words as code, in a table."""
     fence = "``" if "`" in words else "`"
     return f"{fence}{_bar(words)}{fence}"
 
 
 def _cell(words: str) -> str:
-    """Plain text for a table cell: angle brackets are not HTML."""
+    """Return plain text for a table cell: angle brackets are not HTML."""
     parts = re.split(r"(`[^`]*`)", words)
     return "".join(_bar(part if part.startswith("`") else re.sub(r"([<*_\[\]])", r"\\\1", part)) for part in parts)
 

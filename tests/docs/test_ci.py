@@ -63,6 +63,7 @@ def test_the_pre_commit_hook_runs(tmp_path: Path) -> None:
     assert re.search(hook["files"], path.name)
 
 
+@pytest.mark.slow
 def test_the_action_checks_its_paths_and_fails_with_check(tmp_path: Path) -> None:
     action = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
     page = (DOCS / "ci.md").read_text("utf-8")

@@ -40,7 +40,7 @@ def outside_code(page: str) -> str:
 
 
 def anchors(page: Path) -> set[str]:
-    """The headings as links name them."""
+    """Return the headings as links name them."""
     heads = re.findall(r"^#+ (.*)$", outside_code(page.read_text("utf-8")), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
 

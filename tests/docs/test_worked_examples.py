@@ -1,4 +1,4 @@
-"""The worked examples of the pages: each command, run on the files of its page, prints what the page shows."""
+"""The worked examples in the pages: each command, run on the files of its page, prints what the page shows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PAGES = [page for page in sorted(DOCS.glob("*.md")) if CONSOLE.search(page.read_
 
 
 def examples(page: str) -> list[tuple[list[str], str]]:
-    """The arguments of each command, and the output below it."""
+    """Return the arguments of each command, and the output below it."""
     parts = [part for block in CONSOLE.findall(page) for part in re.split(r"^\$ ", block, flags=re.MULTILINE) if part]
     return [(command.split()[1:], output) for command, _, output in (part.partition("\n") for part in parts)]
 

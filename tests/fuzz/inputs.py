@@ -1,4 +1,4 @@
-"""Fuzz inputs: mutations of the samples and of known cases, hostile shapes, and soups of tokens."""
+"""Fuzz inputs: mutations of samples and of known cases, hostile shapes, and random sequences of tokens."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from tests.support.hostile import SHAPES
 ROOT = Path(__file__).parents[2]
 CORPUS = Path(__file__).parent / "corpus"
 ON_TRIAL = "new-"
-"""Prefix of an input while a campaign tries it. Other campaigns skip such files."""
-"""Inputs that once failed, and small ones of every kind; all are replayed."""
+"""The prefix of an input while a campaign tries it. Other campaigns skip such files."""
+"""Inputs that failed once, and small inputs of every kind. All of them are replayed."""
 LARGEST = 64 * 1024
 
 SOUP = [
@@ -115,7 +115,7 @@ SOUP = [
 
 
 def seeds() -> list[bytes]:
-    """Small samples, found cases and hostile shapes."""
+    """Return small samples, found cases and hostile shapes."""
     found = [file for folder in (ROOT / "samples", CORPUS) for file in sorted(folder.rglob("*"))]
     files = [file for file in found if file.is_file() and not file.name.startswith(ON_TRIAL)]
     texts = [file.read_bytes()[:LARGEST] for file in files]

@@ -1,4 +1,4 @@
-"""Streams of the Messages API: the public `anthropic` library accumulates what this program reads."""
+"""Streams of the Messages API: the public `anthropic` library accumulates the same texts that this program reads."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def result_block(chance: random.Random) -> Block:
 
 
 def stream(chance: random.Random) -> list[dict[str, Any]]:
-    """The events of one reply."""
+    """Return the events of one reply."""
     message = {"id": "msg_1", "type": "message", "role": "assistant", "content": [], "model": "claude-opus-4-8"}
     usage = {"input_tokens": 3, "output_tokens": 1}
     events: list[dict[str, Any]] = [
@@ -78,7 +78,7 @@ def stream(chance: random.Random) -> list[dict[str, Any]]:
 
 
 def sent(events: list[dict[str, Any]]) -> bytes:
-    """The events as a server sends them."""
+    """Return the events as a server sends them."""
     return b"".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode() for event in events)
 
 
@@ -116,5 +116,5 @@ def test_a_stream_gives_what_the_library_accumulates() -> None:
 
 
 def _bare(texts: list[str]) -> str:
-    """The texts without white space, because messages are trimmed."""
+    """Return the texts without whitespace, because messages are trimmed."""
     return "".join("".join(texts).split())

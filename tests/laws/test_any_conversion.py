@@ -41,7 +41,7 @@ def optional(values: st.SearchStrategy[str]) -> st.SearchStrategy[str | None]:
 
 @st.composite
 def models(draw: st.DrawFn, target: str) -> list[ShownMessage]:
-    """Messages that the target can express in full."""
+    """Return messages that the target can express in full."""
     rich = target in ("openchatml-2.2", "json")
     messages = []
     for number in range(1, draw(st.integers(1, 4)) + 1):

@@ -55,7 +55,7 @@ for line in sys.stdin:
 
 
 def library(*documents: object) -> list[dict[str, Any]]:
-    """The result of the library for some documents. It rejects invalid ones."""
+    """Return the library's result for some documents. It rejects invalid ones."""
     python = os.environ.get("OCML_ATIF_PYTHON", sys.executable)
     found = subprocess.run([python, "-c", "import atif"], capture_output=True, check=False)
     if found.returncode:
@@ -67,7 +67,7 @@ def library(*documents: object) -> list[dict[str, Any]]:
 
 
 def content_of(chance: random.Random, secret: str = "") -> Any:
-    """A text, or parts with media between them."""
+    """Return a text, or parts with media between them."""
     if chance.random() < 0.6:
         return words(chance, secret)
     parts: list[Any] = [{"type": "text", "text": words(chance, secret)} for _ in range(chance.randint(1, 3))]
@@ -145,7 +145,7 @@ def what_is_read(path: Path) -> dict[str, Any]:
 
 
 def read_again(path: Path) -> list[tuple[Any, ...]]:
-    """The parts of every message that a conversion must keep. The parts of a text count as one text."""
+    """Return the parts of every message that a conversion must keep. The parts of a text count as one text."""
     records = [
         json.loads(line) for line in run("show", "--json", "--reveal", "all", "--threads", "all", path).out.splitlines()
     ]

@@ -1,5 +1,5 @@
-"""Laws of comparison over all samples: a transcript equals itself and its lossless conversion, and swapping the sides
-swaps the rows."""
+"""Laws of comparison over all samples: a transcript equals itself and its lossless conversion; swapped sides swap
+rows."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_swapping_the_sides_swaps_the_rows(sample: Sample) -> None:
 
 
 def all_rows(comparison: Comparison) -> tuple[list[int], list[int]]:
-    """The messages of each side that have a row, each once."""
+    """Return the messages of each side that have a row, each once."""
 
     def of(row: Row, side: int) -> int | None:
         return comparison.numbers(row)[side]

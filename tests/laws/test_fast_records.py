@@ -1,4 +1,4 @@
-"""Records that are decoded at once give the same events as the careful reader, on all samples and many mutations."""
+"""Records that are decoded in one step give the same events as the slow path, for all samples and many mutations."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def format_of(sample: Sample) -> str:
 
 
 def record_samples() -> list[Sample]:
-    """The JSON samples. Their format is detected only on reading."""
+    """Return the JSON samples. Their format is detected only when they are read."""
     return [sample for sample in samples() if sample.path.suffix in (".json", ".jsonl", ".sse", ".ndjson")]
 
 
 def as_lines(text: bytes) -> bytes:
-    """A document as one line, or an array as one record per line."""
+    """Return a document as one line, or an array as one record per line."""
     try:
         value = json.loads(text)
     except ValueError:
@@ -53,7 +53,8 @@ def as_lines(text: bytes) -> bytes:
 
 
 def mutations(text: bytes, seed: int, count: int) -> Iterator[bytes]:
-    """The text with a part missing, a byte changed, a member repeated, a value replaced, or two lines exchanged."""
+    """Yield the text with a part missing, a byte changed, a member repeated, a value replaced, or two lines
+    exchanged."""
     chance = random.Random(seed)
     rows = text.splitlines(keepends=True)
     for _ in range(count):
@@ -85,7 +86,7 @@ def events(text: bytes, format: str, cuts: tuple[int, ...] = ()) -> list[Event]:
 
 
 def joined(found: list[Event]) -> list[Event]:
-    """The events, with neighbors that extend the same message joined."""
+    """Return the events, with neighbors that extend the same message joined."""
     whole: list[Event] = []
     for event in found:
         grown = _grown(whole[-1], event) if whole else None
@@ -104,7 +105,7 @@ def _grown(last: Event, event: Event) -> Grew | None:
 
 
 def both(text: bytes, format: str, monkeypatch: pytest.MonkeyPatch, cuts: tuple[int, ...] = ()) -> None:
-    """Read a text with the careful reader and with the fast path, and compare the results."""
+    """Read a text by the slow path and by the fast path, and compare the results."""
     for module in (lines, arrays, messages):
         monkeypatch.setattr(module, "READ_WITH_CARE", NEVER)
     careful = events(text, format, cuts)
@@ -134,7 +135,7 @@ def test_mutated_samples_read_the_same(sample: Sample, monkeypatch: pytest.Monke
 
 
 def as_array(text: bytes) -> bytes:
-    """The records of a text as one array."""
+    """Return the records of a text as one array."""
     rows = [row.strip() for row in as_lines(text).splitlines() if row.strip().startswith(b"{")]
     return b" [ " + b" ,\n".join(rows or [b"{}"]) + b"\n] "
 
@@ -198,7 +199,7 @@ def test_a_fault_in_the_positions_is_found(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def stream(*texts: str, more: str = "") -> bytes:
-    """An answer in deltas, as JSON strings without their quotes."""
+    """Return an answer in deltas, as JSON strings without their quotes."""
     start: list[dict[str, object]] = [
         {"type": "message_start", "message": {"id": "m1", "role": "assistant", "content": []}},
         {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
@@ -362,7 +363,7 @@ ODD_TEXTS = (
 
 
 def conversation(chance: random.Random) -> list[dict[str, object]]:
-    """Messages of a few shapes, any of which may be odd."""
+    """Return messages of a few shapes, any of which may be odd."""
     found: list[dict[str, object]] = []
     for number in range(chance.randint(4, 14)):
         text, odd = chance.choice(ODD_TEXTS), chance.random() < 0.15
@@ -385,7 +386,7 @@ def conversation(chance: random.Random) -> list[dict[str, object]]:
 
 
 def layouts(chance: random.Random) -> Iterator[bytes]:
-    """A conversation as lines, as an array, as rows, as a document, and as an array of rows."""
+    """Yield a conversation as lines, as an array, as rows, as a document, and as an array of rows."""
     is_ascii = chance.random() < 0.5
 
     def text(value: object, indent: int | None = None) -> bytes:
@@ -400,7 +401,7 @@ def layouts(chance: random.Random) -> Iterator[bytes]:
     yield text(rows)
 
 
-@each("seed", range(40), quick=100, test=5)
+@each("seed", range(40), quick=0, test=5)
 def test_messages_of_known_shapes_are_read_as_with_care(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     chance = random.Random(seed)
     for text in layouts(chance):
@@ -447,7 +448,7 @@ def test_tokens_belong_to_the_transcript_that_states_them_at_any_cut(monkeypatch
     both(text + b"\n" + json.dumps(TOKENS).encode(), "json", monkeypatch)
 
 
-@each("seed", range(40), quick=20, test=5)
+@each("seed", range(40), quick=0, test=5)
 def test_long_objects_with_a_list_are_read_item_by_item_as_with_care(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -523,6 +524,6 @@ def test_almost_all_messages_have_a_known_shape(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_no_sign_of_a_mark_has_a_character_that_json_escapes() -> None:
-    """Marks are searched for in the source of a text."""
+    """Marks are searched for in the source of a text, where JSON may escape characters."""
     escaped = set(b'"\\') | set(range(0x20))
     assert not [sign for sign in (*MARK_SIGNS, *TOKEN_SIGNS) if escaped & set(sign)]

@@ -48,7 +48,7 @@ FORMAT_OF = {
     "swe-agent.traj": "swe-agent",
 }
 NOT_IN_JSON = frozenset({"gAAAASECRET", "SECRET_REDACTED", "SECRET_META", "SECRET_TOOL"})
-"""Hidden texts that are opaque or do not belong to a message."""
+"""Hidden texts that are opaque or belong to no message."""
 NAMES = [
     *(name for name, format in FORMAT_OF.items() if format in FORMATS),
     *(sample.name for sample in samples("valid") if sample.seen),
@@ -57,14 +57,14 @@ NAMES = [
 
 @cache
 def expected(name: str) -> dict[str, list[str]]:
-    """The text that the end user saw, and the hidden text."""
+    """Return the text that the end user saw, and the hidden text."""
     place = path_of(name)
     value: dict[str, list[str]] = json.loads(place.with_name(f"{place.name}.seen.json").read_text("utf-8"))
     return value
 
 
 def path_of(name: str) -> Path:
-    """An example or a sample."""
+    """Return an example or a sample."""
     return ROOT / name if "/" in name else EXAMPLES / name
 
 

@@ -1,4 +1,4 @@
-"""The visibility rule for generated headers of the text formats agrees with a table written from VISIBILITY.md."""
+"""The visibility rule agrees with a table from VISIBILITY.md for generated headers of the text formats."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Words:
     stop: str
     second_channel: str | None
     late: bool
-    """The attributes follow the channel."""
+    """True if the attributes come after the channel."""
 
     @property
     def text(self) -> str:
@@ -72,7 +72,7 @@ WORDS = st.builds(
 
 
 def may_be_shown(words: Words) -> bool:
-    """Section 1: one of the rows matches, and no entry of "always hidden" applies."""
+    """Apply section 1: one of the rows matches, and no entry of "always hidden" applies."""
     if words.second_channel is not None and words.channel is not None:
         return False
     intents = {words.intent, *re.findall(r"intent=(\S+)", "".join(words.attributes))} - {None}
@@ -94,7 +94,7 @@ def may_be_shown(words: Words) -> bool:
     return words.format == "harmony preambles" and words.recipient is None and not is_data and intents <= {"preamble"}
 
 
-@pytest.mark.share(quick=96)
+@pytest.mark.slow
 @pytest.mark.parametrize("examples", [300, pytest.param(1500, marks=pytest.mark.lab)])
 def test_nothing_is_shown_that_the_table_does_not_list(examples: int) -> None:
     @settings(max_examples=examples)

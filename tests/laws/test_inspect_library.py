@@ -22,7 +22,7 @@ def words(chance: random.Random, secret: str = "") -> str:
 
 
 def content_of(model: Any, chance: random.Random, *, answers: bool) -> Any:
-    """A text, or several parts with thoughts, attachments, and data between them."""
+    """Return a text, or several parts with thoughts, attachments, and data between them."""
     if chance.random() < 0.4:
         return words(chance)
     parts = [model.ContentText(text=words(chance)) for _ in range(chance.randint(1, 3))]
@@ -63,7 +63,7 @@ def messages_of(model: Any, tool: Any, chance: random.Random) -> list[Any]:
 
 
 def said_by(messages: list[Any]) -> list[tuple[str, str]]:
-    """The text of each speaker, without white space."""
+    """Return the text of each speaker, without whitespace."""
     said = []
     for message in messages:
         if message.role in TAGS:
@@ -74,7 +74,7 @@ def said_by(messages: list[Any]) -> list[tuple[str, str]]:
 
 
 def read_log(path: Path) -> list[tuple[list[tuple[str, str]], list[tuple[str, bool]]]]:
-    """The texts and the links of each transcript."""
+    """Return the texts and the links of each transcript."""
     transcripts: dict[int, tuple[list[tuple[str, str]], list[tuple[str, bool]]]] = {}
     for line in run("show", "--json", path).out.splitlines():
         record = json.loads(line)

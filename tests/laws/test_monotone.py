@@ -25,17 +25,17 @@ Seen = list[tuple[str, str]]
 
 STREAMS = [*CASES, *LATE_CASES, *HIDDEN_CASES, *FOUND_CASES]
 LARGEST = 1_500
-"""The most bytes of a sample that is written byte by byte."""
+"""The maximum size in bytes of a sample that is written byte by byte."""
 
 
 def seen(projection: Projection) -> dict[int, tuple[str, str]]:
-    """Role and text of the messages that the user sees now."""
+    """Return the role and text of the messages that the user sees now."""
     items = projection.items()
     return {item.number: (item.role, item.body) for item in items if isinstance(item, ShownMessage)}
 
 
 def withdrawn(data: bytes, format: str | None = None, size: int = 1) -> list[str]:
-    """Text that was shown while the input grew but not at the end."""
+    """Return the text that was shown while the input grew but not at the end."""
     with tempfile.TemporaryDirectory() as folder:
         log = Log(Path(folder) / "run.log", format)
         try:
@@ -61,8 +61,8 @@ KNOWN_TOO_LATE = {
     "broken/W-COPY-DIFFERS.jsonl",
     "valid/responses-stream/corrected-text.sse",
 }
-"""What no reader can know in time: an unmatched end mark makes the text before it a thought, and a final text
-replaces its deltas."""
+"""Samples in which no reader can know the result in time: an unmatched end mark makes the text before it a thought, or
+a final text replaces its deltas."""
 SAMPLES = [
     sample for sample in samples() if sample.path.stat().st_size <= LARGEST and sample.name not in KNOWN_TOO_LATE
 ]

@@ -72,7 +72,7 @@ Message = dict[str, Any]
 
 
 def conversation(chance: random.Random) -> list[Message]:
-    """Turns of a user, each with thoughts, preambles, calls with their replies, and an answer."""
+    """Return turns of a user, each with thoughts, preambles, calls with their replies, and an answer."""
     messages: list[Message] = []
     for turn in range(chance.randint(1, 4)):
         messages.append({"role": "user", "text": words(chance)})
@@ -105,7 +105,7 @@ def words(chance: random.Random) -> str:
 
 
 def text_of(messages: list[Message], chance: random.Random) -> str:
-    """Harmony text, with the recipient of a call in either place."""
+    """Return Harmony text, with the recipient of a call in either place."""
     return "".join(frame(each, is_late=chance.random() < 0.5) for each in messages)
 
 
@@ -122,7 +122,7 @@ def frame(message: Message, *, is_late: bool) -> str:
 
 
 def chat_of(messages: list[Message]) -> list[Message]:
-    """The conversation as a chat client keeps it."""
+    """Return the conversation as a chat client stores it."""
     chat: list[Message] = []
     for is_assistant, group in groupby(messages, lambda each: each["role"] == "assistant"):
         run = [*group]
@@ -158,7 +158,7 @@ def templated(text: str) -> str | None:
 
 
 def without_names(text: str) -> str:
-    """The text without user names, which templates do not support."""
+    """Return the text without user names, which templates do not support."""
     return text.replace("<|start|>user:alice", "<|start|>user")
 
 

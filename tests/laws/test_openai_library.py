@@ -1,4 +1,4 @@
-"""Streams of the Responses API: the public `openai` library accumulates what this program reads."""
+"""Streams of the Responses API: the public `openai` library accumulates the same texts that this program reads."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def text_of(chance: random.Random) -> list[str]:
 
 
 def part_events(place: dict[str, Any], type: str, deltas: list[str]) -> list[dict[str, Any]]:
-    """The events of one content part."""
+    """Return the events of one content part."""
     key = "refusal" if type == "refusal" else "text"
     extra: dict[str, Any] = {"annotations": []} if type == "output_text" else {}
     whole = {"type": type, key: "".join(deltas), **extra}
@@ -87,7 +87,7 @@ def thought_events(chance: random.Random, index: int) -> tuple[list[dict[str, An
 
 
 def conversation(chance: random.Random) -> list[dict[str, Any]]:
-    """The events of one response."""
+    """Return the events of one response."""
     response: dict[str, Any] = {
         **{"id": "resp_1", "object": "response", "created_at": 1772614800, "model": "gpt-5.4", "status": "in_progress"},
         **{"output": [], "parallel_tool_calls": True, "tool_choice": "auto", "tools": []},
@@ -154,5 +154,5 @@ def test_a_stream_gives_what_the_library_accumulates() -> None:
 
 
 def _bare(texts: list[str]) -> list[str]:
-    """The texts without white space, because parts are separated by line breaks and messages are trimmed."""
+    """Return the texts without whitespace, because parts are separated by line breaks and messages are trimmed."""
     return ["".join(text.split()) for text in texts]

@@ -29,7 +29,7 @@ ESCAPED = b"<<|end|> \x01"
 
 
 def conversation(chance: Random, format: str) -> bytes:
-    """Turns whose calls are usually answered in pairs or in parallel, with rarer cases in between."""
+    """Return turns whose calls are usually answered in pairs or in parallel, with rarer cases in between."""
     has_ids = chance.random() < (0.8 if format == FORMATS[0] else 0.2)
     trouble = chance.choice((0, 0.02, 0.1, 0.3))
     parts = [HEADS.get(format, b""), *([DECLARED] if chance.random() < 0.5 else [])]
@@ -110,7 +110,7 @@ def test_a_conversation_cut_anywhere_links_as_whole() -> None:
 
 
 def _paired(monkeypatch: pytest.MonkeyPatch, text: bytes, format: str) -> tuple[int, Reading]:
-    """How many calls and replies were linked together, and what was read."""
+    """Return how many calls and replies were linked together, and what was read."""
     numbers: list[int] = []
     link = ToolChecks.link_pairs
 

@@ -43,7 +43,8 @@ def all_payloads() -> list[bytes]:
 
 
 def transcript(payloads: list[bytes]) -> bytes:
-    """Each payload in bodies, names, ids, attributes, roles, channels, calls, replies, text outside, and YAML."""
+    """Return each payload in bodies, names, ids, attributes, roles, channels, calls, replies, text outside, and
+    YAML."""
     parts = [b"version: 2.2\n"]
     parts += [
         b'"%b": "%b"\n' % (payload[:40].replace(b'"', b""), payload.replace(b'"', b"")) for payload in payloads[:9]
@@ -97,7 +98,7 @@ def test_no_list_of_files_prints_a_payload(hostile: Path, monkeypatch: pytest.Mo
 
 
 def codes_of_all_blocks() -> str:
-    """Code points from the beginning, the middle and the end of each block of 256."""
+    """Return code points from the beginning, the middle and the end of each block of 256."""
     blocks = range(0, 0x110000, 0x100)
     inside = (0x00, 0x01, 0x7F, 0xFE, 0xFF)
     return "\n".join("".join(chr(block + low) for low in inside) for block in blocks)

@@ -1,7 +1,7 @@
-"""The tables of parts, fields, thoughts, and marks catch every slip in the code that hides them.
+"""The tables of parts, fields, thoughts, and marks catch every mistake in the code that hides them.
 
-Each mutant must differ from the program for at least one row. The tests of each module fix the results of the
-program."""
+Each mutant must differ from the program in at least one row. The tests of each module check the results of the program
+itself."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ _EXTRAS += [{"thought": flag} for flag in (True, False, None, 1, "x")]
 
 
 def in_parts(made: Made) -> Iterator[object]:
-    """The result of the sorter for each content in each role."""
+    """Yield the result of the sorter for each content in each role."""
     for role in ("user", "assistant", "tool", "system", "developer"):
         for content in _CONTENTS:
             yield from _sorted(made[PARTS], json.dumps({"content": content}), role)
@@ -122,7 +122,7 @@ _INTENTS = [None, "preamble", "debug", "plan"]
 
 
 def in_fields(made: Made) -> Iterator[object]:
-    """The safe header of each combination, one field at a time and all together."""
+    """Yield the safe header of each combination, one field at a time and all together."""
     module = made[FIELDS]
     for name, recipient, intent in product(_NAMES, _RECIPIENTS, _INTENTS):
         for call_id, kind, extra in product((None, "c1"), (None, "json", "JSON", "", "secret"), ((), (("a", "b"),))):
@@ -173,7 +173,7 @@ BODIES = list(_bodies())
 
 
 def in_thoughts(made: Made) -> Iterator[object]:
-    """The visible rest of each text, whole and while it grows."""
+    """Yield the visible rest of each text, whole and while it grows."""
     module = made[THOUGHTS]
     for body in BODIES:
         yield module.thought_spans(body), module.thought_blocks(body), module.quoted_tags(body)
@@ -193,7 +193,7 @@ _EMBEDDED = [
 
 
 def in_spans(made: Made) -> Iterator[object]:
-    """The blocks and what is left of each text, for each role, in JSON and elsewhere, whole and while it grows."""
+    """Yield the blocks and the rest of each text, for each role, inside and outside JSON, whole and while it grows."""
     module = made[SPANS]
     some = [frozenset({module.BlockKind.CALL}), module.ALL_KINDS]
     whole = [_body(text, Coding.ESCAPED) for text in (*_WRITTEN, *_EMBEDDED)]
@@ -207,7 +207,7 @@ def in_spans(made: Made) -> Iterator[object]:
 
 
 def in_marks(made: Made) -> Iterator[object]:
-    """The spellings, the meaning of each mark, incomplete marks, and all texts."""
+    """Yield the spellings, the meaning of each mark, incomplete marks, and all texts."""
     module = made[MARKS]
     for pair in module.MARK_PAIRS:
         for text in (*pair.opens, *pair.closes):
@@ -274,12 +274,12 @@ NOT_CAUGHT = {
     f"{_EMBEDDED_TURN}token is None or first <= token",
     "_live_tokens: body.is_live(*found.span()): always",
 }
-"""Mutants that no row of these tables catches yet. The list may only get shorter."""
+"""Mutants that no row of these tables catches yet. This list must only get shorter."""
 
 
 @cache
 def expected(module: str) -> list[str]:
-    """The results of the program."""
+    """Return the results of the program."""
     look, users = GUARDED[module]
     with standing_for(unchanged(module), *users) as made:
         return [repr(row) for row in look(made)]
@@ -306,9 +306,9 @@ ONLY = {
         "module: {'user', 'assistant'}: ",
     )
 }
-"""The guarded functions of a module. Other tests cover the rest."""
+"""The guarded functions of each module. Other tests cover the rest."""
 LONG = {PARTS, SPANS}
-"""They take too long for `make test`."""
+"""The modules that take too long for `make test`."""
 
 
 @pytest.mark.share(test=4)

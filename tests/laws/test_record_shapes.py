@@ -1,4 +1,4 @@
-"""Records of a known shape give the same result as the careful reader, whatever their values."""
+"""Records of a known shape give the same result as the slow path, whatever their values."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ MEMBERS = (
 
 
 def changed(value: Any, chance: random.Random, share: float) -> Any:
-    """A value in which some others, and a few members, are different."""
+    """Return a copy of a value in which some values and a few members are different."""
     if isinstance(value, dict):
         found = {key: changed(one, chance, share) for key, one in value.items() if chance.random() > share / 20}
         if chance.random() < share / 20:
@@ -80,7 +80,7 @@ def changed(value: Any, chance: random.Random, share: float) -> Any:
 
 
 def session(text: bytes, chance: random.Random) -> list[str]:
-    """A few records of a sample, repeated with other values."""
+    """Return a few records of a sample, repeated with other values."""
     rows = [json.loads(row) for row in as_lines(text).splitlines() if is_object(row)]
     rows = chance.sample(rows, min(len(rows), chance.choice([1, 2, 3, 8])))
     share, is_ascii = chance.choice([0.02, 0.1, 0.3]), chance.random() < 0.5
@@ -111,7 +111,7 @@ def test_records_with_other_values_are_read_as_with_care(sample: Sample, monkeyp
 
 
 def answer(number: int, text: str = "Yes", **more: object) -> bytes:
-    """A record of Claude Code."""
+    """Return a record of Claude Code."""
     message = {"id": f"m{number}", "role": "assistant", "content": [{"type": "text", "text": text}]}
     head = {"uuid": f"u{number}", "parentUuid": f"u{number - 1}", "sessionId": "s", "type": "assistant"}
     return json.dumps({**head, "message": message, **more}).encode() + b"\n"
@@ -161,7 +161,7 @@ def test_a_flag_with_another_value_is_another_shape(monkeypatch: pytest.MonkeyPa
 
 
 def asked(text: str) -> bytes:
-    """A record of Codex."""
+    """Return a record of Codex."""
     return json.dumps({"type": "event_msg", "payload": {"type": "user_message", "message": text}}).encode() + b"\n"
 
 
@@ -174,7 +174,7 @@ def test_a_fault_in_a_shape_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def prompt(origin: dict[str, str]) -> bytes:
-    """A record of Claude Code with a text of the user, and where it comes from."""
+    """Return a record of Claude Code with a text of the user, and its origin."""
     record = {"type": "user", "origin": origin, "message": {"role": "user", "content": "Hi"}}
     return json.dumps(record).encode() + b"\n"
 
@@ -203,7 +203,7 @@ def test_a_key_that_is_repeated_in_a_hole_is_found(monkeypatch: pytest.MonkeyPat
 
 
 def called(number: int) -> bytes:
-    """A call of Codex with a number as its id."""
+    """Return a call of Codex with a number as its id."""
     payload = {"type": "function_call", "call_id": number, "name": "shell", "arguments": "{}"}
     return json.dumps({"type": "response_item", "order": 7, "payload": payload}).encode() + b"\n"
 

@@ -33,7 +33,8 @@ DECLARED_LATER = {
     "valid/responses-stream/corrected-text.sse",
     "valid/phi/thought-without-its-mark.txt",
 }
-"""A later part hides or replaces a text that the live view showed for a moment; the safe replay never shows it."""
+"""Samples in which a later part hides or replaces a text that the live view showed for a moment. The safe replay never
+shows it."""
 
 
 def seen(projection: Projection) -> list[object]:
@@ -79,7 +80,7 @@ def test_every_event_is_on_the_screen_and_one_forward_and_one_back_is_the_same(s
         timeline, player = Timeline(Arrivals(document, audience), audience), Player(document, audience)
         for event in range(min(len(timeline), 4)):
             go_to_event(player, timeline, event)
-            is_at_end = player.at == document.size  # a text without an end mark shows when the next one begins
+            is_at_end = player.at == document.size  # a text without an end mark appears when the next one begins
             assert is_at_end or player.shows(timeline.number(event), 0), (sample.name, event)
         if len(timeline) > 2:
             go_to_event(player, timeline, 1)
@@ -89,6 +90,7 @@ def test_every_event_is_on_the_screen_and_one_forward_and_one_back_is_the_same(s
             assert seen(player.view()) == before, sample.name
 
 
+@pytest.mark.slow
 def test_the_safe_view_never_shows_what_the_rest_of_the_file_hides() -> None:
     for sample in SAMPLES:
         if sample.name not in DECLARED_LATER:
@@ -101,7 +103,7 @@ def test_the_safe_view_never_shows_what_the_rest_of_the_file_hides() -> None:
 
 
 def stream(hidden: str, pauses: tuple[int, ...]) -> tuple[str, str]:
-    """A transcript with hidden text between and in shown messages, and the times at which its parts arrived."""
+    """Return a transcript with hidden text between and in shown messages, and the times at which its parts arrived."""
     parts = [
         ("version: 2.2\n<|start|>user<|message|>Is it open?", True),
         ("<|end|>", True),
@@ -152,7 +154,7 @@ def test_no_moment_depends_on_hidden_text_or_on_when_it_arrived(tmp_path: Path, 
 
 
 def chunks(thoughts: Sequence[tuple[int, str]]) -> str:
-    """A stream of an answer, with these thoughts at these seconds between its parts."""
+    """Return a stream of an answer, with these thoughts at these seconds between its parts."""
     parts = [(second, {"content": text}) for second, text in ((0, "It is "), (2, "open "), (9, "until nine."))]
     parts += [(second, {"reasoning_content": text}) for second, text in thoughts]
     lines = []
@@ -163,6 +165,7 @@ def chunks(thoughts: Sequence[tuple[int, str]]) -> str:
     return "".join(lines) + "data: [DONE]\n\n"
 
 
+@pytest.mark.slow
 def test_a_hidden_part_inside_a_message_leaves_no_trace_on_the_strict_clock(tmp_path: Path) -> None:
     results = []
     for thoughts in ((), ((1, "Plums"),), ((3, "Plums"), (4, ""), (8, "More of them"))):
@@ -172,6 +175,7 @@ def test_a_hidden_part_inside_a_message_leaves_no_trace_on_the_strict_clock(tmp_
     assert '"length_ms":9000' in results[0][-2]
 
 
+@pytest.mark.slow
 def test_the_clock_does_not_depend_on_the_length_of_a_hidden_part_in_the_same_line(tmp_path: Path) -> None:
     results = []
     for length in (5, 400_000):
@@ -183,6 +187,7 @@ def test_the_clock_does_not_depend_on_the_length_of_a_hidden_part_in_the_same_li
     assert '"ms":7000' in results[0][-2]
 
 
+@pytest.mark.slow
 def test_bytes_of_text_do_not_count_what_an_attachment_holds(tmp_path: Path) -> None:
     results = []
     for url in ("https://a.b/c.png", "https://plums.example/a/much/longer/address.png"):
@@ -193,6 +198,7 @@ def test_bytes_of_text_do_not_count_what_an_attachment_holds(tmp_path: Path) -> 
     assert results[0] == results[1]
 
 
+@pytest.mark.slow
 def test_the_clock_does_not_depend_on_the_lines_of_a_hidden_text_in_the_same_record(tmp_path: Path) -> None:
     sample = next(sample for sample in SAMPLES if sample.name == "valid/copilot-cli/errors.jsonl")
     results = []

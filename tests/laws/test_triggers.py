@@ -56,21 +56,21 @@ STOPS = [b"<|end|>", b"<|call|>", b"<|return|>"]
 
 
 def parsed(data: bytes, format: str, checks: Sequence[Check] = CHECKS) -> list[Diagnostic]:
-    """The diagnostics if every message goes through the parser."""
+    """Return the diagnostics if every message goes through the parser."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("viewer.checks.queue.CHECKS", tuple(checks))
         return examine([data], data, format).findings.by_position()
 
 
 def scanned(data: bytes, format: str, checks: Sequence[Check] = CHECKS) -> list[Diagnostic]:
-    """The diagnostics if regular messages go through the scanner."""
+    """Return the diagnostics if regular messages go through the scanner."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("viewer.checks.queue.CHECKS", tuple(checks))
         return scan([data], data, format)[0].findings.by_position()
 
 
 def assert_selected(data: bytes, format: str, name: object) -> None:
-    """Each backend has the diagnostics of checks that skip nothing."""
+    """Check that each backend gives the same diagnostics as checks that skip nothing."""
     everything = parsed(data, format, unconditional(CHECKS))
     assert parsed(data, format) == everything, name
     if format in TEXT:
@@ -78,7 +78,7 @@ def assert_selected(data: bytes, format: str, name: object) -> None:
 
 
 def generated(head: bytes) -> bytes:
-    """Each body under each header, among plain messages."""
+    """Return each body under each header, among plain messages."""
     made = [head, PLAIN]
     for number, header in enumerate(HEADERS):
         for place, body in enumerate(BODIES):
@@ -105,7 +105,7 @@ class TestEveryMessageWithAFindingIsSelected:
             if sample.format in TEXT and place >= 0:
                 assert_selected(sample.text[:place] + PLAIN * 9 + sample.text[place:], sample.format, sample.name)
 
-    @pytest.mark.share(quick=2352)
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "numbers", [range(300), pytest.param(range(300, 20_000), marks=pytest.mark.lab)], ids=["few", "many"]
     )
@@ -129,7 +129,7 @@ def test_a_check_reports_the_rules_of_its_row() -> None:
 
 
 def examples() -> Iterator[tuple[str, bytes, str]]:
-    """The example of every rule, and other messages that a check reports."""
+    """Yield the example of every rule, and other messages that a check reports."""
     for rule in RULES.values():
         yield rule.code, rule.example.encode(), detect(rule.example.encode()).format
     final = "assistant<|channel|>final"
@@ -145,7 +145,7 @@ def examples() -> Iterator[tuple[str, bytes, str]]:
 
 
 def missed(filler: bytes, size: int, checks: Sequence[Check]) -> list[str]:
-    """The examples whose diagnostics differ if plain messages surround them."""
+    """Return the examples whose diagnostics differ when plain messages surround them."""
     chance, names = Random(f"filler {size}"), []
     for name, text, format in examples():
         big = big_input(text, size, filler=filler, before=chance.randrange(4, size // len(filler)))

@@ -1,4 +1,4 @@
-"""Bars: their text at each width, the action of a click, and sanitized text."""
+"""Bars: their text at each width, the action of a click, and that their text is sanitized."""
 
 from __future__ import annotations
 
@@ -343,7 +343,7 @@ class TestPrompt:
 
 
 def rows(pilot: Pilot[None]) -> list[str]:
-    """The screen as text."""
+    """Return the screen as text."""
     return ["".join(segment.text for segment in strip) for strip in pilot.app.screen._compositor.render_strips()]
 
 

@@ -1,9 +1,10 @@
-"""Thoughts and calls next to the conversation: each at the place where it was written."""
+"""Thoughts and calls next to the conversation, each at the place where it was written."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from textual.pilot import Pilot
 
 from tests.support.running import ROOMY, drawn, press, running, view
@@ -13,7 +14,7 @@ TOUR = Path(__file__).parents[2] / "samples" / "tour.ocml"
 
 
 def check_alignment(pilot: Pilot[int]) -> None:
-    """Both panes show the same lines, and each message in one of them only."""
+    """Check that both panes show the same lines, and each message in only one of them."""
     main = view(pilot)
     here, there = main.widgets.transcript, main.widgets.behind
     assert here.place == there.place
@@ -27,6 +28,7 @@ def check_alignment(pilot: Pilot[int]) -> None:
         assert not (right if is_said else left).strip(), (row, line)
 
 
+@pytest.mark.slow
 async def test_both_panes_scroll_together_and_show_each_message_in_its_place() -> None:
     async with running(TOUR, size=ROOMY, keys=("d", "g", "vertical_line")) as pilot:
         main = view(pilot)
@@ -44,6 +46,7 @@ async def test_both_panes_scroll_together_and_show_each_message_in_its_place() -
         assert "∴" not in drawn(pilot)
 
 
+@pytest.mark.slow
 async def test_thoughts_are_open_until_they_are_folded() -> None:
     async with running(TOUR, size=ROOMY, keys=("d", "g", "vertical_line")) as pilot:
         await press(pilot, "4", "G")

@@ -1,4 +1,4 @@
-"""A screen over the transcript closes once, however quickly it is clicked: the transcript stays."""
+"""A screen over the transcript closes only once, however quickly it is clicked, and the transcript stays."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ async def click(pilot: Pilot[int], text: str, times: int) -> None:
         await settled(pilot)
 
 
-@pytest.mark.share(quick=27)
+@pytest.mark.slow
 @pytest.mark.parametrize("times", QUICKLY)
 async def test_clicks_outside_the_palette_close_it_once(times: int) -> None:
     async with running(keys=["ctrl+p"]) as pilot:

@@ -1,4 +1,4 @@
-"""The list of files: its facts, orders, search, and keys; visible files are read first, and nothing is locked out."""
+"""The list of files: its facts, orders, search, and keys. Visible files are read first, and no key is locked out."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def nothing() -> None:
-    """Nobody stops the reading."""
+    """Do nothing: the reading is not interrupted."""
 
 
 def listed(folder: Path, audience: Audience = END_USER) -> Catalog:
@@ -345,6 +345,7 @@ async def test_hidden_text_changes_nothing_and_hostile_names_are_only_names(runs
     assert "\x1b" not in screens[0] and "␛]0;x␇[@click=app.quit]z" in screens[0]
 
 
+@pytest.mark.slow
 def test_lines_fit_and_ascii_is_ascii(runs: Path) -> None:
     found = found_file(str(runs / "one.ocml"), "日本語" * 20)
     entries = [

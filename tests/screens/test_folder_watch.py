@@ -14,7 +14,7 @@ TEXT = "version: 2.2\n<|start|>user<|message|>Hello<|end|>\n"
 
 
 def listing(watch: FolderWatch) -> list[Found]:
-    """The new files of one complete listing."""
+    """Return the new files of one complete listing."""
     for _ in range(1000):
         new = watch.step()
         if new or watch.is_listed:

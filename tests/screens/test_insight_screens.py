@@ -1,4 +1,4 @@
-"""The screens of diff and leaks: what they show at two sizes, their keys, and what a safe view keeps hidden."""
+"""The screens of `diff` and `leaks`: what they show at two sizes, their keys, and what a safe view keeps hidden."""
 
 from __future__ import annotations
 
@@ -41,6 +41,7 @@ async def done(pilot: Pilot[int]) -> None:
     await press(pilot)
 
 
+@pytest.mark.slow
 async def test_the_diff_of_a_safe_view_shows_nothing_hidden(files: tuple[Path, Path]) -> None:
     for size in (SMALL, ROOMY):
         async with running(files[0], size=size) as pilot:
@@ -59,6 +60,7 @@ async def test_the_diff_of_a_safe_view_shows_nothing_hidden(files: tuple[Path, P
             assert view(pilot).host.is_current
 
 
+@pytest.mark.slow
 async def test_other_hidden_words_do_not_change_the_diff_of_a_safe_view(files: tuple[Path, Path]) -> None:
     planted = everything("openchatml-2.2")
     seen = []
@@ -74,6 +76,7 @@ async def test_other_hidden_words_do_not_change_the_diff_of_a_safe_view(files: t
     assert "only in A" in seen[0]
 
 
+@pytest.mark.slow
 async def test_the_diff_of_a_debug_view_goes_from_change_to_change(files: tuple[Path, Path]) -> None:
     async with running(files[0], options=DEBUG, size=ROOMY) as pilot:
         await type_in(pilot, ":", "diff b.ocml")
@@ -96,6 +99,7 @@ async def test_the_diff_of_a_debug_view_goes_from_change_to_change(files: tuple[
         assert view(pilot).host.is_current
 
 
+@pytest.mark.slow
 async def test_the_keys_of_a_list_move_by_lines_and_pages(files: tuple[Path, Path]) -> None:
     for number, path in enumerate(files):
         answers = (f"<|start|>assistant<|message|>Answer {each}.{number}<|end|>" for each in range(99))
@@ -123,6 +127,7 @@ async def test_the_diff_opens_with_the_viewer_and_closes_to_the_first_file(files
         assert "Is it warm in Tokyo?" in drawn(pilot)
 
 
+@pytest.mark.slow
 async def test_a_file_that_cannot_be_compared_is_one_sentence(files: tuple[Path, Path]) -> None:
     async with running(files[0]) as pilot:
         await type_in(pilot, ":", "diff missing.ocml")
@@ -155,6 +160,7 @@ async def test_leaks_are_shown_in_the_debug_view_only(files: tuple[Path, Path]) 
         assert said(pilot) == "debug view only: press d"
 
 
+@pytest.mark.slow
 async def test_each_leak_is_shown_next_to_its_source(files: tuple[Path, Path]) -> None:
     files[0].write_text(LEAKY, "utf-8")
     for size in (SMALL, ROOMY):

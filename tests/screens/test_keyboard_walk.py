@@ -36,7 +36,7 @@ CALLS = 60
 
 
 def check_focus(pilot: Pilot[int], after: str) -> Panel:
-    """Exactly one visible pane has the focus, its border is heavy, and the level is in the title row."""
+    """Check that exactly one visible pane has the focus and a heavy border, and that the level is in the title row."""
     main = view(pilot)
     assert drawn(pilot).splitlines()[0].rstrip().endswith(("[SAFE]", "[DEBUG]")), after
     frames = [panel for panel, frame in main.widgets.frames.items() if frame.display and frame.has_focus_mark]

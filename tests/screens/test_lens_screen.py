@@ -1,4 +1,4 @@
-"""The screen of the lens: columns, disagreements, and that nothing of it is left."""
+"""The lens screen: its columns, its disagreements, and that nothing of it remains in memory."""
 
 from __future__ import annotations
 
@@ -76,6 +76,7 @@ async def test_only_text_formats_are_compared() -> None:
         assert said(pilot) == "The lens compares text formats only."
 
 
+@pytest.mark.slow
 async def test_closing_it_leaves_nothing_of_it(forged: Path) -> None:
     for key in ("escape", "q", "V"):
         async with running(forged, keys=("d", "V", key, "d")) as pilot:

@@ -1,4 +1,4 @@
-"""Several followed inputs: one list with a state each; every input is read, and keeps its place and its state."""
+"""Several followed inputs: one list with the state of each. Every input is read, and keeps its place and state."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ def line_of(text: str, words: str) -> str:
     return next((line for line in text.splitlines() if words in line), "")
 
 
+@pytest.mark.slow
 async def test_each_input_is_read_and_keeps_its_place_and_its_state(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

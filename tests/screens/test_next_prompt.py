@@ -1,4 +1,4 @@
-"""The screen of the next prompt: policies, messages, keys, and that nothing of it is left."""
+"""The screen of the next prompt: policies, messages, keys, and that nothing of it remains in memory."""
 
 from __future__ import annotations
 
@@ -58,6 +58,7 @@ async def test_a_narrow_screen_shows_one_policy(chat: Path) -> None:
         assert "Two columns" not in drawn(pilot)
 
 
+@pytest.mark.slow
 async def test_the_prompt_of_an_earlier_message_is_shown(chat: Path) -> None:
     async with running(chat, keys=("d", "S", "less_than_sign")) as pilot:
         await settled(pilot)
@@ -65,7 +66,7 @@ async def test_the_prompt_of_an_earlier_message_is_shown(chat: Path) -> None:
         await press(pilot, *["less_than_sign"] * 4)
         await settled(pilot)
         assert "PROMPT before #2" in drawn(pilot)
-        assert "There is no message of the model before." in drawn(pilot)
+        assert "There is no earlier message of the model." in drawn(pilot)
         await press(pilot, *["greater_than_sign"] * 5)
         await settled(pilot)
         assert "NEXT PROMPT after #7" in drawn(pilot)
@@ -91,6 +92,7 @@ async def test_a_refusal_is_shown_at_its_message(chat: Path) -> None:
         assert pilot.app.clipboard == ""
 
 
+@pytest.mark.slow
 async def test_closing_it_leaves_nothing_of_it(chat: Path) -> None:
     for key in ("escape", "q", "S"):
         async with running(chat, keys=("d", "S", key, "d")) as pilot:

@@ -1,4 +1,4 @@
-"""Values of an open card: the keys go from one to the next, and fold each on its own."""
+"""Values in an open card: keys move from one to the next, and fold each one separately."""
 
 from __future__ import annotations
 
@@ -28,10 +28,11 @@ def chat(path: Path) -> Path:
 
 
 def at_cursor(pilot: Pilot[int]) -> list[str]:
-    """The lines with the cursor bar."""
+    """Return the lines with the cursor bar."""
     return [line[:60].rstrip() for line in drawn(pilot).split("\n") if line.lstrip().startswith("▌")]
 
 
+@pytest.mark.slow
 async def test_the_keys_go_through_the_values_of_an_open_card(tmp_path: Path) -> None:
     async with running(chat(tmp_path / "a.ocml"), size=SMALL, keys=("d", "g", "J", "enter")) as pilot:
         assert len(at_cursor(pilot)) > 5

@@ -1,4 +1,4 @@
-"""Panes and focus: every pane, tab and row is reached with the keyboard, and exactly one pane has the focus."""
+"""Panes and focus: the keyboard reaches every pane, tab and row, and exactly one pane has the focus."""
 
 from __future__ import annotations
 
@@ -57,6 +57,7 @@ async def test_the_keyboard_reaches_every_pane_tab_and_row(size: tuple[int, int]
             assert_one_focus(pilot, tab.value)
 
 
+@pytest.mark.slow
 async def test_tab_cycles_and_a_count_selects_a_pane() -> None:
     async with running(size=(160, 48), keys=["d", "p"]) as pilot:
         main = view(pilot)
@@ -73,6 +74,7 @@ async def test_tab_cycles_and_a_count_selects_a_pane() -> None:
         assert (said(pilot), main.panes.focused) == ("Pane 5 is not open.", Panel.OUTLINE)
 
 
+@pytest.mark.slow
 async def test_a_key_opens_focuses_and_closes_its_pane() -> None:
     async with running() as pilot:
         main = view(pilot)
@@ -88,6 +90,7 @@ async def test_a_key_opens_focuses_and_closes_its_pane() -> None:
         assert (main.panes.focused, main.widgets.bottom.display) == (Panel.TRANSCRIPT, False)
 
 
+@pytest.mark.slow
 async def test_a_folded_turn_of_the_outline_stays_folded_when_another_pane_opens() -> None:
     async with running(size=(160, 48), keys=["d", "T", "g", "h"]) as pilot:
         outline = view(pilot).widgets.outline.list
@@ -99,6 +102,7 @@ async def test_a_folded_turn_of_the_outline_stays_folded_when_another_pane_opens
         assert outline.count > folded
 
 
+@pytest.mark.slow
 async def test_the_transcript_follows_the_list_and_enter_goes_there() -> None:
     async with running(keys=["d", "p", "j", "j"]) as pilot:
         main = view(pilot)
@@ -151,6 +155,7 @@ async def test_the_transcript_keeps_sixty_columns() -> None:
         assert view(pilot).widgets.outline.display
 
 
+@pytest.mark.slow
 async def test_the_safe_view_has_no_calls_and_leaving_debug_closes_what_needs_it() -> None:
     async with running(size=(160, 48), keys=["d", "C", "d"]) as pilot:
         main = view(pilot)
@@ -162,6 +167,7 @@ async def test_the_safe_view_has_no_calls_and_leaving_debug_closes_what_needs_it
         assert "get_weather" not in drawn(pilot)
 
 
+@pytest.mark.slow
 async def test_what_was_typed_in_debug_is_forgotten_with_it() -> None:
     async with running(size=(160, 48), keys=["d", "T"]) as pilot:
         await type_in(pilot, "/", "osaka")

@@ -1,4 +1,4 @@
-"""Lines drawn without Textual's cache of styles equal those drawn with it."""
+"""Lines drawn without Textual's style cache equal those drawn with it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from viewer.tui.panes.plain_lines import PlainLines, Whole
 
 
 def cells(strips: Iterable[Strip]) -> list[list[tuple[str, object]]]:
-    """Each character with its style, without mouse metadata; for a space only the background."""
+    """Return each character with its style, without mouse metadata. For a space, return only the background."""
     return [[(sign, style and _look(sign, style)) for text, style, _ in strip for sign in text] for strip in strips]
 
 
@@ -24,7 +24,7 @@ def _look(sign: str, style: Style) -> object:
     return style.clear_meta_and_links() if sign != " " or style.reverse or style.underline else style.bgcolor
 
 
-@pytest.mark.share(quick=15, test=3)
+@pytest.mark.share(test=3)
 @pytest.mark.parametrize("size", [(120, 40), (40, 12)])
 @pytest.mark.parametrize("keys", [(), ("d",), ("d", "o", "C"), ("d", "s", "v", "J", "m"), ("/", "w", "enter")])
 async def test_plain_lines_equal_those_of_textual(size: tuple[int, int], keys: tuple[str, ...]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from random import Random
 
+import pytest
 from textual.pilot import Pilot
 
 from tests.support.leaks.planted import everything
@@ -48,6 +49,7 @@ async def rest(pilot: Pilot[int], screen: ReplayScreen) -> str:
     return drawn(pilot)
 
 
+@pytest.mark.slow
 async def test_it_plays_on_its_clock_and_skips_hidden_pauses(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     path.write_text(STREAM, "utf-8")
@@ -83,6 +85,7 @@ async def test_it_plays_on_its_clock_and_skips_hidden_pauses(tmp_path: Path) -> 
         assert "A plum," in text
 
 
+@pytest.mark.slow
 async def test_other_hidden_words_do_not_change_it(tmp_path: Path) -> None:
     planted = everything("openchatml-2.2")
     path = tmp_path / "chat.ocml"

@@ -1,4 +1,4 @@
-"""Golden screens: both views in every state; OCML_UPDATE=1 updates them."""
+"""Golden screens: both views in every state. OCML_UPDATE=1 updates them."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ RUNS = {
     "thought.ocml": (90_000, HIDDEN_ONLY),
     "broken.ocml": (300_000, "version: 2.2\n<|start|>user<|message|>Summarize the minutes of Monday"),
 }
-"""Files of a folder, with their ages in seconds."""
+"""The files of a folder, with their ages in seconds."""
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ async def test_each_screen_equals_its_approved_picture(
 
 
 async def taken(look: Look, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The text of the screen."""
+    """Return the text of the screen."""
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.chdir(ROOT if look.file.startswith("samples") else folder)
     for file, written in FILES.items():

@@ -1,4 +1,4 @@
-"""A view that is sealed: no key, command, or entry reveals anything, and what it cannot do is not offered."""
+"""A sealed view: no key, command, or entry reveals anything, and what the view cannot do is not offered."""
 
 from __future__ import annotations
 
@@ -119,6 +119,7 @@ async def test_an_empty_sealed_view_names_no_key_that_shows_more(tmp_path: Path)
         assert "Press d" not in drawn(pilot)
 
 
+@pytest.mark.slow
 async def test_the_list_of_a_sealed_view_refuses_what_it_does_not_offer(tmp_path: Path) -> None:
     for name in ("a.ocml", "b.ocml"):
         (tmp_path / name).write_bytes(Path(TOUR).read_bytes())

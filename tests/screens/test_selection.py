@@ -1,4 +1,4 @@
-"""Mouse: a selection is copied as it was written, clicks follow links, the wheel scrolls."""
+"""Mouse: a selection is copied as it was written, clicks follow links, and the wheel scrolls."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def chat(tmp_path: Path) -> Path:
 
 
 def place_of(pilot: Pilot[int], text: str, *, end: bool = False) -> tuple[int, int]:
-    """The position of a text on the screen."""
+    """Return the position of a text on the screen."""
     for y, line in enumerate(drawn(pilot).splitlines()):
         if text in line:
             return line.index(text) + (len(text) if end else 0), y
@@ -38,7 +38,7 @@ def place_of(pilot: Pilot[int], text: str, *, end: bool = False) -> tuple[int, i
 
 
 async def drag(pilot: Pilot[int], start: tuple[int, int], end: tuple[int, int]) -> str:
-    """The selected text after dragging the mouse."""
+    """Drag the mouse, and return the selected text."""
     await pilot.mouse_down(offset=start)
     await pilot.hover(offset=((start[0] + end[0]) // 2, (start[1] + end[1]) // 2))
     await pilot.hover(offset=end)

@@ -1,4 +1,4 @@
-"""Settings in the complete app: keys, panes, widths and colors apply; every start is safe."""
+"""Settings in the complete app: keys, panes, widths and colors apply, and the viewer always starts in the safe view."""
 
 from __future__ import annotations
 
@@ -272,6 +272,6 @@ def colors(app) -> set[str]:  # type: ignore[no-untyped-def]
 
 
 def background(app) -> str:  # type: ignore[no-untyped-def]
-    """The background of the conversation."""
+    """Return the background of the conversation."""
     segment = next(iter(app.screen._compositor.render_strips()[5]))
     return str(segment.style.bgcolor.name)

@@ -1,4 +1,4 @@
-"""Every size of terminal, and every change between sizes, in both views and with all panes open."""
+"""Every terminal size, and every change between sizes, in both views and with all panes open."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ async def resized(pilot: Pilot[int], size: tuple[int, int]) -> None:
     await settled(pilot)
 
 
-@pytest.mark.share(quick=27, test=2)
+@pytest.mark.share(test=2)
 @pytest.mark.parametrize("panes", PANES)
 @pytest.mark.parametrize("size", [(20, 5), (99, 30), (1, 1)])
 async def test_the_app_opens_and_works_in_any_size(size: tuple[int, int], panes: str) -> None:

@@ -1,9 +1,11 @@
-"""Tokens and cost with `$`, and the times of messages with `;`."""
+"""Tokens and cost with `$`, and message times with `;`."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
+
+import pytest
 
 from tests.support.running import TOUR, drawn, press, running, said, type_in, view
 from tests.unit.document.test_usage_view import PRICES, session
@@ -12,8 +14,9 @@ from viewer.tui.keys import DEBUG_ONLY
 from viewer.tui.settings.settings import Settings
 
 
+@pytest.mark.slow
 async def test_tokens_and_cost(tmp_path: Path) -> None:
-    """In the rules between turns, the outline, the calls and the inspector, only in the debug view."""
+    """They appear in the rules between turns, the outline, the calls and the inspector, but only in the debug view."""
     path = session(tmp_path, ("big", 10_000, 4000, 3000), ("small", 7, 0, 2))
     options = ViewOptions(settings=Settings(prices=PRICES))
     async with running(path, size=(160, 48), options=options, keys=("$",)) as pilot:
@@ -47,6 +50,7 @@ async def test_tokens_and_cost(tmp_path: Path) -> None:
         assert "13,000 tokens," in drawn(pilot) and "Question 1?" not in drawn(pilot)
 
 
+@pytest.mark.slow
 async def test_a_wide_outline_has_every_number(tmp_path: Path) -> None:
     path = session(tmp_path, ("big", 10_000, 4000, 3000), ("none", 7, 0, 2))
     options = ViewOptions(settings=Settings(prices=PRICES))
@@ -59,7 +63,8 @@ async def test_a_wide_outline_has_every_number(tmp_path: Path) -> None:
 
 
 async def test_times(tmp_path: Path) -> None:
-    """Off, relative to the first message that the view shows, and as the time of day; in every level."""
+    """They are off, relative to the first message that the view shows, or the time of day. This works at every
+    level."""
     path = session(tmp_path, ("big", 10, 4, 3))
     async with running(path, size=(80, 24)) as pilot:
         await press(pilot, "g")

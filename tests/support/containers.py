@@ -15,7 +15,7 @@ Json = Mapping[str, Any]
 
 
 def documents(format: str) -> dict[str, Json]:
-    """The samples of a format that are one JSON object, by name."""
+    """Return the samples of a format that are one JSON object, by name."""
     found: dict[str, Json] = {}
     for path in sorted((ROOT / "valid" / format).glob("*.in.json")):
         try:
@@ -28,7 +28,7 @@ def documents(format: str) -> dict[str, Json]:
 
 
 def lines(format: str) -> dict[str, list[Any]]:
-    """The samples of a format that are valid JSON lines, by name."""
+    """Return the samples of a format that are valid JSON lines, by name."""
     found = {}
     for path in sorted((ROOT / "valid" / format).glob("*.jsonl")):
         try:
@@ -39,7 +39,7 @@ def lines(format: str) -> dict[str, list[Any]]:
 
 
 def seen_and_hidden(format: str, name: str) -> tuple[list[str], list[str]]:
-    """The shown and hidden words of a sample."""
+    """Return the shown and hidden words of a sample."""
     [path] = (ROOT / "valid" / format).glob(f"{name}*.seen.json")
     value = json.loads(path.read_text("utf-8"))
     return value["seen"], value["hidden"]

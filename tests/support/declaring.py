@@ -1,4 +1,4 @@
-"""Declare tools in bodies, and describe argument problems as text."""
+"""Declare tools in bodies, and describe problems with arguments as text."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from viewer.tools.declarations import Declarations
 
 
 def declared(text: str) -> Declarations:
-    """The declarations in a body."""
+    """Return the declarations in a body."""
     declarations = Declarations()
     declarations.read(text)
     return declarations
 
 
 def tool(schema: object) -> str:
-    """A body that declares the tool `f`."""
+    """Return a body that declares the tool `f`."""
     return json.dumps({"type": "function", "function": {"name": "f", "parameters": schema}})
 
 
 def faults(declarations: Declarations, arguments: str, name: str = "f", base: int = 0) -> list[tuple[str, str]]:
-    """The reasons, each with the text at its span or, if something is missing, the text after it."""
+    """Return the reason of each fault, with the text at its span or, if something is missing, the text after it."""
     data = arguments.encode()
     return [
         (

@@ -12,13 +12,13 @@ _PAGE = Path(__file__).parent.parent / "data" / "diagnostics.md"
 
 @cache
 def texts() -> dict[str, tuple[str, str, str]]:
-    """Title, safe sentence, and advice of each code."""
+    """Return the title, safe sentence, and advice of each code."""
     return {cells[0]: (cells[1], cells[2], cells[3]) for cells in _rows(4)}
 
 
 @cache
 def reason_texts() -> dict[tuple[str, str], str]:
-    """The text of each code and reason."""
+    """Return the text of each code and reason."""
     found = {}
     codes: list[str] = []
     for first, reason, text in _rows(3):

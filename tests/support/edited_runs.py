@@ -1,4 +1,4 @@
-"""Pairs of transcripts: a run over real text, and the same run with edits whose true pairs are known."""
+"""Pairs of transcripts: a run based on real text, and the same run with edits whose true pairs are known."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TOOLS = ("get_weather", "search", "find_tables", "run")
 
 @cache
 def sentences() -> list[str]:
-    """Sentences of the documentation of the standard library."""
+    """Return sentences of the documentation of the standard library."""
     found: dict[str, None] = {}
     for name in MODULES:
         try:
@@ -65,7 +65,7 @@ class Piece:
 
 
 def a_run(chance: Random, turns: int) -> list[Piece]:
-    """Turns with a question, thoughts, calls in parallel, their replies, and an answer."""
+    """Return turns with a question, thoughts, calls in parallel, their replies, and an answer."""
     text = sentences()
     run: list[Piece] = []
 
@@ -93,8 +93,8 @@ def a_run(chance: Random, turns: int) -> list[Piece]:
 
 
 def edited(run: list[Piece], rate: float, chance: Random) -> list[Piece]:
-    """The run with this share of messages edited (reworded, deleted, or preceded by a new one), and with replies to
-    parallel calls in another order."""
+    """Return the run with this share of messages edited (reworded, deleted, or preceded by a new one), and with replies
+    to parallel calls in another order."""
     text = sentences()
     made: list[Piece] = []
     dropped = set[int]()
@@ -122,7 +122,7 @@ def edited(run: list[Piece], rate: float, chance: Random) -> list[Piece]:
 
 
 def reworded(text: str, chance: Random) -> str:
-    """The text with a fifth to a half of its words replaced, dropped or added."""
+    """Return the text with a fifth to a half of its words replaced, dropped or added."""
     share = chance.uniform(0.2, 0.5)
     words = re.split(r"(\w+)", text)
     other = re.findall(r"\w+", " ".join(chance.sample(sentences(), 4)))
@@ -145,14 +145,14 @@ def reworded(text: str, chance: Random) -> str:
 
 
 def side(run: list[Piece], prefix: str, numbers: Numbers) -> Side:
-    """The side of a comparison that shows everything of a run."""
+    """Return one side of a comparison, which shows everything of a run."""
     data = "version: 2.2\n" + "".join(piece.harmony(prefix) for piece in run)
     document = Document(SpooledSource("run", iter([data.encode()]), False), "openchatml-2.2").load()
     return Side(document.project(EVERYTHING), numbers, Spelling())
 
 
 def precision_and_recall(rate: float, seed: int, turns: int = 60) -> tuple[float, float]:
-    """How many of the found pairs are true, and how many of the true pairs are found."""
+    """Return the share of the found pairs that are true, and the share of the true pairs that are found."""
     chance = Random(seed)
     run = a_run(chance, turns)
     other = edited(run, rate, chance)

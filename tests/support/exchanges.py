@@ -45,7 +45,7 @@ def body_of(rng: random.Random) -> bytes:
 
 
 def exchange(rng: random.Random) -> Played:
-    """An exchange that keeps the connection open."""
+    """Return an exchange that keeps the connection open."""
     method = rng.choice(("POST", "POST", "POST", "GET", "HEAD", "PUT"))
     host = rng.choice((b"Host", b"host", b"HOST"))
     lines = [host + b": 127.0.0.1:8899", b"Authorization: Bearer SECRET_KEY", b"Cookie: a=SECRET_COOKIE"]
@@ -66,7 +66,7 @@ def exchange(rng: random.Random) -> Played:
 
 
 def answer(rng: random.Random, method: str) -> bytes:
-    """A final answer, perhaps after early hints."""
+    """Return a final answer, possibly after early hints."""
     status = rng.choice((200, 200, 200, 204, 304, 404, 500))
     kinds = (b"application/json", b"text/event-stream; charset=utf-8", b"application/x-ndjson", b"text/plain")
     head = f"HTTP/1.1 {status} Fine\r\nSet-Cookie: SECRET_COOKIE\r\nContent-Type: ".encode() + rng.choice(kinds)
@@ -90,7 +90,7 @@ def pieces(rng: random.Random, data: bytes) -> list[bytes]:
 
 
 def host_changed(request: bytes, authority: str) -> bytes:
-    """The request as the server must receive it."""
+    """Return the request as the server must receive it."""
     head, end, body = request.partition(b"\r\n\r\n")
     return head.replace(b": 127.0.0.1:8899", f": {authority}".encode()) + end + body
 
@@ -139,7 +139,7 @@ async def play(seed: int, count: int, log: Log | None = None) -> None:
             writer.write(piece)
             await asyncio.sleep(0)
         expected += each.answer
-        if rng.random() < 0.6:  # otherwise the next request comes before this answer
+        if rng.random() < 0.6:  # otherwise, the next request comes before this answer
             assert await reader.readexactly(len(expected)) == expected, index
             expected = b""
     assert await reader.readexactly(len(expected)) == expected

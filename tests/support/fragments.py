@@ -1,4 +1,4 @@
-"""Random documents of every format, made of the fragments that their readers must distinguish."""
+"""Random documents of every format, made from the fragments that their readers must distinguish."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 Document = tuple[bytes, str]
-"""A text and the format it is read as."""
+"""A text, and the format as which it is read."""
 
 ROLES = ["user", "assistant", "system", "developer", "tool", "functions.f", "browser.search", "python", "asistant"]
 CHANNELS = ["analysis", "commentary", "final", "Final", ""]
@@ -188,7 +188,7 @@ _STOP = _picked(["<|end|>", "<|return|>", "<|call|>", ""])
 
 @st.composite
 def _header(draw: st.DrawFn) -> bytes:
-    """The words of a message header, mostly valid."""
+    """Return the words of a message header, mostly valid."""
     words = [draw(st.sampled_from(["", *ROLES]))]
     words += draw(st.lists(st.sampled_from(ATTRIBUTES), max_size=3))
     text = " ".join(words)
@@ -204,7 +204,7 @@ def _header(draw: st.DrawFn) -> bytes:
 
 @st.composite
 def _message(draw: st.DrawFn) -> bytes:
-    """A message, often complete."""
+    """Return a message, usually complete."""
     start = draw(st.sampled_from([b"<|start|>", b"<|start|>", b"<|start|>", b"<|start|><|start|>", b""]))
     mark = draw(st.sampled_from([b"<|message|>", b"<|message|>", b"<|message|>", b""]))
     body = draw(_joined(_BODY_PART, 3))
@@ -232,7 +232,7 @@ _TEXT = _joined(
 
 @st.composite
 def text_documents(draw: st.DrawFn) -> Document:
-    """A text with `<|start|>`, read as any format that has it; perhaps with a document header."""
+    """Return a text with `<|start|>`, and one of the formats that use it. The text may have a document header."""
     format = draw(st.sampled_from(TEXT_FORMATS))
     header = draw(st.one_of(st.just(b""), _picked(HEADERS), _SPACE, st.just(b"\xef\xbb\xbf")))
     return header + draw(_TEXT), format
@@ -240,7 +240,7 @@ def text_documents(draw: st.DrawFn) -> Document:
 
 @st.composite
 def stripped_documents(draw: st.DrawFn) -> Document:
-    """Harmony whose tokens a decoder dropped, perhaps not all of them."""
+    """Return Harmony whose tokens a decoder dropped, perhaps not all of them."""
     words = ["analysis", "assistant", "final", "commentary", "Hi", " ", "\n", "assistantfinal", "assistantanalysis"]
     text = b"analysis" + draw(_joined(_picked(words), 6)) + b"assistantfinal"
     return text + draw(_joined(_picked(words, ["<|end|>", "<|start|>user<|message|>a", "<|sta"]), 5)), "harmony"
@@ -257,7 +257,7 @@ _OLD_FRAME = st.builds(
 
 @st.composite
 def old_documents(draw: st.DrawFn) -> Document:
-    """OpenChatML 0.1: frames, fill-in-the-middle, files."""
+    """Return OpenChatML 0.1: frames, fill-in-the-middle, files."""
     parts = st.one_of(_OLD_FRAME, _picked(OLD_MARKS, BODIES), _SPACE, _BROKEN)
     return draw(_joined(parts, 6)), "openchatml-0.1"
 
@@ -299,7 +299,7 @@ _OBJECT = st.fixed_dictionaries(
 
 @st.composite
 def _damaged(draw: st.DrawFn, text: bytes) -> bytes:
-    """The text, sometimes truncated or with an insertion."""
+    """Return the text, sometimes truncated or with an insertion."""
     kind = draw(st.integers(0, 5))
     at = draw(st.integers(0, len(text)))
     if kind == 0:
@@ -313,7 +313,7 @@ def _damaged(draw: st.DrawFn, text: bytes) -> bytes:
 
 @st.composite
 def json_documents(draw: st.DrawFn) -> Document:
-    """JSON messages in one of their layouts."""
+    """Return JSON messages in one of their layouts."""
     objects: list[Any] = draw(st.lists(_OBJECT, max_size=4))
     ascii_only = draw(st.booleans())
     indent = draw(st.sampled_from([None, 1]))
@@ -332,7 +332,7 @@ def json_documents(draw: st.DrawFn) -> Document:
 
 @st.composite
 def chatml_documents(draw: st.DrawFn) -> Document:
-    """An array of strings and token objects."""
+    """Return an array of strings and token objects."""
     tokens = [{"token": f"<|{name}|>"} for name in ("start", "message", "end_message", "other")]
     words = ["user", "assistant", "Assistant", "system", "system:example_user", "assistant:example_user", *BODIES]
     whole = st.sampled_from(["user", "assistant", "system"]).map(
@@ -349,7 +349,7 @@ def chatml_documents(draw: st.DrawFn) -> Document:
 
 @st.composite
 def event_documents(draw: st.DrawFn) -> Document:
-    """Event lines, bare or as server-sent events, with other lines in between."""
+    """Return event lines, bare or as server-sent events, with other lines in between."""
     event = _picked(EVENTS)
     line = st.one_of(event, event, event.map(lambda text: b"data: " + text), _picked(STREAM_LINES), _BROKEN)
     end = draw(st.sampled_from([b"\n", b"\r\n", b"\n\n"]))
@@ -358,7 +358,7 @@ def event_documents(draw: st.DrawFn) -> Document:
 
 @st.composite
 def id_documents(draw: st.DrawFn) -> Document:
-    """Token ids, in an array or one per line."""
+    """Return token ids, in an array or one per line."""
     item = st.one_of(
         st.sampled_from(CONTROL_IDS).map(str), st.sampled_from(WORD_IDS).map(str), st.sampled_from(STRAY_IDS)
     )
@@ -370,7 +370,7 @@ def id_documents(draw: st.DrawFn) -> Document:
 
 
 def documents() -> st.SearchStrategy[Document]:
-    """Documents of all formats, with text formats more often."""
+    """Return documents of all formats, with text formats more often."""
     return st.one_of(
         text_documents(),
         text_documents(),

@@ -1,4 +1,4 @@
-"""Read JSON formats cut in every way, and describe the result in short tuples."""
+"""Read JSON formats that are cut in every way, and describe the result in short tuples."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from viewer.reading.parser import Parser
 
 
 def read(format: FormatTraits, data: bytes, sizes: list[int] | None = None) -> list[Event]:
-    """The events of an input that arrives in pieces of these sizes, or whole."""
+    """Return the events of an input that arrives in pieces of these sizes, or at once."""
     parser = Parser(format)
     events: list[Event] = []
     at = 0
@@ -21,7 +21,7 @@ def read(format: FormatTraits, data: bytes, sizes: list[int] | None = None) -> l
 
 
 def read_in_every_cutting(format: FormatTraits, text: str | bytes) -> list[Event]:
-    """The events, which must not depend on how the input was cut."""
+    """Return the events, after checking that they do not depend on how the input is cut."""
     data = text.encode() if isinstance(text, str) else text
     whole = read(format, data)
     for cut in range(len(data) + 1):
@@ -31,28 +31,28 @@ def read_in_every_cutting(format: FormatTraits, text: str | bytes) -> list[Event
 
 
 def messages(events: list[Event]) -> list[Message]:
-    """The settled messages."""
+    """Return the settled messages."""
     return [event.message for event in events if isinstance(event, Closed)]
 
 
 def body(message: Message, text: str | bytes) -> str:
-    """The decoded text."""
+    """Return the decoded text."""
     data = text.encode() if isinstance(text, str) else text
     return read_body(message.pieces, lambda start, end: data[start:end]).text
 
 
 def rows(events: list[Event], text: str | bytes) -> list[tuple[str, str | None, str]]:
-    """The role, the channel as written, and the body of each message."""
+    """Return the role, the channel as written, and the body of each message."""
     return [(message.header.role, message.header.channel_given, body(message, text)) for message in messages(events)]
 
 
 def problems(events: list[Event]) -> list[str]:
-    """Each diagnostic as `code/reason@message`."""
+    """Return each diagnostic as `code/reason@message`."""
     found = [event for event in events if isinstance(event, Found)]
     return [f"{event.code}{f'/{event.reason}' if event.reason else ''}@{event.message}" for event in found]
 
 
 def strays(events: list[Event], text: str) -> list[str]:
-    """Text outside any message."""
+    """Return the text outside any message."""
     spans = [event.stray.span for event in events if isinstance(event, Strayed)]
     return [text.encode()[start:end].decode() for start, end in spans]

@@ -1,4 +1,4 @@
-"""Read a text in every text format, with its safe view in each."""
+"""Read a text in every text format, and compare its safe views."""
 
 from __future__ import annotations
 
@@ -24,6 +24,6 @@ def safe_view(text: bytes, format: str) -> list[tuple[str, str]]:
 
 
 def letters(text: bytes) -> str:
-    """One letter per reader. Equal letters mean equal safe views; letters are assigned from left to right."""
+    """Return one letter per reader. Equal letters mean equal safe views; letters are assigned from left to right."""
     known: dict[str, str] = {}
     return "".join(known.setdefault(repr(safe_view(text, name)), "ABCDE"[len(known)]) for name in READERS)

@@ -1,4 +1,4 @@
-"""Expensive inputs, made once by one test process and shared with the others."""
+"""Expensive inputs that one test process makes and shares with the others."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 
 def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
-    """The folder with this name. The first process makes it, and the others wait for it."""
+    """Return the folder with this name. The first process makes it, and the others wait for it."""
     base = factory.getbasetemp()
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / name
     with folder.with_suffix(".lock").open("w") as lock:

@@ -1,4 +1,4 @@
-"""Mutants: a module in memory with one condition changed, as a slip might change it."""
+"""Mutants: a module in memory with one condition changed, as a mistake might change it."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ class Slot:
 
 @dataclass(frozen=True)
 class Mutant:
-    """One change in one place."""
+    """One change at one place."""
 
     module: str
     line: int
     words: str
     """The original source, and the change."""
     tree: ast.Module
-    """The original module, which its mutants share."""
+    """The original module, shared by all its mutants."""
     slot: Slot | None = None
     changed: ast.AST | None = None
     """The node that replaces the one in the slot."""
@@ -67,7 +67,7 @@ class Mutant:
 
 @contextmanager
 def standing_for(mutant: Mutant, *users: str) -> Iterator[dict[str, ModuleType]]:
-    """Reload a changed module and the modules that use it. The end of the block restores the originals."""
+    """Reload a changed module and the modules that use it. Restore the originals at the end of the block."""
     names = [mutant.module, *users]
     kept = {name: import_module(name) for name in names}
     codes = {name: mutant.compile() if name == mutant.module else _compiled(name) for name in names}
@@ -83,12 +83,13 @@ def standing_for(mutant: Mutant, *users: str) -> Iterator[dict[str, ModuleType]]
 
 
 def unchanged(module: str) -> Mutant:
-    """The unchanged module, as a control."""
+    """Return the unchanged module, as a control."""
     return Mutant(module, 0, "unchanged", _tree(module))
 
 
 def mutants(module: str) -> list[Mutant]:
-    """Every condition negated, dropped and forced; every row of a table and every part of a sum left out."""
+    """Return mutants of a module: every condition negated, dropped and forced; every table row and every part of a sum
+    left out."""
     tree = _tree(module)
     slots = dict(_slots(tree))
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
@@ -131,13 +132,13 @@ def _source(module: str) -> str:
 
 
 def _function_at(functions: list[ast.FunctionDef], line: int) -> str:
-    """The innermost function that contains a line."""
+    """Return the innermost function that contains a line."""
     around = [node for node in functions if node.lineno <= line <= (node.end_lineno or 0)]
     return max(around, key=lambda node: node.lineno).name if around else "module"
 
 
 def _changes(tree: ast.Module) -> Iterator[tuple[ast.AST, str, Change]]:
-    """Nodes with the description and function of each change. Annotations are skipped: they are not evaluated."""
+    """Yield nodes with the description and function of each change. Annotations are skipped: they are not evaluated."""
     noted = [getattr(node, name, None) for node in ast.walk(tree) for name in ("annotation", "returns")]
     annotations = {id(part) for note in noted if isinstance(note, ast.AST) for part in ast.walk(note)}
     for node in ast.walk(tree):
@@ -180,7 +181,7 @@ def _of_parts(node: ast.BoolOp) -> Iterator[tuple[ast.AST, str, Change]]:
 
 
 def _of_choices(node: ast.Compare) -> Iterator[tuple[ast.AST, str, Change]]:
-    """Each of the values that are let through."""
+    """Yield a change for each of the allowed values."""
     for choices in node.comparators:
         if isinstance(choices, ast.Tuple):
             for place, value in enumerate(choices.elts):
@@ -201,7 +202,7 @@ def _of_members(node: ast.Set) -> Iterator[tuple[ast.AST, str, Change]]:
 
 
 def _of_ranges(call: ast.Call) -> Iterator[tuple[ast.AST, str, Change]]:
-    """Each range of a class of code points."""
+    """Yield a change for each range in a class of code points."""
     written = call.args[0]
     if isinstance(written, ast.Constant):
         ranges = str(written.value).split()

@@ -1,4 +1,4 @@
-"""The ways in which accelerated code can run in a test: with NumPy, and at each level of the native accelerator."""
+"""The ways to run accelerated code in a test: with NumPy, and at each level of the native accelerator."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NUMPY = "numpy"
 
 
 def built_levels() -> tuple[str, ...]:
-    """The instruction sets of the module that was built for this machine; none without one."""
+    """Return the instruction sets of the module built for this machine, or none if there is no such module."""
     try:
         from viewer.native import _fast
     except ImportError:
@@ -34,7 +34,7 @@ needs_native = pytest.mark.skipif(not LEVELS, reason="the native accelerator is 
 
 @contextmanager
 def using(way: str) -> Iterator[None]:
-    """Run code in one way."""
+    """Run the block in one of these ways."""
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv(BACKEND, raising=False)
         patch.setenv(SWITCH, "0" if way == NUMPY else "1")
@@ -43,7 +43,7 @@ def using(way: str) -> Iterator[None]:
 
 
 def accelerator() -> Native:
-    """The module at the current level, even if the accelerator is switched off for the whole run."""
+    """Return the module at the current level, even if the accelerator is switched off for the whole run."""
     from viewer.native import _fast
 
     return load() or _fast

@@ -1,4 +1,4 @@
-"""Helpers for the tests of panes: projections, lines as text, and an app with one pane."""
+"""Helpers for testing panes: projections, lines as text, and an app with one pane."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def look_of_text(line: Line, text: str) -> StyleRole:
 
 
 def screen(app: App[None]) -> str:
-    """The screen as text."""
+    """Return the screen as text."""
     width, height = app.size
     strips = app.screen._compositor.render_strips()
     return "\n".join(strip.text.ljust(width) for strip in strips[:height])

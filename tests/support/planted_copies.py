@@ -70,25 +70,25 @@ UNSPACED = ("Chinese", "Japanese")
 
 
 def texts(language: str) -> list[str]:
-    """Different sentences of a language."""
+    """Return different sentences of a language."""
     return sentences() if language == "English" else _WRITTEN[language].split("\n")[1:-1]
 
 
 def document(*messages: tuple[str, str]) -> Document:
-    """A conversation of messages, each with the header and the body."""
+    """Return a conversation of messages, each given by its header and body."""
     data = "version: 2.2\n" + "".join(f"<|start|>{head}<|message|>{body}<|end|>\n" for head, body in messages)
     return Document(SpooledSource("run", iter([data.encode()]), False), "openchatml-2.2").load()
 
 
 def answers(*messages: tuple[str, str], least_words: int = 8, sources: frozenset[str] = USUAL_SOURCES) -> Answers:
-    """What is searched in a conversation."""
+    """Return the searched answers of a conversation."""
     made = document(*messages)
     found = find_leaks(made.project(EVERYTHING), made.project(END_USER), sources, least_words)
     return mark_boilerplate([found])[0]
 
 
 def leaks(*messages: tuple[str, str], least_words: int = 8) -> list[Leak]:
-    """The leaks of a conversation."""
+    """Return the leaks of a conversation."""
     return [*answers(*messages, least_words=least_words).leaks]
 
 
@@ -98,14 +98,14 @@ TOOL = "tool name=functions.f to=assistant<|channel|>commentary"
 
 
 def pieces(text: str) -> list[str]:
-    """The text as words, each with what follows it."""
+    """Return the text as words, each with the characters after it."""
     words = words_of(text)
     ends = [*words.starts[1:], len(text)]
     return [text[start:end] for start, end in zip(words.starts, ends, strict=True)]
 
 
 def copied(language: str, hidden: list[str], length: int, rate: float, chance: Random) -> str:
-    """A run of words of hidden text, with this share of them replaced, dropped, or preceded by another one."""
+    """Return a run of words of hidden text, with this share of them replaced, dropped, or preceded by another word."""
     words = [word for text in hidden for word in pieces(f"{text} ")]
     count = min(len(words), length * (2 if language in UNSPACED else 1))
     first = chance.randrange(len(words) - count + 1)
@@ -121,7 +121,7 @@ def copied(language: str, hidden: list[str], length: int, rate: float, chance: R
 
 
 def recall(language: str, rate: float, seed: int, count: int, least_words: int = 8, shortest: int = 8) -> float:
-    """The share of planted copies that are found as copied passages."""
+    """Return the share of planted copies that are found as copied passages."""
     chance = Random(seed)
     found = 0
     for _ in range(count):
@@ -138,7 +138,7 @@ def recall(language: str, rate: float, seed: int, count: int, least_words: int =
 
 
 def false_positives(language: str, kind: str, seed: int, count: int) -> float:
-    """The share of answers without a leak that are reported."""
+    """Return the share of answers without a leak that are reported."""
     chance = Random(seed)
     reported = 0
     for _ in range(count):
@@ -161,7 +161,7 @@ def false_positives(language: str, kind: str, seed: int, count: int) -> float:
 
 
 def secrets_found(seed: int, count: int) -> float:
-    """The share of planted rare strings that are found."""
+    """Return the share of planted rare strings that are found."""
     chance = Random(seed)
     found = 0
     for _ in range(count):
@@ -192,6 +192,6 @@ def rare(chance: Random) -> str:
 
 
 def meta_rate(language: str) -> float:
-    """The share of ordinary sentences with wording of reasoning."""
+    """Return the share of ordinary sentences with wording of reasoning."""
     found = [text for text in texts(language) if META.search(text)]
     return len(found) / len(texts(language))

@@ -21,7 +21,7 @@ from viewer.reading.parser import Parser
 
 @dataclass(frozen=True)
 class Reading:
-    """Everything that must be the same however the input is cut."""
+    """Everything that must be the same, however the input is cut."""
 
     transcripts: tuple[object, ...]
     messages: tuple[object, ...]
@@ -51,7 +51,7 @@ def examine(
 def scan(
     pieces: Iterable[bytes], text: bytes, format: str, *, shortest_run: int = 1, slice_size: int = 0
 ) -> tuple[Analysis, Scanner]:
-    """Read the pieces of a text with the scanner; the checks run behind, in slices of that size if one is given."""
+    """Read the pieces of a text with the scanner. The checks run behind it, in slices of that size if one is given."""
     parser = Parser(FORMATS[format])
     analysis = Analysis(lambda start, end: text[start:end], FORMATS, body_of_ids, defers=slice_size > 0)
     analysis.index.use_columns(load_backend().columns)
@@ -89,7 +89,7 @@ def read_scanned(text: bytes, format: str, cuts: Iterable[int] = (), slice_size:
 
 
 def describe(analysis: Analysis, text: bytes) -> Reading:
-    """The events as comparable values."""
+    """Return the events as comparable values."""
     messages = list(analysis.index)
     return Reading(
         transcripts=tuple(analysis.transcripts),
@@ -120,5 +120,5 @@ def read_cut(text: bytes, format: str, cuts: Iterable[int], options: ReadOptions
 
 
 def codes(reading: Reading) -> list[str]:
-    """The codes of all diagnostics, with their reasons, in the order in which they were found."""
+    """Return the codes of all diagnostics, with their reasons, in the order in which they were found."""
     return [f"{d.code}/{d.reason}" if d.reason else d.code for d in reading.findings]  # type: ignore[attr-defined]

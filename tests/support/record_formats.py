@@ -1,4 +1,4 @@
-"""Laws that hold for each record format: how the input is cut, what cut input shows, and what renamed types hide."""
+"""Laws for every record format: how the input is cut, what truncated input shows, and what renamed types hide."""
 
 from __future__ import annotations
 
@@ -15,46 +15,46 @@ SECRET = "SECRET_"
 
 
 def lines(*records: object) -> bytes:
-    """One record per line."""
+    """Return one record per line."""
     return b"".join(json.dumps(record).encode() + b"\n" for record in records)
 
 
 def events(*records: dict[str, Any]) -> bytes:
-    """Server-sent events with the type of each record."""
+    """Return server-sent events with the type of each record."""
     return b"".join(f"event: {each['type']}\ndata: {json.dumps(each)}\n\n".encode() for each in records)
 
 
 def shown(data: bytes | object, format: str) -> list[str]:
-    """The texts that the end user sees."""
+    """Return the texts that the end user sees."""
     found = reading(data, format)
     return [text.strip() for text, visible in zip(found.texts, found.visible, strict=True) if visible]
 
 
 def hidden(data: bytes | object, format: str) -> list[tuple[str, str]]:
-    """The kind and the text of each hidden message."""
+    """Return the kind and the text of each hidden message."""
     found = reading(data, format)
     pairs = zip(found.messages, found.texts, found.visible, strict=True)
     return [(message.header.kind.value, text) for message, text, visible in pairs if not visible]  # type: ignore[attr-defined]
 
 
 def reading(data: bytes | object, format: str) -> Reading:
-    """The messages read from bytes, or from one JSON document."""
+    """Return the messages read from bytes, or from one JSON document."""
     return read(data if isinstance(data, bytes) else json.dumps(data).encode(), format)
 
 
 def problems(data: bytes | object, format: str) -> list[str]:
-    """The codes of all diagnostics."""
+    """Return the codes of all diagnostics."""
     return codes(reading(data, format))
 
 
 def outcomes(data: bytes | object, format: str) -> list[str | None]:
-    """The statements of the replies about their calls."""
+    """Return what the replies state about their calls."""
     replies = [each.header for each in reading(data, format).messages if each.header.kind.value == "reply"]  # type: ignore[attr-defined]
     return [header.outcome.value if header.outcome else None for header in replies]
 
 
 def assert_cuts_do_not_matter(data: bytes, format: str) -> None:
-    """Reading byte by byte, and in random pieces, gives the same result as reading in one piece."""
+    """Check that reading byte by byte, and in random pieces, gives the same result as reading at once."""
     whole = read(data, format)
     assert read_cut(data, format, range(1, len(data))) == whole
     chance = random.Random(len(data))
@@ -63,7 +63,7 @@ def assert_cuts_do_not_matter(data: bytes, format: str) -> None:
 
 
 def assert_truncation_hides(data: bytes, format: str, count: int = 80) -> None:
-    """No prefix of the input shows hidden text, whether it still grows or has ended."""
+    """Check that no prefix of the input shows hidden text, whether the input still grows or has ended."""
     for end in range(0, len(data), max(1, len(data) // count)):
         found = read(data[:end], format)
         for text, visible in zip(found.texts, found.visible, strict=True):
@@ -73,7 +73,7 @@ def assert_truncation_hides(data: bytes, format: str, count: int = 80) -> None:
 
 
 def assert_renamed_types_hide(data: bytes, format: str) -> None:
-    """With the value or the key of any `type` renamed, no other text is shown."""
+    """Check that no other text is shown if the value or the key of any `type` is renamed."""
     usual = set(shown(data, format))
     count = 0
     for renamed in _renamed(data):
@@ -96,7 +96,7 @@ def _renamed(data: bytes) -> Iterator[bytes]:
 
 
 def assert_forced_hides(format: str) -> None:
-    """The format hides every secret in the examples of all formats."""
+    """Check that the format hides every secret in the examples of all formats."""
     for path in sorted(EXAMPLES.iterdir()):
         if not path.name.endswith(".seen.json"):
             texts = shown(path.read_bytes(), format)

@@ -1,4 +1,4 @@
-"""Samples of record formats, read in several ways: whole, in pieces, cut off, and with a renamed type."""
+"""Samples of record formats, read in several ways: whole, in pieces, truncated, and with a renamed type."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SECRET = "SECRET_"
 
 
 def samples_of(name: str) -> list[Sample]:
-    """The samples of a format."""
+    """Return the samples of a format."""
     found = samples(f"valid/{name}")
     assert len(found) >= 8
     return found
@@ -27,12 +27,12 @@ def events_of(name: str, data: bytes, sizes: list[int] | None = None) -> list[Ev
 
 
 def seen(events: list[Event], data: bytes) -> list[str]:
-    """The texts that the end user sees."""
+    """Return the texts that the end user sees."""
     return [body(message, data).strip() for message in messages(events) if is_user_safe(message)]
 
 
 def told(value: object, name: str) -> tuple[list[str], list[tuple[str, str]], list[str]]:
-    """The visible text of a value, the hidden parts with their kinds, and the codes."""
+    """Return the visible text of a value, the hidden parts with their kinds, and the codes."""
     data = value if isinstance(value, bytes) else json.dumps(value).encode()
     events = events_of(name, data)
     codes = [event.code + (f"/{event.reason}" if event.reason else "") for event in events if isinstance(event, Found)]
@@ -45,6 +45,6 @@ def _hidden(message: Message, data: bytes) -> tuple[str, str]:
 
 
 def cuts(data: bytes) -> Iterator[int]:
-    """About forty places to cut, each at a different distance from the start of a line."""
+    """Yield about forty places to cut, each at a different distance from the start of a line."""
     step = max(1, len(data) // 40)
     yield from range(1, len(data), step + (step % 2 == 0))

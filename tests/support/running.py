@@ -25,7 +25,7 @@ from viewer.tui.terminal.key_names import character
 TOUR = str(Path(__file__).parents[2] / "samples" / "tour.ocml")
 ROOMY, SMALL = (120, 40), (80, 24)
 LONGEST = 30.0
-"""Longest wait for the app to settle, in seconds."""
+"""In seconds: the longest wait for the app to settle."""
 MOST_ROUNDS = 30_000
 
 share_parsed_rules()
@@ -40,7 +40,7 @@ async def running(
     options: ViewOptions | None = None,
     watch: Watch | None = None,
 ) -> AsyncIterator[Pilot[int]]:
-    """Run the app on these files, or on the tour; read everything, then press keys."""
+    """Run the app on these files, or on the tour. Read everything, then press keys."""
     app = ViewerApp([str(path) for path in paths] or [TOUR], options, watch=watch or FakeWatcher().watch)
     async with app.run_test(size=size) as pilot:
         without_rests(pilot)
@@ -51,7 +51,7 @@ async def running(
 
 
 def without_rests(pilot: Pilot[int]) -> None:
-    """Make clicks and pauses wait for widgets instead of an idle processor."""
+    """Make clicks and pauses wait for widgets, not for an idle processor."""
     rest, resize = pilot.pause, pilot.resize_terminal
 
     async def pause(delay: float | None = None) -> None:
@@ -61,7 +61,7 @@ def without_rests(pilot: Pilot[int]) -> None:
         pilot.app.screen._on_timer_update()
 
     async def resize_terminal(width: int, height: int) -> None:
-        """Resize, and wait for an idle processor, because Textual draws another size a little later."""
+        """Resize the terminal, and wait for an idle processor, because Textual draws the new size a little later."""
         pilot.pause = rest  # type: ignore[method-assign]
         await resize(width, height)
         pilot.pause = pause  # type: ignore[method-assign]
@@ -90,7 +90,7 @@ def _is_busy(pilot: Pilot[int]) -> bool:
 
 
 async def _handled(pilot: Pilot[int]) -> None:
-    """Wait until all widgets have handled their messages and the messages that follow from them."""
+    """Wait until all widgets have handled their messages and the resulting messages."""
     end, quiet, looks = time.monotonic() + LONGEST, 0, 0
     while quiet < 2 and pilot.app._exception is None and time.monotonic() < end:
         looks += 1
@@ -125,7 +125,7 @@ async def press(pilot: Pilot[int], *keys: str) -> None:
 
 
 async def until(holds: Callable[[], object]) -> None:
-    """Wait for a condition. Give up after a number of rounds of the event loop, however long they take."""
+    """Wait for a condition. Give up after a certain number of rounds of the event loop, however long they take."""
     for _ in range(MOST_ROUNDS):
         if holds():
             return
@@ -140,21 +140,21 @@ async def type_in(pilot: Pilot[int], prefix: str, text: str) -> None:
 
 
 def view(pilot: Pilot[int]) -> MainScreen:
-    """The main screen."""
+    """Return the main screen."""
     main = next(each for each in reversed(pilot.app.screen_stack) if isinstance(each, MainScreen))
     assert isinstance(main, MainScreen)
     return main
 
 
 def drawn(pilot: Pilot[int]) -> str:
-    """The screen as text, without trailing spaces."""
+    """Return the screen as text, without trailing spaces."""
     app = pilot.app
     strips = app.screen._compositor.render_strips()
     return "\n".join(strip.text.rstrip() for strip in strips[: app.size.height]) + "\n"
 
 
 def said(pilot: Pilot[int]) -> str:
-    """The last notice."""
+    """Return the last notice."""
     return str(view(pilot).widgets.status.notice)
 
 

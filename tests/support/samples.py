@@ -67,7 +67,7 @@ class Sample:
 
     @property
     def expected(self) -> list[dict[str, Any]]:
-        """The output with everything revealed."""
+        """The expected output with everything revealed."""
         return [json.loads(line) for line in self.expected_path.read_text("utf-8").splitlines()]
 
     @property
@@ -77,20 +77,21 @@ class Sample:
         value: dict[str, list[str]] = json.loads(path.read_text("utf-8")) if path.exists() else {}
         return value
 
-    @property
+    @cached_property
     def format(self) -> str:
         """The format in which the sample is read."""
-        return str(self.expected[0]["dialect"])
+        with self.expected_path.open(encoding="utf-8") as lines:
+            return str(json.loads(lines.readline())["dialect"])
 
     @property
     def text(self) -> bytes:
-        """The bytes that spans count: those of the file, or the UTF-8 form of UTF-16."""
+        """The bytes to which spans refer: those of the file, or the UTF-8 form of UTF-16."""
         source = open_source(str(self.path))
         return source.read(0, source.size)
 
     @property
     def told(self) -> tuple[str, str | None]:
-        """The code and reason that a broken sample is named after."""
+        """The code and reason after which a broken sample is named."""
         found = _BROKEN.fullmatch(self.base)
         assert found, self.name
         return found[1], found[2]
@@ -98,6 +99,6 @@ class Sample:
 
 @cache
 def samples(folder: str = "") -> list[Sample]:
-    """All inputs under a folder of `samples`."""
+    """Return all inputs under a folder of `samples`."""
     files = sorted(path for path in (ROOT / folder).rglob("*") if path.name.endswith(ENDINGS))
     return [Sample(path) for path in files]

@@ -22,7 +22,7 @@ class Clock:
 
 
 class Recorded(FollowSource):
-    """Records the text of this generation and of earlier ones, and every statement about the file."""
+    """Records the text of this generation and of earlier ones, and everything stated about the file."""
 
     def __init__(self, path: object, clock: Clock) -> None:
         super().__init__(str(path), clock=clock)
@@ -66,7 +66,7 @@ class Reader:
         return self.source.conditions
 
     def settle(self) -> bytes:
-        """Poll until two polls bring no change, with enough time in between for every retry. Returns the text."""
+        """Poll until two polls bring no change, with enough time in between for every retry. Return the text."""
         quiet = 0
         while quiet < 2:
             self.clock.now += 5
@@ -77,7 +77,7 @@ class Reader:
 
 
 def reader_of(path: object) -> Reader:
-    """A reader that polls a file."""
+    """Return a reader that polls a file."""
     clock = Clock()
     return Reader(Recorded(path, clock), clock)
 

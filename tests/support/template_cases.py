@@ -16,7 +16,7 @@ class Turns:
     answer: str
     """An answer without calls."""
     thought: str
-    """The prefix of an answer or a call; empty if the template has none."""
+    """The prefix of an answer or a call with a thought; empty if the template has none."""
     calls: str
     replies: str
     after_replies: str
@@ -44,7 +44,7 @@ _REPLIES = "<tool_response>\nSECRET_OUT1\n</tool_response>\n<tool_response>\nSEC
 
 
 def _framed(format: str, head: str, end: str, roles: dict[str, str], **parts: str) -> Turns:
-    """A template with the same frame around every turn."""
+    """Return a template with the same frame around every turn."""
 
     def frame(role: str, body: str) -> str:
         return head.replace("ROLE", roles[role]) + body + end

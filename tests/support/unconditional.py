@@ -10,5 +10,5 @@ from viewer.checks.check import Always, Check, Scope
 
 
 def unconditional(checks: Sequence[Check]) -> tuple[Check, ...]:
-    """The same checks, run for every message. The scanner still decides which headers to parse again."""
+    """Return the same checks, run for every message. The scanner still decides which headers to parse again."""
     return tuple(check if check.scope is Scope.HEADER else replace(check, trigger=Always()) for check in checks)

@@ -1,4 +1,4 @@
-"""Views of given calls and diagnostics, for tests of the widgets that draw them."""
+"""Views of given calls and diagnostics, for testing the widgets that draw them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class _GivenLedger(CallLedger):
 
 
 def call_view(calls: Sequence[ShownCall]) -> CallView:
-    """A view of these calls."""
+    """Return a view of these calls."""
     index = MessageIndex()
     largest = max((end for one in calls for end in (one.call, one.reply) if end), default=0)
     for number in range(1, largest + 1):
@@ -49,7 +49,7 @@ def call_view(calls: Sequence[ShownCall]) -> CallView:
 
 
 def diagnostic_view(diagnostics: Sequence[ShownDiagnostic]) -> DiagnosticView:
-    """A view of these diagnostics, in this order."""
+    """Return a view of these diagnostics, in this order."""
     findings = Findings(lambda start, end: b"x")
     for place, one in enumerate(diagnostics):
         findings.add(RULES[one.code], one.reason, 3 * place, 3 * place + 1, one.message)
@@ -58,5 +58,5 @@ def diagnostic_view(diagnostics: Sequence[ShownDiagnostic]) -> DiagnosticView:
 
 
 def problems_of(projection: Projection) -> DiagnosticView:
-    """All diagnostics of a projection."""
+    """Return all diagnostics of a projection."""
     return projection.problems(projection.rows()).extend(1 << 30)

@@ -20,13 +20,13 @@ from viewer.sources.file_source import FileSource
 from viewer.sources.files import SpooledSource
 
 SOURCES = (Document, Analysis, Projection, Rows, DiagnosticView, Vault, FileSource, SpooledSource)
-"""Sources of text. The walk looks for text that was made from them."""
+"""Sources of text. The walk only looks for text that was derived from them."""
 DEEPEST = 9
 _LEAVES = (type, types.ModuleType, int, float, complex, type(None), types.CodeType)
 
 
 def reachable_text(app: App[int]) -> str:
-    """All strings, one per line."""
+    """Return all strings, one per line."""
     roots: list[object] = [app]
     for screen in app.screen_stack:
         roots += [screen, *screen.walk_children()]
@@ -49,7 +49,7 @@ def reachable_text(app: App[int]) -> str:
 
 
 def _parts(thing: Any) -> Iterator[object]:
-    """The parts of an object."""
+    """Yield the parts of an object."""
     if isinstance(thing, dict):
         yield from list(thing.keys())
         yield from list(thing.values())

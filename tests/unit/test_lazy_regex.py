@@ -1,4 +1,4 @@
-"""A lazily compiled pattern matches like one compiled at once."""
+"""A lazily compiled pattern matches exactly like one that is compiled immediately."""
 
 from __future__ import annotations
 

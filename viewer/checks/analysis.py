@@ -30,13 +30,13 @@ from viewer.reading.bodies import Decoder, OpenMessages
 from viewer.reading.format import FormatTraits
 
 LARGEST_AHEAD = 64 * 1024
-"""In bytes. A longer message is not checked ahead of its turn."""
+"""In bytes. A longer message is checked only in its turn."""
 MOST_WAITING = 20_000
 """The most events that may be queued. A batch of messages counts as one."""
 
 
 class Analysis:
-    """Applies the events of a parser in order. `read` returns the bytes of bodies."""
+    """Applies the events of a parser in order. `read` returns bytes of the input."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class Analysis:
         self.transcripts: list[Transcript] = []
         self.strays: list[Stray] = []
         self.metadata_count = 0
-        """How many records without a message precede the first message."""
+        """The number of records without a message before the first message."""
         self.unsettled = OpenMessages()
         """The numbers of the open messages."""
         self.is_partial = is_partial
@@ -66,7 +66,7 @@ class Analysis:
         """True if checks run on request only."""
 
     def note_whole(self) -> None:
-        """Decide open messages from now on, because everything was read, or because they are followed."""
+        """Treat open messages as decided from now on: the whole input was read, or it is being followed."""
         self.is_partial = False
 
     @property
@@ -147,12 +147,12 @@ class Analysis:
 
     @property
     def unchecked(self) -> int:
-        """Count the bytes of messages that await their checks."""
+        """The number of bytes in messages that await their checks."""
         return self._queue.waiting_bytes
 
     @property
     def cut(self) -> Sequence[int]:
-        """Return the numbers of checked messages that are shown but have hidden parts."""
+        """The numbers of checked messages that are shown but have hidden parts."""
         return self._queue.cut
 
     @property
@@ -173,7 +173,7 @@ class Analysis:
         return self._queue.ahead(message) if waits and is_small and is_alone else []
 
     def missing_arguments(self, read: Read) -> MissingArguments:
-        """Return a validator that finds missing arguments again, and reads the calls with `read`."""
+        """Return a validator that finds missing arguments again. It reads the calls with `read`."""
         return MissingArguments(self.index, self._queue.declaring, self.transcripts, self._formats, read, self._ids)
 
     def check_all(self) -> None:

@@ -32,7 +32,7 @@ from viewer.syntax.json_text import JsonKind, JsonNode, exact_value, plain_objec
 from viewer.tools.declarations import Declarations
 
 LONGEST_GLANCED = 4000
-"""In bytes, because Python refuses integers of more than 4,300 digits."""
+"""In bytes. Python refuses to parse integers of more than 4,300 digits."""
 _REPORTED = {
     E_TOOL_TIMEOUT: ("reported", CallState.TIMEOUT),
     E_TOOL_CANCELLED: ("reported", CallState.CANCELLED),
@@ -45,7 +45,7 @@ class TurnState(Struct):
     has_ok: bool = False
     """True if a reply has `ok`."""
     lacking: list[tuple[int, Span]] = field(default_factory=list)
-    """Replies without `ok`, as long as none has it."""
+    """Replies without `ok`, kept until one reply of the turn has it."""
     call_token: bool = False
     json_calls: list[tuple[int, Span]] = field(default_factory=list)
 
@@ -100,7 +100,7 @@ class ToolChecks:
         Only for messages without a time, or without deadlines, because these are never late."""
         notes = self._notes
         if turn == self._turn and (notes.json_calls or notes.lacking):
-            return False  # what follows decides about them
+            return False  # the checks that follow decide
         value = None
         if kind.is_json or BEGINS_OBJECT.match(text):
             value = plain_object(text)
@@ -223,7 +223,7 @@ class ToolChecks:
                 self._notes.json_calls.append((case.message.number, case.body.source_span(*member)))
 
     def _compare_turn(self) -> Iterator[Diagnostic]:
-        """W-CALL-MIXED: one turn uses both ways to call a tool."""
+        """W-CALL-MIXED: one turn calls tools in both ways."""
         if self._notes.call_token:
             for number, (start, end) in self._notes.json_calls:
                 yield Diagnostic(W_CALL_MIXED, "turn", number, start, end)
@@ -311,7 +311,7 @@ class ToolChecks:
         yield from self._look_at_time(case, row)
 
     def _take_outcome(self, case: CheckContext, row: int) -> None:
-        """Set the outcome that the reply states. The reader reports it."""
+        """Set the outcome that the reply states. The parser reports it as a diagnostic."""
         state = _STATES.get(case.message.header.outcome or Outcome.OK)
         if state is not None and self._ledger.state(row) is CallState.OK:
             self._ledger.set_state(row, state)
@@ -408,7 +408,7 @@ def _loaded(data: bytes) -> object:
 
 
 def _value(case: CheckContext) -> object:
-    """Return the value of a text, which may have been parsed before. Numbers in it are irrelevant."""
+    """Return the JSON value of the body, possibly from an earlier parse. The checks ignore its numbers."""
     if len(case.json) <= LONGEST_GLANCED and case.glance.valid and case.json.isascii():
         return case.glance.value
     return _loaded(case.json)
@@ -419,7 +419,7 @@ def _is_sane(number: float) -> bool:
 
 
 def _error_rule(error: object) -> Rule | None:
-    """Return the rule for the E- code that an error equals, begins with, or has as its `code`."""
+    """Return the rule for the E- code that an error equals, starts with, or has as its `code`."""
     word = error.get("code") if isinstance(error, dict) else error
     if not isinstance(word, str):
         return None
@@ -445,7 +445,7 @@ def _without_key(place: Span, key: str) -> Span:
 
 
 def _id_place(case: CheckContext) -> Span:
-    """Return the span of the call id, or, without one, where it belongs: after the words that follow `<|start|>`."""
+    """Return the span of the call id, or the place where it belongs: after the words that follow `<|start|>`."""
     call_id = case.message.header.call_id
     if call_id is not None:
         return case.place(f"call_id={call_id}", f'"{call_id}"')

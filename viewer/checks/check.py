@@ -1,4 +1,4 @@
-"""`Check` and `Trigger`: a check has rules, a scope, a trigger that selects messages, and a function."""
+"""`Check` and `Trigger`: the rules of a check, its scope, the trigger that selects messages, and its function."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Search: TypeAlias = Callable[[bytes], Iterable[int]]
 
 
 class Scope(Enum):
-    """What a check requires, and whether another part may report the same problem."""
+    """What a check requires, and whether another component may report the same problem."""
 
     MESSAGE = "message"
     """One message at a time."""
@@ -35,7 +35,7 @@ class Always(Struct, frozen=True):
 
 
 class HeaderIs(Struct, frozen=True):
-    """True if the predicate is. It may use only the ending and the header (except the call id) of a message."""
+    """True if the predicate is true. It may use only the ending of a message and its header, without the call id."""
 
     predicate: Predicate
 
@@ -94,7 +94,7 @@ class Noted(Struct, frozen=True):
 
 
 class AnyOf:
-    """True if one of the triggers is. Never true without triggers."""
+    """True if any of the triggers is true. Without triggers, never true."""
 
     __slots__ = ("triggers",)
 
@@ -103,7 +103,7 @@ class AnyOf:
 
 
 class AllOf:
-    """True if all triggers are, not necessarily at the same byte."""
+    """True if all triggers are true, not necessarily at the same byte."""
 
     __slots__ = ("triggers",)
 
@@ -120,7 +120,7 @@ class Check(Struct, frozen=True):
     """One row of the table: the only definition of a check.
 
     The trigger must be true for every message with a finding, and may be true for others. Byte triggers apply only if
-    the text is the bytes of the body. Any other message runs all checks except those of scope HEADER."""
+    the body needs no decoding. Any other message runs all checks except those of scope HEADER."""
 
     rules: tuple[Rule, ...]
     scope: Scope

@@ -24,7 +24,7 @@ Read = Callable[[int, int], bytes]
 
 LONGEST_HEADER = 64 * 1024
 NEAR = 1024
-"""If messages share bytes, words are searched at most this far from a body."""
+"""Words are searched at most this far from a body if messages share bytes."""
 
 BEGINS_OBJECT = lazy_regex(rb"[ \t\r\n]*\{")
 _CONSTRAINT_IN_BODY = lazy_regex(rb"\s*<\|constrain\|>\s*json\s*")
@@ -57,13 +57,13 @@ class lazy_property(Generic[_Value]):  # noqa: N801 (used like `property`)
 
 
 def first_mark(words: bytes, *marks: bytes) -> int:
-    """Return the offset of the first of these marks in the words of a header, or 0 if there is none."""
+    """Return the offset of the first of these marks in the words of a header, or 0 without one."""
     places = [at for at in map(words.find, marks) if at >= 0]
     return min(places) if places else 0
 
 
 class TranscriptFacts(Struct, frozen=True):
-    """The facts about the transcript of a message that checks need."""
+    """The facts about a transcript that checks of its messages need."""
 
     format: FormatTraits
     profile: HarmonyProfile
@@ -91,7 +91,7 @@ class CheckContext:
         self.is_cut = False
         """True if parts of the shown body are hidden."""
         self.checked_to = checked_to
-        """The encoding of the bytes before this offset has been checked."""
+        """The offset up to which the encoding has been checked."""
         self.tools = tools
         """For checks of the scope CALLS."""
         self.grammar = grammar
@@ -102,7 +102,7 @@ class CheckContext:
         return Diagnostic(rule, reason, self.message.number, *span, count)
 
     def diagnose_body(self, rule: Rule, reason: str | None, start: int, end: int, count: int = 1) -> Diagnostic:
-        """Create a diagnostic at these decoded bytes of the body."""
+        """Create a diagnostic at these bytes of the decoded body."""
         return self.diagnose(rule, reason, self.body.source_span(start, end), count)
 
     def mark_cut(self) -> None:
@@ -111,14 +111,14 @@ class CheckContext:
 
     @lazy_property
     def words(self) -> bytes:
-        """Return the bytes from the start of the message to its body, up to the limit of a header."""
+        """The bytes from the start of the message to its body, up to the limit of a header."""
         start, end = self.message.span
         body = self.message.body_span
         return self.read(start, min(body[0] if body else end, start + LONGEST_HEADER))
 
     @lazy_property
     def _near(self) -> tuple[tuple[int, bytes], tuple[int, bytes], tuple[int, bytes]]:
-        """Return the bytes before the body, those after it, and the first of the bytes that messages share."""
+        """The bytes before the body, those after it, and the start of the bytes that messages share."""
         start, end = self.message.span
         pieces = self.message.pieces
         first, last = (pieces[0].start, pieces[-1].end) if pieces else (start, start)
@@ -155,13 +155,13 @@ class CheckContext:
 
     @lazy_property
     def json_start(self) -> int:
-        """Return where JSON begins in the decoded bytes: after a constraint, if one is in the body by mistake."""
+        """The offset of JSON in the decoded bytes: after a constraint, if the body contains one by mistake."""
         match = _CONSTRAINT_IN_BODY.match(self.body.data)
         return match.end() if match else 0
 
     @lazy_property
     def json(self) -> bytes:
-        """Return the decoded bytes that may be JSON."""
+        """The decoded bytes that may be JSON."""
         return self.body.data[self.json_start :] if self.json_start else self.body.data
 
     @lazy_property
@@ -171,15 +171,15 @@ class CheckContext:
 
     @lazy_property
     def glance(self) -> JsonGlance:
-        """Return the result of a quick pass over the body as JSON."""
+        """The result of a quick pass over the body as JSON."""
         return glance(self.json)
 
     @lazy_property
     def json_fault(self) -> JsonFault | None:
-        """Return the fault of the body if it is not valid JSON."""
+        """The fault of the body if it is not valid JSON."""
         return None if self.glance.valid else check_json(self.json, self.json_start, self.glance.survey)
 
     @lazy_property
     def node(self) -> JsonNode | None:
-        """Return the body as JSON nodes. Their positions refer to decoded bytes."""
+        """The body as JSON nodes. Their positions refer to decoded bytes."""
         return read_json(self.json, self.json_start).node

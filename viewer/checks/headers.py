@@ -1,4 +1,4 @@
-"""Checks of headers: the channel, calls in the wrong channel, preambles without effect, parser reports."""
+"""Checks of headers: the channel, calls in the wrong channel, preambles without effect, and parser reports."""
 
 from __future__ import annotations
 

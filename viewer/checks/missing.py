@@ -1,4 +1,4 @@
-"""Names of missing arguments, for display. They are never stored, but found by validating the call again."""
+"""Names of missing arguments, for display. They are never stored: the call is validated again to find them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class MissingArguments:
         self._read = read
         self._ids = ids
         self._known: tuple[Sequence[Declaring], Declarations] = (), Declarations()
-        """The places that were last read, and their declarations, which neighboring calls share."""
+        """The declarations that were read last, and where. Neighboring calls share them."""
 
     def names(self, diagnostic: Diagnostic) -> str | None:
         """Return the missing arguments that a diagnostic reports, or `name` for a call that names no tool."""

@@ -12,7 +12,7 @@ from viewer.rules.notes import I_RECORD_UNKNOWN
 from viewer.rules.structure import W_PART_UNKNOWN, W_RECORD_UNKNOWN
 
 LONGEST_VALUE = 40
-"""The most characters of an offending value that are shown."""
+"""In characters. A longer offending value is truncated."""
 _LONGEST_BYTES = 4 * (LONGEST_VALUE + 16)
 _LONGEST_KEY = 256
 
@@ -51,7 +51,7 @@ def offending_value(diagnostic: Diagnostic, read: Read, missing: MissingArgument
 
 
 def _type_of(start: int, end: int, read: Read) -> str | None:
-    """Return the `type` of the object that starts at this offset, or before it on the same line."""
+    """Return the `type` of the object that starts at this offset or earlier on the same line."""
     data = read(start, min(end, start + _LONGEST_OBJECT))
     if not data.startswith(b"{"):
         before = read(max(0, start - _LONGEST_OBJECT), start)
@@ -61,7 +61,7 @@ def _type_of(start: int, end: int, read: Read) -> str | None:
 
 
 def _member(data: bytes, wanted: bytes) -> bytes | None:
-    """Return the string value of a member of the first object, even if that is incomplete."""
+    """Return the string value of a member of the first object, even if the string is incomplete."""
     depth, last, key = 0, b"", b""
     for found in _JSON_TOKEN.finditer(data):
         token = found[0]

@@ -1,4 +1,4 @@
-"""Plain calls and replies: messages whose bytes can prove, without their checks, that they have no problem."""
+"""Plain calls and replies: messages whose bytes prove, without running their checks, that they have no problem."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DEADLINE = b'"deadline_ms"'
 
 
 class PlainKind(Struct, frozen=True):
-    """A kind of calls or replies whose bytes can prove that they have no problem."""
+    """A kind of call or reply whose bytes can prove that it has no problem."""
 
     header: Header
     """The header, without the call id."""
@@ -38,7 +38,7 @@ class PlainKind(Struct, frozen=True):
     """The name that linking compares; empty if there is none."""
     is_function: bool
     states_outcome: bool = False
-    """True for a reply whose text says nothing about how the call ended."""
+    """True for a reply whose header, not its text, states how the call ended."""
 
 
 class PlainRows(Struct, frozen=True):
@@ -54,10 +54,10 @@ class PlainRows(Struct, frozen=True):
     headers: list[int]
     starts: list[int]
     ends: list[int]
-    """Where the messages and their bodies begin and the bodies end, in the data."""
+    """For each message, its start, the start of its body, and the end of its body, as offsets in the data."""
     data: bytes
     base: int
-    """The offset of the data."""
+    """The offset of the data in the input."""
     have_deadline: bool
     """True if any body in the data may have a deadline."""
     strings: list[bool] = []
@@ -72,7 +72,7 @@ class PlainRows(Struct, frozen=True):
         return string_body(source).encode("utf-8", "replace") if text is None else text
 
     def id_place(self, number: int) -> Span:
-        """Return the empty span where one of these messages lacks its call id."""
+        """Return the empty span where the call id of one of these messages is missing."""
         place = bisect_left(self.numbers, number)
         start = self.headers[place]
         words = self.data[start : min(self.starts[place], start + LONGEST_HEADER)]

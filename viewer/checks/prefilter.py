@@ -34,13 +34,13 @@ from viewer.reading.template_marks import any_of
 from viewer.syntax.utf8 import is_utf8
 
 Test: TypeAlias = Callable[[bytes, int, int], bool]
-"""Takes the bytes of a message, and where its body starts and ends in them."""
+"""Takes the bytes of a message, and the start and end of its body in them."""
 
 _ALWAYS, _NEVER = Always(), AnyOf()
 _ESCAPES = {0x08: b"\\b", 0x0C: b"\\f", 0x0A: b"\\n", 0x0D: b"\\r", 0x09: b"\\t"}
-"""How a JSON string spells these bytes."""
+"""The JSON escapes of these bytes."""
 _ESCAPED = re.compile(rb'["\\\x00-\x1f]+')
-"""Characters that a JSON string spells with an escape."""
+"""Characters that a JSON string must escape."""
 
 
 class Bodies(Protocol):
@@ -72,7 +72,7 @@ def plain_body(message: Message) -> Span | None:
 
 
 def has_own_text(message: Message, data: bytes, start: int, end: int) -> bool:
-    """True if the text of such a body is its bytes, because nothing in them is escaped."""
+    """True if the bytes of such a body are its text, because nothing in it is escaped."""
     return message.pieces[0].coding is Coding.PLAIN or data.find(b"<|", start, end) < 0
 
 
@@ -98,7 +98,7 @@ def leaves_of(checks: Sequence[Check]) -> Iterator[Trigger]:
 
 
 class HeaderAnswers:
-    """The answers of the header predicates for one transcript, computed once per header key."""
+    """Evaluates the header predicates for one transcript, once per header key."""
 
     def __init__(self, predicates: Sequence[Predicate], index: MessageIndex, transcript: TranscriptFacts) -> None:
         self._predicates = predicates
@@ -123,10 +123,10 @@ class PlainPrefilter:
         self._checks = checks
         self._predicates = predicates_of(checks)
         self._tests: dict[int, tuple[int, _Known]] = {}
-        """By header answers: the certain bits, and the tests for the others."""
+        """For each set of header answers, the bits that are certain, and the tests that decide the others."""
 
     def mask(self, answers: int, data: bytes, start: int, end: int) -> int:
-        """Return the bits of the checks that a message needs. The offsets delimit its body."""
+        """Return the bits of the checks that a message needs. `start` and `end` delimit its body."""
         mask, tests = self._known(answers)
         for bit, test, _ in tests:
             if test(data, start, end):
@@ -136,10 +136,10 @@ class PlainPrefilter:
     def masks(
         self, answers: Sequence[int], sources: Sequence[bytes], read: Callable[[int], bytes] | None = None
     ) -> list[int]:
-        """Return the masks of several bodies. A test that is true for none of them runs only once.
+        """Return the masks of several bodies. A test that no body passes runs only once.
 
-        `sources` are the bodies, or JSON strings with their text. `read` returns the text in a row; without it, the
-        sources are texts."""
+        `sources` are the texts of the bodies. If `read` is given, they may also be JSON strings, and `read` returns the
+        text of one row."""
         masks = [0] * len(sources)
         rows_of: dict[int, list[int]] = {}
         for row, answer in enumerate(answers):
@@ -183,7 +183,7 @@ class PlainPrefilter:
 
 
 class Joined:
-    """JSON strings and other bodies, joined with spaces, so that a pattern is searched in all of them at once."""
+    """JSON strings and other bodies, joined with spaces, so that one search for a pattern covers all of them."""
 
     def __init__(self, sources: Sequence[bytes]) -> None:
         self.sources = sources
@@ -204,8 +204,8 @@ class Joined:
         return self._starts[place + 1]
 
     def places_with(self, find: Callable[[bytes, int], int]) -> set[int]:
-        """Return the places of the bodies in which `find` has a match. It searches from an index, and returns -1 for
-        no match."""
+        """Return the places of the bodies in which `find` has a match. `find` searches from an index and returns -1 for
+        none."""
         places: set[int] = set()
         at = find(self.data, 0)
         while at >= 0:
@@ -220,22 +220,22 @@ class Joined:
 
 
 def _has_plain_escapes(source: bytes) -> bool:
-    """True if no character in these JSON strings is spelled by its number, or like a slash."""
+    """True if these JSON strings contain no `\\u` and no `\\/` escape."""
     return b"\\u" not in source and b"\\/" not in source
 
 
 def compile_plain(checks: Sequence[Check]) -> PlainPrefilter:
-    """Compile the prefilter for these checks, which all documents share."""
+    """Compile the prefilter for these checks. All documents share it."""
     return _compiled(tuple(checks))
 
 
-@lru_cache(4)  # holds nothing of an input, so `clear_caches` need not clear it
+@lru_cache(4)  # depends on no input, so `clear_caches` need not clear it
 def _compiled(checks: tuple[Check, ...]) -> PlainPrefilter:
     return PlainPrefilter(checks)
 
 
 def _settled(trigger: Trigger, true: set[Predicate]) -> Trigger:
-    """Return the trigger that remains if exactly these header predicates are true."""
+    """Return what remains of the trigger if exactly these header predicates are true."""
     match trigger:
         case HeaderIs():
             return _ALWAYS if trigger.predicate in true else _NEVER
@@ -366,7 +366,8 @@ def _test_of(trigger: Trigger) -> Test:
 
 
 def _combined(tests: list[Test], *, stops_at: bool) -> Test:
-    """True if any test is (`stops_at` true) or if all are (false). A loop takes half the time of `any`."""
+    """Combine tests into one: true if any is (`stops_at` is True) or all are (False). A loop takes half as long as
+    `any`."""
 
     def test(data: bytes, start: int, end: int) -> bool:
         for each in tests:

@@ -38,14 +38,14 @@ MOST_RANGES = 16
 MOST_FAULTS = 8
 """After this many faults, every message with non-ASCII bytes counts as ill-formed."""
 SELDOM = 32
-"""A pattern is tried at each of its leads if fewer than one byte in this many is a lead."""
+"""A pattern is matched only at its leads if they make up less than 1 in this many bytes."""
 MOST_MATCHES = 64
 """If a batch has more matches, an exact search takes less time than checking their messages."""
 
 _LOWER = 0x2020_2020
-"""Maps upper case to lower case. It may change other bytes, too, but equal words stay equal."""
+"""Maps upper case to lower case. Other bytes may change, too, but equal words stay equal."""
 _Word: TypeAlias = tuple[np.uint32, np.uint32]
-"""A mask of the relevant bytes of a word, and their values."""
+"""A mask that selects the relevant bytes of a word, and the value of those bytes."""
 
 
 class Batch:
@@ -119,7 +119,8 @@ class Batch:
 
 
 class _Literals:
-    """Literals by search method: as words if one that ignores case has the same first byte, or if it is not ASCII."""
+    """The literals to find, each as a word of four bytes or by a search. A word is used if a literal that ignores case
+    has the same first byte, or if the first byte is not ASCII."""
 
     def __init__(self, checks: Sequence[Check]) -> None:
         triggers = [leaf for leaf in leaves_of(checks) if isinstance(leaf, Contains)]
@@ -157,22 +158,23 @@ class NumpyPrefilter:
         }
 
     def masks(self, batch: Batch, answers: NDArray[np.int64], noted: Positions) -> NDArray[np.int64]:
-        """Return one mask per message. `answers` are those of the header predicates, and `noted` are rows."""
+        """Return one mask per message. `answers` are those of the header predicates; `noted` are the rows that were
+        flagged."""
         return _Pass(batch, answers, noted, self._place_of, self._literals).masks(self._triggers)
 
 
 def compile_numpy(checks: Sequence[Check]) -> NumpyPrefilter:
-    """Compile the prefilter of these checks, which all documents share."""
+    """Compile the prefilter for these checks. All documents share it."""
     return _compiled(tuple(checks))
 
 
-@lru_cache(4)  # not cleared with what was read
+@lru_cache(4)  # depends on no input, so `clear_caches` need not clear it
 def _compiled(checks: tuple[Check, ...]) -> NumpyPrefilter:
     return NumpyPrefilter(checks)
 
 
 class _Pass:
-    """One pass over a batch. What several triggers share is searched once."""
+    """One pass over a batch. It searches only once for what several triggers share."""
 
     def __init__(
         self,
@@ -188,7 +190,7 @@ class _Pass:
         self._place_of = place_of
         self._literals = literals
         self._words: dict[bytes, tuple[NDArray[np.uint32], Positions]] = {}
-        """By first byte: the four bytes, in lower case, at each place in a body where it occurs, and their rows."""
+        """For each first byte, the lower-case words that start with it in any body, and their rows."""
 
     def masks(self, triggers: Sequence[Trigger]) -> NDArray[np.int64]:
         masks = np.zeros(len(self._batch), np.int64)
@@ -314,7 +316,8 @@ def _lone_places(batch: Batch, byte: bytes, unless_before: bytes) -> Positions:
 
 
 def _faults(batch: Batch) -> list[int]:
-    """Return one offset of ill-formed UTF-8 per message; after many faults, those of all other non-ASCII bytes."""
+    """Return one offset of ill-formed UTF-8 per message. After too many faults, return those of all other non-ASCII
+    bytes."""
     places: list[int] = []
     if batch.is_ascii:
         return places

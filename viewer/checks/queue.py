@@ -6,6 +6,7 @@ import re
 from array import array
 from collections import deque
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -13,7 +14,7 @@ from msgspec.structs import replace
 
 from viewer.checks import CHECKS
 from viewer.checks.calls import ToolChecks, check_calls
-from viewer.checks.check import Run, Scope
+from viewer.checks.check import Check, Predicate, Run, Scope
 from viewer.checks.closed_rows import ClosedRows, check_rows
 from viewer.checks.context import CheckContext, Read, TranscriptFacts
 from viewer.checks.json import check_json
@@ -51,17 +52,17 @@ EVENT_BYTES = 256
 
 
 STRAY_BLOCK = 1024 * 1024
-"""How many bytes of text outside messages are checked together."""
+"""The number of bytes of text outside messages that are checked together."""
 _NEEDS_MESSAGES = (W_TEXT_BETWEEN, W_VERSION_UNKNOWN)
 """Not reported for an input without messages whose format is unknown."""
 
 
 _CONSTRAINT = b"<|constrain|>"
 READ_AHEAD = 64 * 1024
-"""How many bytes are read together. A larger piece is read separately."""
+"""The number of bytes that are read together. A larger piece is read separately."""
 _PLAIN = re.compile(rb"[\t\n -~]*+")
 MOST_TOGETHER, MOST_TOGETHER_BYTES = 256, 256 * 1024
-"""How many messages, and about how many bytes of them, are prefiltered together."""
+"""The most messages that are prefiltered together, and about how many bytes they may have."""
 
 
 class _AheadReader:
@@ -72,7 +73,7 @@ class _AheadReader:
         self._data = b""
         self._start = 0
         self.known_to = 0
-        """The end of the known messages. Nothing behind it is read ahead."""
+        """The end of the known messages. Nothing after it is read ahead."""
 
     def read(self, start: int, end: int) -> bytes:
         """Return the bytes between two offsets."""
@@ -90,7 +91,7 @@ class _AheadReader:
 
 
 class _Text:
-    """The text of a message, decoded once it is needed."""
+    """The text of a message, decoded when it is first needed."""
 
     __slots__ = ("_body", "_data", "_ids", "_pieces", "_read", "source")
 
@@ -106,7 +107,7 @@ class _Text:
             self.source = self._data = read(pieces[0].start, pieces[0].end)
         else:
             self.source = self.data
-        """The text, or a JSON string with it."""
+        """The text, or the JSON string that contains it."""
 
     @property
     def data(self) -> bytes:
@@ -160,6 +161,30 @@ class _BlockReader:
         return self._data[first:last] if first >= 0 and last <= len(self._data) else self._read(start, end)
 
 
+class _Bits(Struct, frozen=True):
+    """What depends on the table of checks only, so that all documents share it."""
+
+    predicates: tuple[Predicate, ...]
+    of_message: int
+    of_calls: int
+    of_encoding: int
+    of_plain_calls: int
+    runs: dict[int, tuple[Run, ...]]
+
+
+@lru_cache(4)  # holds nothing of an input, so `clear_caches` need not clear it
+def _bits_of(checks: tuple[Check, ...]) -> _Bits:
+    numbered = [(1 << number, check) for number, check in enumerate(checks)]
+    return _Bits(
+        predicates_of(checks),
+        mask_of_scopes(checks, Scope.MESSAGE),
+        mask_of_scopes(checks, Scope.CALLS),
+        sum(bit for bit, check in numbered if W_ENCODING in check.rules),
+        sum(bit for bit, check in numbered if check.run in (check_calls, check_json)),
+        {},
+    )
+
+
 class Messages(Struct):
     """Consecutive messages that await their checks, by number: batches, and what the parser read between them."""
 
@@ -189,7 +214,7 @@ class CheckQueue:
         self._held = Findings(read)
         """Diagnostics to drop if the input has no messages, because E-FORMAT-UNKNOWN is then enough."""
         self._shown: dict[int, bool] = {}
-        """Whether the end user sees messages with this header key."""
+        """For each header key, whether the end user sees the messages with it."""
         self.calls = CallLedger(self.report, index)
         self.declaring: list[Declaring] = []
         """The places that declare tools."""
@@ -201,21 +226,20 @@ class CheckQueue:
         """The answers of the header predicates for the current transcript."""
         self.batch_prefilter: NumpyPrefilter | None = None
         self._prefilter = compile_plain(self.checks)
-        self._predicates = predicates_of(self.checks)
-        self._of_message = mask_of_scopes(self.checks, Scope.MESSAGE)
-        self.of_calls = mask_of_scopes(self.checks, Scope.CALLS)
+        bits = _bits_of(self.checks)
+        self._predicates = bits.predicates
+        self._of_message = bits.of_message
+        self.of_calls = bits.of_calls
         """The bits of the checks that see the messages in order."""
+        self._of_encoding = bits.of_encoding
         self.every_check = self._of_message | self.of_calls
-        """The bits for a message that prefilters cannot judge."""
-        self.of_plain_calls = sum(
-            1 << number for number, check in enumerate(self.checks) if check.run in (check_calls, check_json)
-        )
+        """The bits for a message that the prefilters cannot judge."""
+        self.of_plain_calls = bits.of_plain_calls
         """The bits of the checks that `ToolChecks.link_pairs` and `link_plain` replace."""
         self._plain_kinds: dict[int, PlainKind | None] = {}
-        """By header key, for the current transcript."""
-        self._of_encoding = sum(1 << number for number, check in enumerate(self.checks) if W_ENCODING in check.rules)
-        self._runs: dict[int, tuple[Run, ...]] = {}
-        """The check functions for each mask so far."""
+        """The kind for each header key of the current transcript."""
+        self._runs = bits.runs
+        """The check functions for each mask that has occurred."""
         self._has_begun = False
         self._transcribed: TranscriptFacts
         self.cut = array("I")
@@ -229,7 +253,7 @@ class CheckQueue:
         self._formats = formats
 
     def add(self, work: Work) -> None:
-        """Queue an event."""
+        """Queue a piece of work."""
         last = self.waiting[-1] if self.waiting else None
         if isinstance(last, Messages) and self._continues(last, work):
             before = self.index.span(last.last)[1]
@@ -359,19 +383,17 @@ class CheckQueue:
         waiting, done, most = self.waiting, 0, min(size, MOST_TOGETHER_BYTES)
         messages, works = [message], list[Message | Started | Found]([message])
         while waiting and done < most and len(messages) < MOST_TOGETHER:
-            match waiting[0]:
-                case Closed(found):
-                    done += EVENT_BYTES + found.span[1] - found.span[0]
-                    messages.append(found)
-                    works.append(found)
-                case Found() as work:
-                    done += EVENT_BYTES
-                    works.append(work)
-                case Started(transcript) as work if self.has_facts_of(transcript):
-                    done += EVENT_BYTES
-                    works.append(work)
-                case _:
-                    break
+            work = waiting[0]
+            if type(work) is Closed:
+                found = work.message
+                done += found.span[1] - found.span[0]
+                messages.append(found)
+                works.append(found)
+            elif type(work) is Found or (type(work) is Started and self.has_facts_of(work.transcript)):
+                works.append(work)
+            else:
+                break
+            done += EVENT_BYTES
             waiting.popleft()
         if len(works) == 1:
             self.check_closed(message)
@@ -382,32 +404,48 @@ class CheckQueue:
         return done
 
     def _frames_together(self, works: list[Message | Started | Found], messages: list[Message]) -> None:
-        """Like `_closed_together`, for messages that are frames of their own bytes."""
+        """Like `_closed_together`, for messages that are separate ranges of bytes."""
         base = min(message.span[0] for message in messages)
         block = self.read(base, max(message.span[1] for message in messages))
-        bodies = [_regular_body(message, block, base) for message in messages]
+        is_plain = _PLAIN.fullmatch(block) is not None
+        bodies = [_regular_body(message, block, base, is_plain=is_plain) for message in messages]
         known = [(row, body) for row, body in enumerate(bodies) if body is not None]
         answers = [self._answers_of(messages[row]) for row, _ in known]
         found = self._prefilter.masks(answers, [body.data for _, body in known])
         masks = dict(zip((row for row, _ in known), found, strict=True))
-        place = 0
+        place = skipped = 0
         for work in works:
-            if isinstance(work, Started):
-                self.start_transcript(work.transcript)
-            elif isinstance(work, Found):
+            if isinstance(work, Found):
+                skipped = self._skip_to(skipped)
                 self.report(work.rule, work.reason, work.start, work.end, work.message, work.count)
-            else:
-                body = bodies[place]
-                mask, body = (masks[place], body) if body is not None else self._mask(work)
-                place += 1
-                if mask:
-                    self.run_checks(mask, self.case_of(work, body))
-                else:
-                    self.tools.skip_messages(self.index.turn(work.number))
-                self.checked_to = max(self.checked_to, work.span[1])
+                continue
+            if isinstance(work, Started):
+                skipped = self._skip_to(skipped)
+                self.start_transcript(work.transcript)
+                continue
+            body = bodies[place]
+            is_regular = body is not None
+            mask, body = (masks[place], body) if body is not None else self._mask(work)
+            place += 1
+            if not mask:
+                skipped = work.number
+                continue
+            skipped = self._skip_to(skipped)
+            if place > 1:
+                self.checked_to = max(self.checked_to, messages[place - 2].span[1])
+            if not (is_regular and not mask & ~self.of_plain_calls and self._is_linked(work, body)):
+                self.run_checks(mask, self.case_of(work, body))
+        self._skip_to(skipped)
+        self.checked_to = max(self.checked_to, messages[-1].span[1])
+
+    def _skip_to(self, number: int) -> int:
+        """Skip the messages without checks up to this one; none if it is 0. Return 0."""
+        if number:
+            self.tools.skip_messages(self.index.turn(number))
+        return 0
 
     def _closed_together(self, works: list[Message | Started | Found], messages: list[Message]) -> None:
-        """Check messages whose transcripts have the same facts. `works` also has the other events between them."""
+        """Check messages whose transcripts have the same facts. `works` also contains the events between them."""
         read = _BlockReader(messages, self.read)
         texts = [_Text(message.pieces, read.read, self._ids) for message in messages]
         answers = [*map(self._answers_of, messages)]
@@ -429,20 +467,24 @@ class CheckQueue:
                 mask |= self._of_encoding
             if not mask:
                 self.tools.skip_messages(self.index.turn(message.number))
-            elif mask & ~self.of_plain_calls or not self._is_linked(message, text):
+            elif mask & ~self.of_plain_calls or message.stop is not None or not self._is_linked(message, text):
                 self.run_checks(mask, self.case_of(message, text.body))
             self.checked_to = max(self.checked_to, end)
 
-    def _is_linked(self, message: Message, text: _Text) -> bool:
-        """Link a call or reply that is certain to have no other problem than its id. False if it needs its checks."""
+    def _is_linked(self, message: Message, text: _Text | Body) -> bool:
+        """Link a call or reply whose only possible problem is its id. Return False if it needs its checks."""
         number, call_id = message.number, message.header.call_id
         kind = self.plain_kind(self.index.header_key(number))
-        if kind is None or message.ending is Ending.OPEN or message.stop is not None or _CONSTRAINT in text.data:
+        if kind is None or message.ending is Ending.OPEN or _CONSTRAINT in text.data:
             return False
         if message.time_ms is not None and self.calls.has_deadlines:
             return False
         turn = self.index.turn(number)
-        return self.tools.link_plain(kind, number, turn, call_id, text.data, lambda: self.case_of(message, text.body))
+
+        def case() -> CheckContext:
+            return self.case_of(message, text.body if isinstance(text, _Text) else text)
+
+        return self.tools.link_plain(kind, number, turn, call_id, text.data, case)
 
     def check_closed(self, message: Message) -> None:
         """Check one message."""
@@ -544,7 +586,7 @@ class CheckQueue:
             start += len(data)
 
     def _messages(self, work: Messages | ClosedRows, size: int) -> int:
-        """Check about `size` bytes of the first messages and keep the rest. Return the number of bytes checked."""
+        """Check about `size` bytes of the first messages, and keep the rest. Return the number of bytes checked."""
         if isinstance(work, ClosedRows):
             done = check_rows(self, work, size)
         else:
@@ -560,14 +602,14 @@ class CheckQueue:
         return self.index.span(last)[1] - self.index.span(first)[0]
 
 
-def _regular_body(message: Message, block: bytes, base: int) -> Body | None:
-    """Return the body of a message in a block that begins at `base`; None unless only its body decides which checks
-    it needs: the bytes around the body are plain, and nothing in it is escaped."""
+def _regular_body(message: Message, block: bytes, base: int, *, is_plain: bool) -> Body | None:
+    """Return the body of a message in a block that starts at `base`, or None unless the body decides alone which checks
+    are needed: the bytes around it are plain, as in a plain block, and nothing in it is escaped."""
     plain = plain_body(message)
     if plain is None:
         return None
     start, end = plain[0] - base, plain[1] - base
     first, last = message.span[0] - base, message.span[1] - base
-    if not (_PLAIN.fullmatch(block, first, start) and _PLAIN.fullmatch(block, end, last)):
+    if not (is_plain or (_PLAIN.fullmatch(block, first, start) and _PLAIN.fullmatch(block, end, last))):
         return None
     return verbatim_body(block[start:end], plain[0]) if has_own_text(message, block, start, end) else None

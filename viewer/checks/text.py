@@ -53,7 +53,7 @@ def check_encoding(case: CheckContext) -> Iterator[Diagnostic]:
 
 
 def _spans_of_bytes(case: CheckContext) -> list[Span]:
-    """Return the spans of the message to check. Bytes that several messages share are checked once."""
+    """Return the spans of the message to check. Bytes that several messages share are checked only once."""
     pieces = case.message.pieces
     if len(pieces) > 1:
         return [(piece.start, piece.end) for piece in pieces]
@@ -109,7 +109,7 @@ def check_thoughts(case: CheckContext) -> Iterator[Diagnostic]:
 
 
 def _after_text(data: bytes, blocks: list[Span]) -> list[Span]:
-    """Return the blocks from the first that follows text or, after another block, has no opening mark."""
+    """Return the blocks from the first one that follows text, or that follows another block and has no opening mark."""
     before = 0
     for index, (start, end) in enumerate(blocks):
         is_withdrawn = index > 0 and not MAY_BE_MARK.match(data, start)

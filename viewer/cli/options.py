@@ -13,14 +13,12 @@ from viewer.cli import completion
 from viewer.cli.exits import complain
 from viewer.cli.output import Output, standard_output
 from viewer.errors import ViewerError
-from viewer.formats import FORMATS
 from viewer.model.visibility import Audience, Level, Reveal
-from viewer.reading.format import ReadOptions
-from viewer.sources.files import check_standard_input, is_directory, why_read_once
 
 if TYPE_CHECKING:
     from viewer.document.filter.tree import Filter
     from viewer.document.redaction.redactor import Redactor
+    from viewer.reading.format import ReadOptions
     from viewer.sources.sessions import Surroundings
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -36,11 +34,11 @@ _LEVELS: dict[str, frozenset[Reveal]] = {
 }
 """What each value of `--level` reveals."""
 _LEVEL = "viewer.level"
-"""The key of its value among the facts of a command line."""
+"""The key in click's `Context.meta` that stores the value of `--level`."""
 
 
 def reading(command: Command) -> Command:
-    """Options that select and read the input: FILE…, --format, --preambles, --no-plugins."""
+    """Add the options that select the input and its format: FILE…, --format, --preambles, --no-plugins."""
     for option in (
         click.option(
             "--no-plugins",
@@ -69,7 +67,7 @@ def reading(command: Command) -> Command:
 
 
 def audience(command: Command) -> Command:
-    """Options for the audience: --reveal, --debug, --strict-safe. Only these reveal anything."""
+    """Add the options for the audience: --reveal, --debug, --strict-safe. No others reveal anything."""
     for option in (
         click.option("--strict-safe", is_flag=True, help="Do not reveal that anything is hidden."),
         debug_option,
@@ -80,20 +78,20 @@ def audience(command: Command) -> Command:
 
 
 def sealing(command: Command) -> Command:
-    """The option --safe-only."""
+    """Add the option --safe-only."""
     return click.option(
         "--safe-only", is_flag=True, help="Show the safe view only: no key and no command can reveal anything."
     )(command)
 
 
 def threads(command: Command) -> Command:
-    """The option --threads. It selects messages, and reveals none."""
+    """Add the option --threads, which selects messages but reveals none."""
     return click.option(
         "--threads",
         metavar="main|all|N",
         default="main",
         callback=_thread,
-        help="Threads to print: the main agent (default), all of them, or the agent with this number.",
+        help="Print the thread of the main agent (default), all threads, or that of agent N.",
     )(command)
 
 
@@ -107,7 +105,7 @@ def _thread(context: click.Context, parameter: click.Parameter, value: str) -> i
 
 
 def where(command: Command) -> Command:
-    """The option --where. It selects messages, and reveals none."""
+    """Add the option --where, which selects messages but reveals none."""
     return click.option(
         "--where",
         metavar="FILTER",
@@ -137,7 +135,7 @@ def check_where(where: Filter | None, audience: Audience, follow: bool = False, 
 
 
 def redaction(command: Command) -> Command:
-    """The option --redact."""
+    """Add the option --redact."""
     return click.option(
         "--redact",
         is_flag=True,
@@ -146,8 +144,8 @@ def redaction(command: Command) -> Command:
 
 
 def redactor_of(redact: bool) -> Redactor | None:
-    """Return what masks secrets, with the patterns of the settings file; None without the option. Raises ViewerError
-    if one of them is invalid."""
+    """Return a redactor with the patterns of the settings file; None without the option. Raises ViewerError if a
+    pattern is invalid."""
     if not redact:
         return None
     from viewer.document.redaction.redactor import Redactor
@@ -157,7 +155,7 @@ def redactor_of(redact: bool) -> Redactor | None:
 
 
 def printing(command: Command) -> Command:
-    """Options for printing: --color, --ascii."""
+    """Add the options for printing: --color, --ascii."""
     for option in (
         click.option("--ascii", "ascii_only", is_flag=True, help="Use ASCII characters only."),
         click.option(
@@ -173,7 +171,7 @@ def printing(command: Command) -> Command:
 
 
 def following(command: Command) -> Command:
-    """Options for following: --follow, --stall-after."""
+    """Add the options for following: --follow, --stall-after."""
     for option in (
         click.option(
             "--stall-after",
@@ -194,22 +192,22 @@ def following(command: Command) -> Command:
 
 
 def recording(command: Command) -> Command:
-    """The option --record-times."""
+    """Add the option --record-times."""
     return click.option(
         "--record-times",
         metavar="PATH",
         default="",
-        help="With -f, append to PATH when each part arrives, for `replay` and `timing`.",
+        help="With -f, append the arrival time of each part to PATH, for `replay` and `timing`.",
     )(command)
 
 
 def debug_option(command: Command) -> Command:
-    """The option --debug."""
+    """Add the option --debug."""
     return click.option("-d", "--debug", is_flag=True, help="Short for --reveal all.")(command)
 
 
 def reveal_option(command: Command) -> Command:
-    """The option --reveal A,B with the names of `Reveal`, and --level."""
+    """Add the options --reveal, with the names of `Reveal`, and --level."""
     names = ", ".join(_NAMES).replace(Reveal.BRIEF.value, f"{Reveal.BRIEF.value} (one line per call)")
     command = click.option(
         "--level",
@@ -231,7 +229,7 @@ def reveal_option(command: Command) -> Command:
 def audience_of(
     reveal: frozenset[Reveal], debug: bool, strict_safe: bool, thread: int | None = None, *, safe_only: bool = False
 ) -> Audience:
-    """Return the requested audience. The brief level shows no message, so that it excludes what reveals one."""
+    """Return the requested audience. The brief level shows no hidden messages, so it excludes all options that do."""
     context = click.get_current_context()
     revealed = reveal | {Reveal.ALL} if debug else reveal
     level = context.meta.get(_LEVEL)
@@ -253,6 +251,8 @@ def _keep_level(context: click.Context, parameter: click.Parameter, value: str |
 
 def reading_options(preambles: str | None, *, row_order: bool = False) -> ReadOptions:
     """Return the options of the reader."""
+    from viewer.reading.format import ReadOptions  # some commands read no transcript
+
     return ReadOptions(harmony_preambles=preambles == "harmony", row_order=row_order)
 
 
@@ -268,6 +268,8 @@ def surroundings() -> Surroundings | None:
 def inputs_of(files: tuple[str, ...]) -> tuple[str, ...]:
     """Return the named files; if there are none, the piped input."""
     if STDIN in files:
+        from viewer.sources.files import check_standard_input
+
         check_standard_input()
     if files:
         return files
@@ -280,6 +282,8 @@ def folder_of(inputs: tuple[str, ...], output: str | None) -> str | None:
     """Return the named input folder, which needs an output folder; None for a single file."""
     if len(inputs) > 1:
         raise click.UsageError("One file or folder at a time.", click.get_current_context())
+    from viewer.sources.files import is_directory
+
     if not is_directory(inputs[0]):
         return None
     if output in (None, STDIN):
@@ -308,6 +312,8 @@ def is_followed(follow: bool, files: tuple[str, ...], stall_after: float | None)
     """True if the input is followed. Compressed files and containers are read once, because they do not grow at the
     end."""
     check_following(follow, stall_after)
+    from viewer.sources.files import why_read_once
+
     why = why_read_once(files[0]) if follow and len(files) == 1 else ""
     if why:
         complain(f"{files[0]} {why}: reading it once instead of following it")
@@ -342,7 +348,11 @@ def _without_plugins(context: click.Context, parameter: click.Parameter, value: 
 
 def known_format(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
     """Return the name of a format. Raises ViewerError if there is no such format."""
-    if value is not None and value not in FORMATS and not context.resilient_parsing:
+    if value is None or context.resilient_parsing:
+        return value
+    from viewer.formats import FORMATS
+
+    if value not in FORMATS:
         raise ViewerError(f"unknown format {value}; known formats: {', '.join(FORMATS)}")
     return value
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 FOLLOWED_SECONDS = 600
-"""The seconds since its last change within which a session may still be running."""
+"""A session that changed less than this many seconds ago may still be running."""
 SECONDS_BETWEEN_LOOKS = 1.0
 
 
@@ -124,7 +124,8 @@ def command(
 
 
 def _session_paths(follow: bool) -> tuple[str, ...]:
-    """Without a file on a terminal, return nothing to show the session list, or the newest session to follow."""
+    """Return what to view if no file is named: the piped input, nothing to show the session list, or the newest session
+    to follow."""
     around = options.surroundings() if is_interactive() else None
     if around is None:
         return options.inputs_of(())

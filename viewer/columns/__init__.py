@@ -1,1 +1,1 @@
-"""Columns, which are typed arrays: one interface with a plain and a NumPy backend."""
+"""Columns (typed arrays): one interface with a plain and a NumPy backend."""

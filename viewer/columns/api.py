@@ -18,9 +18,9 @@ class Folded(Struct, frozen=True):
     """Numbers folded into rows: each row is one number that is shown, or a run of numbers that are not."""
 
     kinds: Column
-    """0 for a number that is shown, 1 for a run."""
+    """0 for a shown number, 1 for a run."""
     values: Column
-    """The number, or the length of the run."""
+    """The shown number, or the length of the run."""
     lasts: Column
     """The last number of the row."""
 
@@ -40,62 +40,62 @@ class Columns(Protocol):
     name: str
 
     def sequence(self, first: int, last: int) -> Column:
-        """The numbers from `first` to before `last`."""
+        """Return the numbers from `first` to before `last`."""
 
     def take(self, column: Column, rows: Column) -> Column:
-        """The values at these rows."""
+        """Return the values at these rows."""
 
     def put(self, values: Column, rows: Column, length: int) -> Column:
-        """A column of this length with these values at these rows, and 0 elsewhere."""
+        """Return a column of this length with these values at these rows, and 0 elsewhere."""
 
     def insert(self, column: Column, rows: Column, values: Column) -> Column:
-        """The column with each value inserted before its row; the rows ascend."""
+        """Return the column with each value inserted before its row; the rows ascend."""
 
     def add(self, column: Column, other: Column | int) -> Column:
-        """The sums of two columns, or of a column and a number, with the type code of the first."""
+        """Return the sums of two columns, or of a column and a number, with the type code of the first."""
 
     def subtract(self, column: Column, other: Column) -> Column:
-        """The differences of two columns, with the type code of the first."""
+        """Return the differences of two columns, with the type code of the first."""
 
     def smaller_and_larger(self, left: Column, right: Column) -> tuple[Column, Column]:
-        """The smaller and the larger value of each pair."""
+        """Return the smaller and the larger value of each pair."""
 
     def where(self, column: Column, values: Set[int], first: int, last: int) -> Column:
-        """The rows whose value is in the set."""
+        """Return the rows whose value is in the set."""
 
     def mask(self, ids: Column, allowed: bytes | bytearray, first: int, last: int) -> bytearray:
-        """The byte of `allowed` for each row, by id."""
+        """Return the byte of `allowed` for each row, by id."""
 
     def select(self, mask: bytearray, base: int) -> Column:
-        """The rows whose flag is set, counted from `base`."""
+        """Return the rows whose flag is set, counted from `base`."""
 
     def count_by(self, column: Column, rows: Column | None) -> dict[int, int]:
-        """The number of rows with each value, in these rows or in all."""
+        """Return the number of rows with each value, in these rows or in all."""
 
     def distinct(self, columns: Sequence[Column]) -> Column:
-        """The different values of these columns, sorted."""
+        """Return the different values of these columns, sorted."""
 
     def order(self, column: Column) -> Column:
-        """The rows sorted by value; equal values keep their order."""
+        """Return the rows sorted by value; equal values keep their order."""
 
     def lookup(self, sorted_column: Column, values: Column) -> Column:
-        """For each value, the first row of the sorted column whose value is not smaller."""
+        """Return, for each value, the first row of the sorted column whose value is not smaller."""
 
     def fold(self, numbers: Column, shown: bytearray, breaks: Column) -> Folded:
         """Fold ascending numbers into rows. A run contains only adjacent numbers and never crosses a break: a row
         where a new run must begin."""
 
     def number_runs(self, flags: bytearray, breaks: Column, number: int, in_run: bool) -> Column:
-        """For each row, the number of the latest run of set flags; 1 before the first run.
+        """Return, for each row, the number of the latest run of set flags; 1 before the first run.
 
         `number` is the number of the latest run so far, 0 for none; `in_run` says whether that run continues. At a
         break, a run ends and the numbering starts again."""
 
     def borders(self, column: Column, breaks: Column, before: int) -> Borders:
-        """The rows whose value differs from that of the previous row, and all breaks.
+        """Return the rows whose value differs from that of the previous row, and all breaks.
 
         The value 0 repeats that of the previous row, and means 1 at a break. `before` is the value before the first
         row."""
 
     def count_byte(self, data: bytes, byte: int, cuts: Sequence[int]) -> list[int]:
-        """How often a byte occurs between each two adjacent cuts."""
+        """Count how often a byte occurs between each two adjacent cuts."""

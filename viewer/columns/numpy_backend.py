@@ -1,5 +1,4 @@
-"""Columns in NumPy: the import costs as much as reading a megabyte without it, but then one operation handles
-thousands of rows."""
+"""Columns in NumPy. Importing it takes as long as reading a megabyte; then one operation handles thousands of rows."""
 
 from __future__ import annotations
 
@@ -21,12 +20,12 @@ _SPARSE = 4096
 
 
 def values_of(column: Column) -> Values:
-    """The values of a column, without a copy. The column cannot change its length while this view exists."""
+    """Return the values of a column, without a copy. The column cannot change its length while this view exists."""
     return np.frombuffer(column, column.typecode)
 
 
 def column_of(typecode: str, values: Values) -> Column:
-    """A column with these values."""
+    """Return a column with these values."""
     column = array(typecode)
     column.frombytes(np.ascontiguousarray(values, typecode).view(np.uint8).data)
     return column

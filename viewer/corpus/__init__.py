@@ -1,2 +1,1 @@
-"""Corpora: scan many transcripts into Parquet tables, and query them. The viewer and `check` do not need this
-folder."""
+"""Corpora: scan many transcripts into Parquet tables, and query them. The viewer and `check` do not need it."""

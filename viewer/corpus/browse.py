@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import duckdb
 
 PAGE = 1000
-"""The number of rows on a page, and the most that are read at a time, however large the corpus is."""
+"""The number of rows on a page, and the most that are read at once, however large the corpus is."""
 ALL_FILES = "all files"
 CHANGED, MISSING = "changed since the scan", "no longer there"
 
@@ -35,7 +35,7 @@ class Kind(Enum):
 
 
 class Place(Struct, frozen=True):
-    """A message of a file; None for its beginning."""
+    """A message of a file, or the start of the file if the message is None."""
 
     path: str
     message: int | None
@@ -44,7 +44,7 @@ class Place(Struct, frozen=True):
 
 
 class Page(Struct, frozen=True):
-    """Some rows of a list."""
+    """Part of the rows of a list."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
@@ -119,8 +119,8 @@ class Browser:
         return self.stack[-1]
 
     def filter_by(self, where: Filter | None) -> None:
-        """Show only matching messages, and their files and problems. Raises ViewerError if the tables do not hold
-        what the filter needs."""
+        """Show only matching messages, and their files and problems. Raise ViewerError if the tables do not hold what
+        the filter needs."""
         is_empty = where is None or not (where.terms or where.pattern)
         self._condition = None if where is None or is_empty else compile_filter(where, self._contents)
         self.where = "" if where is None or is_empty else where.source
@@ -134,7 +134,7 @@ class Browser:
         listing.sort, listing.first, listing.cursor = column, 0, (0, index)
 
     def turn(self, by: int, count: int) -> bool:
-        """Go to another page of a list with this many rows. Returns False if there is no such page."""
+        """Go to another page of a list with this many rows. Return False if there is no such page."""
         first = self.listing.first + by
         if not 0 <= first < count:
             return False
@@ -205,7 +205,7 @@ class Browser:
         return Page((*page.columns[: -len(_HIDDEN)], "note"), rows, page.count, page.first)
 
     def place_of(self, page: Page, index: int) -> Place | Listing:
-        """Return what a row opens: a file or another list. Raises ViewerError if it opens nothing."""
+        """Return what a row opens: a file or another list. Raise ViewerError if it opens nothing."""
         row = page.rows[index]
         kind = self.listing.kind
         if kind is Kind.PROBLEMS:

@@ -11,7 +11,7 @@ from msgspec import Struct
 from viewer.corpus.part import METADATA
 from viewer.corpus.scan import Directory
 from viewer.corpus.tables import OF_FILES, TABLES
-from viewer.corpus.views import connect, schema_of
+from viewer.corpus.views import connect, load_duckdb, schema_of
 
 PART_ROWS = {"files": 2_000_000, "messages": 20_000_000, "calls": 10_000_000, "diagnostics": 10_000_000}
 """The number of rows in a merged part, about 256 MB."""
@@ -28,7 +28,7 @@ def compact_directory(directory: Directory) -> Merged:
     """Write the current rows into a few large parts, commit them, and then remove the old ones.
 
     All merged rows name one new part, so that a reader sees either the old rows of a file or the new ones: until the
-    merged part of `files` is there, its rows are orphans, and afterwards they are the newest of each path."""
+    merged part of `files` exists, the merged rows are orphans; from then on, they are the newest of each path."""
     store = directory.store
     old = {name: store.names(name) for name in ("files", *OF_FILES)}
     before = sum(map(len, old.values()))
@@ -36,6 +36,7 @@ def compact_directory(directory: Directory) -> Merged:
         return Merged(before, before)
     part = secrets.token_hex(16)
     kept: set[str] = set()
+    load_duckdb(is_whole=True)  # for the reader of Arrow
     with connect(directory.tables, memory="2GB") as database:
         for table in (*OF_FILES, "files"):
             columns = ", ".join(
@@ -54,7 +55,7 @@ def compact_directory(directory: Directory) -> Merged:
 
 
 def _write_merged(directory: Directory, table: str, part: str, reader: Any) -> list[str]:
-    """Write the rows of a table into a few parts."""
+    """Write the rows of a table into a few parts, and return their names."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -35,7 +35,7 @@ _TEXTS: dict[str, tuple[str, ...]] = {
     "role": ("m.role",),
     "channel": ("nullif(m.channel, '')", "nullif(m.channel_given, '')"),
     "to": ("nullif(m.recipient, '')",),
-    "from": ("coalesce(nullif(m.name, ''), m.role)",),
+    "from": ("coalesce(nullif(m.name, ''), nullif(m.role, ''))",),
     "name": ("nullif(m.name, '')",),
     "intent": ("nullif(m.intent, '')",),
     "file": ("f.path", "split_part(f.path, '/', -1)"),
@@ -78,7 +78,7 @@ _WORDS = {
 
 
 def compile_filter(filter: Filter, contents: Contents) -> Condition:
-    """Return a condition for the matching messages. Raises FilterError if the tables do not hold what it needs."""
+    """Return a condition for the matching messages. Raise FilterError if the tables do not hold what it needs."""
     refused = filter.refusal(contents.audience)
     if refused is not None:
         raise refused

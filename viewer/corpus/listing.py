@@ -19,9 +19,9 @@ from viewer.sources.folder import NEVER
 
 MOST_BYTES = 32 * 1024 * 1024
 MOST_FILES = 500
-"""The maximum size of a batch. A larger file gets its own batch."""
+"""The most files in a batch."""
 PAGE = 10_000
-"""The number of files that are sorted by size at a time, the largest first."""
+"""The number of files that are sorted by size together, the largest first."""
 BATCHES_PER_WORKER = 4
 """The minimum number of batches per worker in a page, so that all workers finish at about the same time."""
 SAMPLE = 200
@@ -43,7 +43,7 @@ class Entry(Struct, frozen=True, gc=False):
     content_hash: str | None = None
 
     def key(self, contents: Contents) -> str:
-        """The key of the file in the tables. It changes with the size, the time, and the audience."""
+        """Return the key of the file in the tables. It changes with the size, the time, and the audience."""
         facts = (self.name, str(self.size), self.stamp, str(contents), str(READING_VERSION))
         return blake2b("\0".join(facts).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 

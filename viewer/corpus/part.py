@@ -24,7 +24,7 @@ METADATA = b"ocmlview"
 
 
 class Job(Struct, frozen=True):
-    """What a worker needs to know besides its batch."""
+    """What a worker needs besides its batch."""
 
     place: str
     contents: Contents
@@ -49,7 +49,7 @@ class Outcome(Struct, frozen=True):
 
 
 def do_batch(batch: Batch, job: Job) -> Outcome:
-    """Read the files of a batch and write its parts."""
+    """Read the files of a batch, write its parts, and return the outcome."""
     began = time.process_time()
     load_limits_with(lambda: Limits(max_decompressed=job.max_size, max_spool=max(job.max_size, 1)))
     found = [_read(each, job) for each in batch.files]
@@ -99,7 +99,7 @@ def write_parts(batch: Batch, job: Job, found: list[FileRows]) -> Outcome:
 
 
 def table_rows(found: list[tuple[Keyed, FileRows]], part: str, run_id: str) -> dict[str, list[Row]]:
-    """The rows of all tables, with their keys, which they get in place. The table `files` comes last."""
+    """Return the rows of all tables, with `files` last. The keys are added to the given rows in place."""
     tables: dict[str, list[Row]] = {"messages": [], "calls": [], "diagnostics": [], "files": []}
     for file, rows in found:
         key = {"file_key": file.key, "part": part}

@@ -27,7 +27,7 @@ class Rate:
         self._points = deque([(now, 0)])
 
     def add(self, now: float, size: int) -> float:
-        """Add a point, and return the rate."""
+        """Add the size at this time, and return the rate."""
         self._points.append((now, size))
         while len(self._points) > 2 and now - self._points[0][0] > AVERAGED:
             self._points.popleft()
@@ -102,7 +102,7 @@ def _clock(seconds: float) -> str:
 
 
 def bar_lines(totals: Totals, rate: float, width: int = 120) -> tuple[str, str]:
-    """The two lines on a terminal of this width: how far the scan is, and what it found."""
+    """Return the two lines for a terminal of this width: the progress of the scan, and what it found."""
     sign = "≥" if totals.is_listing else ""
     eta = _eta(totals, rate)
     counts = (
@@ -136,7 +136,7 @@ def log_line(totals: Totals, rate: float) -> str:
 
 
 def summary_lines(totals: Totals, seconds: float, run_id: str, following: str) -> Iterator[str]:
-    """Format the report at the end. `following` is the next command to run."""
+    """Format the final report. `following` is the command to run next."""
     rate = totals.done_bytes / max(seconds, 1e-9) / 1e6
     yield f"{_files(totals.done)} scanned in {seconds:,.1f} s ({rate:,.1f} MB/s)"
     if totals.known:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
 from functools import cache
-from importlib import resources
 
 from msgspec import Struct
 
@@ -13,8 +13,9 @@ from viewer.errors import ViewerError
 from viewer.model.visibility import Reveal
 
 _HEAD = re.compile(r"^-- (title|needs|parameters): *(.*?) *$", re.MULTILINE)
+_FOLDER, _SUFFIX = os.path.join(os.path.dirname(__file__), "queries"), ".sql"
 SIGN = "@"
-"""The prefix that marks a query as the name of a ready one."""
+"""The prefix that marks a query as the name of a ready query."""
 
 
 class Query(Struct, frozen=True):
@@ -32,13 +33,13 @@ class Query(Struct, frozen=True):
 @cache
 def ready_queries() -> dict[str, Query]:
     """Return all ready queries by name."""
-    found = sorted(resources.files("viewer.corpus").joinpath("queries").iterdir(), key=lambda entry: entry.name)
-    queries = [
-        _parsed(entry.name.removesuffix(".sql"), entry.read_text("utf-8"))
-        for entry in found
-        if entry.name.endswith(".sql")
-    ]
-    return {query.name: query for query in queries}
+    names = sorted(name.removesuffix(_SUFFIX) for name in os.listdir(_FOLDER) if name.endswith(_SUFFIX))
+    return {name: _read(name) for name in names}
+
+
+def _read(name: str) -> Query:
+    with open(os.path.join(_FOLDER, name + _SUFFIX), encoding="utf-8") as file:
+        return _parsed(name, file.read())
 
 
 def _parsed(name: str, text: str) -> Query:
@@ -58,7 +59,7 @@ _NEEDS = {
 
 
 def find_query(name: str, contents: Contents) -> Query:
-    """Find a ready query by name. Raises ViewerError if there is none, or if the tables lack what it needs."""
+    """Find a ready query by name. Raise ViewerError if there is none, or if the tables lack what it needs."""
     queries = ready_queries()
     query = queries.get(name)
     if query is None:

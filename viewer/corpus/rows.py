@@ -1,4 +1,4 @@
-"""Turn a transcript into rows of the tables for one audience. An unreadable file becomes a row that says why."""
+"""Turn a transcript into rows of the tables for one audience. An unreadable file becomes a row with the reason."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import stat
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from datetime import datetime
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
@@ -32,9 +31,9 @@ if TYPE_CHECKING:
     from viewer.document.document import Finding
 
 MOST_IN_NOISE = 20
-"""How many diagnostics are kept for a file that is not a transcript."""
+"""The most diagnostics that are kept for a file that is not a transcript."""
 NOISE = 1024 * 1024
-"""A file of unknown format with no message in this many bytes is not a transcript."""
+"""A file of unknown format without a message in its first mebibyte is not a transcript."""
 FIRST_BYTES = 64 * 1024
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _REASONS = {errno.EACCES: "permission", errno.EPERM: "permission", errno.ENOENT: "missing", errno.ELOOP: "missing"}
@@ -61,7 +60,7 @@ def rows_of(
     leaks: bool = False,
     max_size: int | None = None,
 ) -> FileRows:
-    """Read a file, and return its rows for an audience. Any engine can call this for each file."""
+    """Read a file, and return its rows for an audience. An engine can call this for each file."""
     from viewer.corpus.tables import contents_of
 
     return read_rows(path, contents_of(audience, text=text, leaks=leaks), max_size)
@@ -120,7 +119,7 @@ def failed_rows(state: FileState, reason: str | None = None) -> FileRows:
 
 
 def content_hash(path: str) -> str | None:
-    """Hash the contents of a file. Returns None if it cannot be read."""
+    """Hash the contents of a file. Return None if it cannot be read."""
     known = blake2b(digest_size=16)
     try:
         with open(path, "rb") as file:
@@ -213,8 +212,16 @@ class _DocumentRows:
 
     def _messages(self, projection: Projection, rows: Rows, transcripts: dict[int, Any]) -> Iterator[Row]:
         is_revealed, has_text = bool(self._contents.reveal), self._contents.text
+        is_short = not (is_revealed or has_text)
+        known: dict[tuple[int, int], Row] = {}  # a transcript has few kinds of messages that differ in more than place
         for row in range(len(rows)):
             if rows.kind(row) is not RowKind.MESSAGE:
+                continue
+            key = rows.header_key(row), rows.transcript(row)
+            like = known.get(key) if is_short else None
+            if like is not None:
+                place = {"message": rows.label(row), "turn": rows.turn(row), "time_ms": rows.time_ms(row)}
+                yield {**like, **place}
                 continue
             message = projection.item(rows, row) if has_text else projection.unread(rows, row)
             assert isinstance(message, ShownMessage)
@@ -229,10 +236,11 @@ class _DocumentRows:
                 "ending": message.ending,
                 "format": transcript.format if transcript else None,
                 "model": transcript.model if transcript else None,
-                "time_ms": _milliseconds(message.time),
+                "time_ms": rows.time_ms(row),
                 "visible": message.visible,
                 "preamble": message.intent == "preamble",
             }
+            known[key] = made
             if is_revealed:
                 span = message.body_span
                 made |= {
@@ -309,7 +317,7 @@ def _calls(projection: Projection, messages: list[Row]) -> Iterator[Row]:
 
 def _leaks(document: Document) -> Row:
     """Return the highest leak score of an answer, with its level and message."""
-    from viewer.insight.leaks import find_leaks, mark_boilerplate  # only scans with --leaks need it
+    from viewer.insight.leaks import find_leaks, mark_boilerplate  # only scans with `--leaks` need it
 
     everything, shown = (document.project(each, withholds=False) for each in (EVERYTHING, END_USER))
     (answers,) = mark_boilerplate([find_leaks(everything, shown)])
@@ -317,7 +325,3 @@ def _leaks(document: Document) -> Row:
     if worst is None:
         return {"leak": 0, "leak_level": None, "leak_message": None}
     return {"leak": worst.score, "leak_level": worst.code, "leak_message": worst.message}
-
-
-def _milliseconds(time: str | None) -> int | None:
-    return int(datetime.fromisoformat(time).timestamp() * 1000) if time else None

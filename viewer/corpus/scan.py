@@ -91,17 +91,17 @@ class Totals(Struct):
 
     @property
     def has_failed(self) -> bool:
-        """True if a file could not be read in this run or an earlier one."""
+        """True if this run or an earlier one could not read a file."""
         return self.failed > 0 or any(self.known_states[state.value] for state in FAILED)
 
     @property
     def has_errors(self) -> bool:
-        """True if a file from this run or an earlier one has errors."""
+        """True if this run or an earlier one found errors in a file."""
         return self.errors > 0 or self.known_with_errors > 0
 
     @property
     def has_warnings(self) -> bool:
-        """True if a file from this run or an earlier one has warnings."""
+        """True if this run or an earlier one found warnings in a file."""
         return self.warnings > 0 or self.known_with_warnings > 0
 
 
@@ -159,7 +159,7 @@ class Directory:
         self.store.write(DESCRIPTION, msgspec.json.format(data) + b"\n")
 
     def hold(self, run_id: str) -> None:
-        """Record who holds the lock."""
+        """Record which run holds the lock."""
         if self._lock is not None:
             self._lock.seek(0)
             self._lock.truncate()
@@ -167,7 +167,7 @@ class Directory:
             self._lock.flush()
 
     def _check_runs(self) -> None:
-        """Refuse an object store if another run has recorded something there recently."""
+        """Refuse an object store that another run wrote to recently."""
         since = time.time_ns() // 10**6 - int(SILENT * 1000)
         rows = dataset_of(self.tables, "runs").to_table(["run_id", "state", "heartbeat_ms"]).to_pylist()
         found = [row["run_id"] for row in rows if row["state"] == "running" and row["heartbeat_ms"] > since]
@@ -192,7 +192,7 @@ class Directory:
         return Tables(self.store, self.contents)
 
     def known(self, *, retry_failed: bool) -> dict[str, Known]:
-        """Return the current files by key, without those to scan again."""
+        """Return the current files by key, except those to scan again."""
         failed = {state.value for state in FAILED} if retry_failed else set()
         return {
             row["file_key"]: Known(FileState(row["state"]), row["errors"] > 0, row["warnings"] > 0)
@@ -242,7 +242,7 @@ class Scan:
         self._recorded = 0.0
 
     def run(self, engine: Engine, report: Callable[[Totals], None]) -> bool:
-        """Scan all files. Returns False if Ctrl-C stopped the scan; finished work is kept, and the next scan
+        """Scan all files. Return False if Ctrl-C stopped the scan; finished work is kept, and the next scan
         continues."""
         self._directory.hold(self._job.run_id)
         self._record(engine, "running")
@@ -305,7 +305,7 @@ class Scan:
 
 
 def keyed(entries: Iterable[Entry], contents: Contents) -> Iterator[Keyed]:
-    """Yield the files with keys made from their times or their content."""
+    """Yield the files with keys made from their modification times or their content."""
     for entry in entries:
         found = content_hash(entry.path) if contents.by_content else None
         if found is not None:
@@ -314,7 +314,7 @@ def keyed(entries: Iterable[Entry], contents: Contents) -> Iterator[Keyed]:
 
 
 def new_run_id() -> str:
-    """Make a name for a run: its time and a few random digits."""
+    """Return a name for a run: its time and a few random digits."""
     import secrets
 
     return f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{secrets.token_hex(3)}"

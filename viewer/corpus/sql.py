@@ -15,7 +15,9 @@ from multiprocessing.connection import Connection
 from types import ModuleType
 from typing import Any, cast
 
-from viewer.corpus.views import MEMORY, Tables, connect
+import msgspec
+
+from viewer.corpus.views import MEMORY, Tables, connect, load_duckdb
 from viewer.errors import ViewerError
 
 ROWS_AT_ONCE = 1000
@@ -23,6 +25,10 @@ _EXPLAIN = re.compile(
     r"(?:\s|--[^\n]*\n|/\*.*?\*/)*explain\b(?:\s|--[^\n]*\n|/\*.*?\*/)*(?:analyze\b|analyse\b|\([^)]*\))?",
     re.IGNORECASE | re.DOTALL,
 )
+_NAME = re.compile(r"\w+")
+"""The name of a table. DuckDB takes others, such as `a.csv`, for files."""
+_FUNCTIONS = frozenset({"unnest", "range", "generate_series", "repeat", "json_each", "json_tree", "duckdb_columns"})
+"""The functions that a query may use as a table."""
 _ONE_QUERY = "only one SELECT or EXPLAIN is allowed"
 
 
@@ -42,9 +48,9 @@ def run_query(
     timeout: float = 60.0,
     memory: str = MEMORY,
 ) -> Iterator[list[tuple[Any, ...]]]:
-    """Run a query. Yields the column names as one row, then the rows in chunks.
+    """Run a query, and yield the column names as one row, then the rows in chunks.
 
-    The process is killed after `timeout` seconds, or when the iterator is closed. Raises QueryError."""
+    The process is killed after `timeout` seconds, or when the iterator is closed. Raise QueryError."""
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
     spill = tempfile.mkdtemp(prefix="ocmlview-")
@@ -76,12 +82,11 @@ def run_query(
 def _answer(
     sender: Connection, tables: Tables, query: str, parameters: dict[str, Any], memory: str, spill: str
 ) -> None:
-    """Run the query in the child process, which exits without running its parent's exit handlers."""
+    """Run the query in the child process, which never runs its parent's exit handlers."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    sys.modules.setdefault("numpy", cast("ModuleType", None))  # pyarrow would load it, and no query needs it
-    import duckdb
-
+    sys.modules.setdefault("numpy", cast("ModuleType", None))  # pyarrow would load it, but no query needs it
+    duckdb = load_duckdb()
     try:
         with connect(tables, memory, spill) as database:
             found = execute(database, query, parameters)
@@ -100,24 +105,38 @@ def _answer(
 
 
 def execute(database: Any, query: str, parameters: dict[str, Any] | None = None) -> Any:
-    """Run one SELECT, or EXPLAIN of a SELECT. Some other statements could write even in a locked database."""
-    import duckdb
-
-    statements = database.extract_statements(query)
-    if len(statements) != 1:
-        raise QueryError(_ONE_QUERY)
-    kind = statements[0].type
-    if kind == duckdb.StatementType.EXPLAIN:
-        inner = _EXPLAIN.match(query)
-        if inner is None:
-            raise QueryError(_ONE_QUERY)
-        statements = database.extract_statements(query[inner.end() :])
+    """Run one SELECT, or EXPLAIN of a SELECT, over the tables. Other statements could write even in a locked database,
+    and functions that read files could read the parts, with rows that no longer count."""
+    duckdb = load_duckdb()
+    explained = _EXPLAIN.match(query)
+    for text in (query, query[explained.end() :]) if explained else (query,):
+        statements = database.extract_statements(text)
         if len(statements) != 1:
             raise QueryError(_ONE_QUERY)
-        kind = statements[0].type
-    if kind != duckdb.StatementType.SELECT:
+    if statements[0].type != duckdb.StatementType.SELECT:
         raise QueryError(_ONE_QUERY)
+    _check_tables(database, statements[0].query)
     return database.execute(query, parameters or None)
+
+
+def _check_tables(database: Any, query: str) -> None:
+    """Refuse a query that reads anything but tables and the results of harmless functions."""
+    (found,) = database.execute("select json_serialize_sql($1)", [query]).fetchone()
+    tree = msgspec.json.decode(found)
+    if tree["error"]:
+        raise QueryError(_ONE_QUERY)
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, list):
+            waiting += node
+        elif isinstance(node, dict):
+            waiting += node.values()
+            kind = node.get("type")
+            if kind == "BASE_TABLE" and not _NAME.fullmatch(node["table_name"]):
+                raise QueryError(f"a query reads only tables, not {node['table_name']}")
+            if kind == "TABLE_FUNCTION" and node["function"]["function_name"].lower() not in _FUNCTIONS:
+                raise QueryError(f"a query cannot call {node['function']['function_name']}")
 
 
 def _lines_of(error: Exception) -> list[str]:

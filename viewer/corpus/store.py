@@ -1,13 +1,11 @@
-"""`Store`: the files of a table directory, on a local disk or in an object store. Each appears completely or not at
-all."""
+"""`Store`: the files of a table directory, on a local disk or in an object store. Writes are all or nothing."""
 
 from __future__ import annotations
 
 import os
 import re
-import socket
 from collections.abc import Iterator
-from pathlib import Path
+from contextlib import suppress
 from typing import Any, Protocol
 
 from viewer.errors import ViewerError
@@ -17,7 +15,7 @@ _TEMPORARY = re.compile(r"\..*\.tmp")
 
 
 def is_url(place: str) -> bool:
-    """True if this is a URL and not a local path."""
+    """True if this is a URL, not a local path."""
     return _URL.match(place) is not None
 
 
@@ -28,7 +26,7 @@ class Store(Protocol):
     """The path or URL given by the user."""
 
     def read(self, name: str) -> bytes | None:
-        """Read a file. Returns None if it does not exist."""
+        """Read a file. Return None if it does not exist."""
 
     def write(self, name: str, data: bytes) -> None:
         """Write or replace a file in one step."""
@@ -48,33 +46,35 @@ class LocalStore:
 
     def __init__(self, place: str, *, private: bool = False) -> None:
         self.place = place
-        self._root = Path(place)
+        self._root = place
         self._private = private
         """True if only the owner may read the files."""
-        self._is_ready: set[Path] = set()
+        self._is_ready: set[str] = set()
 
     def create(self) -> None:
         """Create the directory if it does not exist."""
         mode = 0o700 if self._private else 0o777
         try:
-            self._root.mkdir(mode=mode, parents=True, exist_ok=True)
+            os.makedirs(self._root, mode, exist_ok=True)
             if self._private:
-                self._root.chmod(0o700)
+                os.chmod(self._root, 0o700)
         except OSError as error:
             raise ViewerError(f"{self.place} cannot be created: {error.strerror or 'the system refused'}") from None
 
     def read(self, name: str) -> bytes | None:
         try:
-            return (self._root / name).read_bytes()
+            with open(os.path.join(self._root, name), "rb") as file:
+                return file.read()
         except FileNotFoundError:
             return None
 
     def write(self, name: str, data: bytes) -> None:
-        path = self._root / name
-        if path.parent not in self._is_ready:
-            path.parent.mkdir(mode=0o700 if self._private else 0o777, exist_ok=True)
-            self._is_ready.add(path.parent)
-        temporary = path.parent / f".{path.name}.{socket.gethostname()}.{os.getpid()}.tmp"
+        path = os.path.join(self._root, name)
+        folder, bare = os.path.split(path)
+        if folder not in self._is_ready:
+            os.makedirs(folder, 0o700 if self._private else 0o777, exist_ok=True)
+            self._is_ready.add(folder)
+        temporary = os.path.join(folder, f".{bare}.{os.uname().nodename}.{os.getpid()}.tmp")
         mode = 0o600 if self._private else 0o666
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, mode)
         with os.fdopen(descriptor, "wb") as file:
@@ -92,18 +92,19 @@ class LocalStore:
 
     def _entries(self, folder: str) -> Iterator[str]:
         try:
-            with os.scandir(self._root / folder) as entries:
+            with os.scandir(os.path.join(self._root, folder)) as entries:
                 yield from (entry.name for entry in entries)
         except (FileNotFoundError, NotADirectoryError):
             return
 
     def remove(self, name: str) -> None:
-        (self._root / name).unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            os.unlink(os.path.join(self._root, name))
 
     def dataset_at(self) -> tuple[Any, str]:
         from pyarrow import fs
 
-        return fs.LocalFileSystem(), str(self._root.absolute())
+        return fs.LocalFileSystem(), os.path.abspath(self._root)
 
 
 class ObjectStore:

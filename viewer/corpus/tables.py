@@ -39,7 +39,7 @@ FAILED = frozenset({FileState.UNREADABLE, FileState.TIMEOUT, FileState.KILLED})
 
 
 class Need(Enum):
-    """A condition that a directory must meet for a column to exist."""
+    """A condition that a directory must meet to have a column."""
 
     NOTHING = ""
     COUNTS = "counts"
@@ -191,7 +191,7 @@ def contents_of(audience: Audience, *, text: bool = False, leaks: bool = False, 
 
 
 def read_description(data: bytes, name: str) -> Description:
-    """Parse `scan.json`. Raises ViewerError if an incompatible version wrote it."""
+    """Parse `scan.json`. Raise ViewerError if an incompatible version wrote it."""
     try:
         found = msgspec.json.decode(data, type=Description)
         known = {kind.value for kind in Reveal}
@@ -203,7 +203,7 @@ def read_description(data: bytes, name: str) -> Description:
 
 
 def check_name(name: str, contents: Contents) -> None:
-    """Refuse a directory whose name does not say correctly whether its tables are revealed."""
+    """Refuse a directory whose name does not match whether its tables hold revealed facts."""
     bare = name.rstrip("/")
     if contents.reveal and not bare.endswith(DEBUG_SUFFIX):
         raise ViewerError(f"tables with revealed facts need a name that says so: --to {bare}{DEBUG_SUFFIX}")

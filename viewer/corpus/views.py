@@ -7,10 +7,12 @@ with connect(tables) as database:
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     import duckdb
 
 MEMORY = "512MB"
+_PARQUET = ".parquet"
 _SETTINGS = (
     "set enable_external_access=false",
     "set autoinstall_known_extensions=false",
@@ -31,6 +34,15 @@ _SETTINGS = (
     "set lock_configuration=true",
 )
 """The settings that lock DuckDB, applied in this order after the spill folder and the memory limit are set."""
+_PATTERN = re.compile(r"[*?\[\]]")
+_SQL_TYPES = {
+    "string": "varchar",
+    "dict": "varchar",
+    "int64": "bigint",
+    "int32": "integer",
+    "double": "double",
+    "bool": "boolean",
+}
 _PARTS = "_parts"
 """The suffix of the raw tables, which also hold superseded rows and rows that a killed scan left behind."""
 
@@ -47,6 +59,13 @@ class Tables(Struct, frozen=True):
         """The path or URL of the directory."""
         return self.store.place
 
+    def parts(self, name: str) -> list[str] | None:
+        """Return the paths of all parts of a table, or None in an object store."""
+        if not isinstance(self.store, LocalStore):
+            return None
+        root = os.path.abspath(self.store.place)
+        return [os.path.join(root, part) for part in self.store.names(name) if part.endswith(_PARQUET)]
+
 
 def open_tables(place: str, *, debug: bool = False) -> Tables:
     """Open the tables of a directory. Revealed tables require `debug`, because saved files must never reveal by
@@ -54,7 +73,7 @@ def open_tables(place: str, *, debug: bool = False) -> Tables:
     store = open_store(place)
     data = store.read(DESCRIPTION)
     if data is None:
-        is_missing = not is_url(place) and not _is_there(place)
+        is_missing = not is_url(place) and not os.path.exists(place)
         raise ViewerError(f"{place} does not exist" if is_missing else f"{place} holds no tables of `ocmlview scan`")
     found = read_description(data, place)
     is_revealed = bool(found.contents.reveal) or place.rstrip("/").endswith(DEBUG_SUFFIX)
@@ -63,20 +82,15 @@ def open_tables(place: str, *, debug: bool = False) -> Tables:
     return Tables(store, found.contents, found.is_compact)
 
 
-def _is_there(place: str) -> bool:
-    from pathlib import Path
-
-    return Path(place).exists()
-
-
 @contextmanager
 def connect(tables: Tables, memory: str = MEMORY, spill: str | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
     """Connect to a DuckDB with the views `files`, `messages`, `calls`, `diagnostics` and `runs`, and no other access.
 
     A table without rows becomes an empty view with its columns. DuckDB writes only to a private spill folder, which is
     removed afterwards. A caller in another process passes its own as `spill`, and removes it."""
-    import duckdb
-
+    parts = {name: tables.parts(name) for name in TABLES}
+    is_readable = all(map(_is_readable, parts.values()))
+    duckdb = load_duckdb(is_whole=not is_readable)
     temporary = spill or tempfile.mkdtemp(prefix="ocmlview-")
     database = duckdb.connect(":memory:", config={"temp_directory": temporary, "threads": 2})
     try:
@@ -84,8 +98,12 @@ def connect(tables: Tables, memory: str = MEMORY, spill: str | None = None) -> I
             database.execute("set memory_limit = $1", [memory])
         except duckdb.Error:
             raise ViewerError(f"--memory: {memory} is not a size; write 512MB or 4GB") from None
-        for name in TABLES:
-            database.register(f"{name}{_PARTS}", dataset_of(tables, name))
+        for name, paths in parts.items():
+            if is_readable:
+                _add_parts(database, tables.contents, name, paths or [])
+            else:
+                database.register(f"{name}{_PARTS}", dataset_of(tables, name))
+        database.execute("set allowed_paths = $1", [[path for paths in parts.values() for path in paths or []]])
         for name in ("files", "runs", *OF_FILES):  # the others refer to `files`
             database.execute(f"create view {name} as {view_of(name, is_compact=tables.is_compact)}")
         for setting in _SETTINGS:
@@ -97,8 +115,38 @@ def connect(tables: Tables, memory: str = MEMORY, spill: str | None = None) -> I
             shutil.rmtree(temporary, ignore_errors=True)
 
 
+def load_duckdb(*, is_whole: bool = False) -> Any:
+    """Return DuckDB: its engine, or the whole package, which reads pyarrow too, and takes four times as long to
+    import."""
+    with suppress(ImportError):
+        import _duckdb
+
+        if not is_whole and hasattr(_duckdb, "connect"):
+            return _duckdb
+    import duckdb
+
+    return duckdb
+
+
+def _is_readable(paths: list[str] | None) -> bool:
+    """True if DuckDB itself can read these parts. It takes some names for patterns, and may not read object stores."""
+    return paths is not None and not any(_PATTERN.search(path) for path in paths[:1])
+
+
+def _add_parts(database: duckdb.DuckDBPyConnection, contents: Contents, name: str, paths: list[str]) -> None:
+    """Add the raw table of these parts, which DuckDB reads without pyarrow: its import costs more than most queries."""
+    if paths:
+        quoted = ", ".join("'{}'".format(path.replace("'", "''")) for path in paths)
+        database.execute(
+            f"create view {name}{_PARTS} as select * from read_parquet([{quoted}], hive_partitioning = false)"
+        )
+        return
+    columns = ", ".join(f'null::{_SQL_TYPES[each.type]} as "{each.name}"' for each in contents.columns(name))
+    database.execute(f"create view {name}{_PARTS} as select {columns} where false")
+
+
 def view_of(name: str, *, is_compact: bool = False) -> str:
-    """Build the query of a view. Only the newest row of each path counts; rows of other tables count with their
+    """Return the query of a view. Only the newest row of each path counts. A row of another table counts with its
     file."""
     if is_compact or name == "runs":
         return f"select * from {name}{_PARTS}"
@@ -132,7 +180,7 @@ def dataset_of(tables: Tables, name: str) -> Any:
 
     files, root = tables.store.dataset_at()
     schema = schema_of(tables.contents, name)
-    parts = [f"{root}/{part}" for part in tables.store.names(name) if part.endswith(".parquet")]
+    parts = [f"{root}/{part}" for part in tables.store.names(name) if part.endswith(_PARQUET)]
     return ds.dataset(parts, schema=schema, format="parquet", filesystem=files)
 
 

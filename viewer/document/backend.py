@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 BIG = 1024 * 1024
 """Inputs of at least this size use NumPy. Importing it takes as long as reading this much without it."""
 MANY = 4096
-"""Inputs with at least this many messages also use it, for their columns."""
+"""Inputs with at least this many messages also use NumPy, for their columns."""
 VARIABLE = native.BACKEND
 NAMES = ("plain", "numpy", "native")
 

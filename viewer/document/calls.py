@@ -1,4 +1,4 @@
-"""The calls that an audience sees: a lazy view of all, their changes while following, one line of each (brief)."""
+"""The calls that an audience sees: a lazy view of them, their changes while following, and one-line summaries."""
 
 from __future__ import annotations
 
@@ -241,7 +241,7 @@ _PLAIN_NAME = re.compile(r"[A-Za-z0-9_.:/-]{1,64}")
 
 
 class CallLines:
-    """Lookup of the calls of a growing ledger by their messages. It returns four facts about each, and no text."""
+    """Looks up the calls of a growing ledger by message. It returns four facts about each call, and no text."""
 
     def __init__(self, ledger: CallLedger, index: MessageIndex) -> None:
         self._ledger = ledger
@@ -267,7 +267,7 @@ class CallLines:
         return row is not None and self._ledger.is_answered(row)
 
     def relinked(self, first: int) -> list[int]:
-        """Return the calls whose reply was replaced, without their first replies."""
+        """Return the calls whose reply was replaced. Their first replies are left out."""
         return [self._ledger.call(row) for row in self._ledger.relinked[first:]]
 
     def _row(self, number: int) -> int | None:

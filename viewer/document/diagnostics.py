@@ -1,4 +1,4 @@
-"""Diagnostics disclosed to an audience, sorted, as rows of the findings that become values on access.
+"""Diagnostics disclosed to an audience, as sorted rows of the findings that become values on access.
 
 Diagnostics of settled messages never change, so they are added once. Diagnostics of open messages are rebuilt each
 time."""
@@ -97,12 +97,12 @@ class DiagnosticView(Sequence[ShownDiagnostic]):
         self._by_place = by_place
         self._entries = _SortedEntries()
         self._final: _Lengths | None = self._entries.lengths()
-        """The state of the columns after the final part; None if that part does not come first."""
+        """The state of the columns after the final part, or None if the final part does not come first."""
         self._read = 0
         self._waiting: list[int] = []
         """Rows of open messages."""
         self._orders: dict[str, tuple[Column, Column]] = {}
-        """Sorted message numbers and the indexes of their diagnostics, built on demand."""
+        """For each name, the sorted message numbers and the indexes of their diagnostics, built on demand."""
 
     def extend(self, settled: int) -> DiagnosticView:
         """Add new findings. Messages up to this one are settled."""
@@ -122,7 +122,7 @@ class DiagnosticView(Sequence[ShownDiagnostic]):
         return self
 
     def _add(self, rows: Iterable[int]) -> bool:
-        """Add rows. If they do not all come last, sort everything again and return False."""
+        """Add rows. If they do not all sort after the existing ones, sort everything again and return False."""
         entries = sorted(filter(None, map(self._entry, rows)))
         known = self._entries
         comes_last = not entries or known.last is None or known.last <= entries[0].key
@@ -233,7 +233,7 @@ class DiagnosticView(Sequence[ShownDiagnostic]):
         return self._in_order("", numbers) if self._by_place else (numbers, range(len(numbers)))
 
     def _in_order(self, name: str, numbers: Column) -> tuple[Column, Column]:
-        """Sort numbers that are in order of position, and return them with the index of each."""
+        """Sort numbers given in order of position, and return them with the index of each."""
         if name not in self._orders:
             places = sorted(range(len(numbers)), key=numbers.__getitem__)
             self._orders[name] = array("I", map(numbers.__getitem__, places)), array("I", places)
@@ -254,7 +254,7 @@ class Faulty:
 
 
 class NewDiagnostics:
-    """Returns the diagnostics for one audience incrementally, as far as possible in the order of
+    """Returns the diagnostics for one audience in steps, as far as possible in the order of
     `Projection.diagnostics`."""
 
     def __init__(self, findings: Findings, show: Show, *, by_place: bool) -> None:

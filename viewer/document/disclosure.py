@@ -79,7 +79,7 @@ class Disclosure(Struct, frozen=True):
 
 
 def _is_disclosed(diagnostic: Diagnostic, cache: VisibilityCache, reach: int) -> bool:
-    """True if a strict audience may know of this diagnostic, because it belongs to a message in its rows."""
+    """True if a strict audience may know of this diagnostic because its message is in the audience's rows."""
     message = diagnostic.message
     return message is not None and message <= reach and cache.sees(message)
 

@@ -45,9 +45,9 @@ PARSED_AT_ONCE = 16 * 1024
 CHECKED_AT_ONCE = 128 * 1024
 LARGEST_STEP = 4 * CHUNK
 CHECKING_SHARE = 0.8
-"""The share of checking in the total work on a large input."""
+"""The share of checking in the total time to load a large input."""
 MOST_REVISIONS = 16
-"""How many times a command starts over if the file is rewritten while it is being read."""
+"""The number of times that a command starts over if the file is rewritten while being read."""
 
 
 class Finding(Struct, frozen=True):
@@ -61,8 +61,10 @@ class Finding(Struct, frozen=True):
 
 
 class Rewrites:
-    """What follows when the file of a document turns out to be rewritten. Reading steps restart the reading. Elsewhere,
-    content is withheld and reported once somebody asked for that; until then, the error is raised."""
+    """Decides what happens when the file of a document turns out to be rewritten.
+
+    Reading steps restart. Everything else withholds content and reports that once, after `withhold`; before, the error
+    is raised."""
 
     def __init__(self) -> None:
         self._source: Source | None = None
@@ -89,7 +91,7 @@ class Rewrites:
         self._is_in_step = False
 
     def report(self, source: Source) -> None:
-        """Report withheld content, unless another source is being read already. If nobody asked for that, raise the
+        """Report withheld content, unless another source is already being read. Without `withhold`, raise the
         FileRewrittenError that is being handled."""
         if self._report is None:
             raise
@@ -97,7 +99,7 @@ class Rewrites:
             self._report()
 
     def read(self, source: Source, start: int, end: int) -> bytes:
-        """Return the bytes between two offsets, for positions and checks, or none if they are withheld."""
+        """Return the bytes between two offsets, for positions and checks. Return no bytes if they are withheld."""
         try:
             return source.read(start, end)
         except FileRewrittenError:
@@ -131,11 +133,12 @@ class Quotes:
         return offending_value(finding.diagnostic, self._read, self._missing)
 
     def excerpt(self, start: int, end: int) -> str:
-        """Return the beginning of the text between two offsets."""
+        """Return the start of the text between two offsets."""
         return self._read(start, min(end, start + LONGEST_EXCERPT)).decode("utf-8", "replace")
 
     def line_text(self, finding: Finding) -> tuple[str, int, int]:
-        """Return the line of a finding, cut around its position, and the columns of the position in it, from 0."""
+        """Return the line of a finding, cut around its position, and the columns in that line where the finding starts
+        and ends, from 0."""
         start, end = finding.diagnostic.start, finding.diagnostic.end
         line_start = max(self._places.line_start(start), start - LONGEST_EXCERPT)
         after = self._read(start, start + LONGEST_EXCERPT)
@@ -147,7 +150,7 @@ class Quotes:
 
 
 class Tally:
-    """Counts of one reading, including hidden content. No view may show them."""
+    """The counts of one reading, including hidden content. No view may show them."""
 
     def __init__(self, analysis: Analysis) -> None:
         self._analysis = analysis
@@ -159,7 +162,7 @@ class Tally:
 
     @property
     def sessions(self) -> list[str | None]:
-        """The session ids of the transcripts, None where the input states none."""
+        """The session ids of the transcripts, with None for a transcript that states none."""
         return [transcript.id for transcript in self._analysis.transcripts]
 
     @property
@@ -193,7 +196,7 @@ class Tally:
 
 
 class Document:
-    """One input, read in one go or in steps."""
+    """One input, read at once or in steps."""
 
     def __init__(
         self,
@@ -203,14 +206,14 @@ class Document:
         *,
         under: Audience = END_USER,
     ) -> None:
-        """If the document is opened under a sealed audience, no other audience sees anything."""
+        """If `under` is a sealed audience, no other audience can see anything of the document."""
         self.name = source.name
         self.under = under
         self._options = options
         self._most_per_code = MOST_PER_CODE
         self._format = format
         self.revision = 0
-        """How many times reading was restarted from the beginning of the input."""
+        """The number of times that reading was restarted from the start of the input."""
         self.rewrites = Rewrites()
         self._backend = BackendChoice()
         self._begin(source, _choose(source, format))
@@ -244,16 +247,16 @@ class Document:
 
     @property
     def detection(self) -> Detection:
-        """The format that the input has, or that was asked for, and why."""
+        """The format that was detected or requested, and why."""
         return self._reading.detection
 
     def as_format(self, format: str) -> Document:
-        """Return the same input in another format, not yet read."""
+        """Return a document for the same input in another format. Nothing has been read yet."""
         source = open_source(self.name) if isinstance(self._source, FileSource) else self._source
         return Document(source, format, self._options, under=self.under)
 
     def begin_again(self) -> None:
-        """Restart after the file was rewritten. Earlier projections return no bodies anymore."""
+        """Restart after the file was rewritten. Earlier projections no longer return bodies."""
         if not isinstance(self._source, FileSource):
             raise FileRewrittenError(self.name)
         self.revision += 1
@@ -262,7 +265,7 @@ class Document:
 
     @property
     def named_format(self) -> str | None:
-        """The format that was asked for; None if it was detected."""
+        """The format that was requested; None if it was detected."""
         return self._format
 
     def load(self) -> Document:
@@ -273,7 +276,7 @@ class Document:
 
     @property
     def step_size(self) -> int:
-        """How many bytes to read or check per step to keep the screen responsive."""
+        """The number of bytes to read or check per step to keep the screen responsive."""
         if self._reading.is_ended:
             return CHECKED_AT_ONCE
         return 2 * CHUNK if self._reading.has_frames and self._reading.is_big else PARSED_AT_ONCE
@@ -284,18 +287,18 @@ class Document:
         return self._reading.needs_backend
 
     def load_backend(self) -> None:
-        """Load and use the backend; interactive callers use another thread. It stays, also for later readings."""
+        """Load and use the backend, also for later readings. Interactive callers do this in another thread."""
         self._reading.load_backend()
 
     def read_unchecked(self, size: int) -> None:
-        """Read this many more bytes without checks, for a list that shows no problems. At the end, the document is read
-        but not complete."""
+        """Read this many more bytes without checks, for a list that shows no problems. At the end of the input, the
+        document is read but not complete."""
         if not self._reading.is_ended:
             with self.rewrites:
                 self._step(size, checks=False)
 
     def read_some(self, size: int) -> None:
-        """Read this many more bytes, then check as many. At the end, the document is complete.
+        """Read this many more bytes, then check as many. At the end of the input, the document is complete.
 
         If the file was rewritten in the meantime, reading restarts."""
         if self.is_complete:
@@ -309,7 +312,7 @@ class Document:
                 self.begin_again()
 
     def check_some(self, size: int) -> bool:
-        """Check this many bytes of what was read. True while there is more to check."""
+        """Check this many of the bytes read so far. Return True if there is more to check."""
         self._analysis.check_some(size)
         return not self._analysis.is_checked
 
@@ -364,7 +367,7 @@ class Document:
 
     @property
     def damage(self) -> str:
-        """Why reading stopped early, as a reason of E-STREAM-TRUNCATED; empty if it did not."""
+        """Why reading stopped early, as a reason of E-STREAM-TRUNCATED; empty if the whole input was read."""
         return self._reading.damage
 
     @property
@@ -384,12 +387,12 @@ class Document:
 
     @property
     def missing_item(self) -> str:
-        """Why the input lacks the selected transcript; empty if it has it or has not been read to its end."""
+        """Why the input lacks the selected transcript; empty if the input has it or has not been read to its end."""
         return self._reading.missing_item(self.path)
 
     @property
     def note(self) -> str:
-        """How the input is read, as a note for the status line; empty if it is read in place."""
+        """How the input is read, as a note for the status line; empty for a file that is read in place."""
         return self._source.note
 
     @property
@@ -446,7 +449,8 @@ class Document:
 
 
 def _next_bytes(source: Source, start: int, size: int) -> bytes:
-    """Return the next bytes. A large piece ends with a checksum block: only whole blocks can lack a checksum."""
+    """Return the next bytes. A large piece ends at the end of a checksum block, because only whole blocks may lack a
+    checksum."""
     if not isinstance(source, FileSource):
         return source.read(start, start + size)
     if size > 2 * BLOCK:
@@ -459,7 +463,7 @@ def _choose(source: Source, format: str | None) -> Detection:
         return detect(source.read(0, HEAD))
     if format not in FORMATS:
         raise ViewerError(f"unknown format {format}; known formats: {', '.join(FORMATS)}")
-    return Detection(format, "as asked for", 1.0)
+    return Detection(format, "as requested", 1.0)
 
 
 def open_document(
@@ -484,7 +488,7 @@ def is_same_message(message: Message, frame: bytes, format: FormatTraits, option
 
 
 def _is_still_in(analysis: Analysis, options: ReadOptions | None, message: Message, frame: bytes) -> bool:
-    """True if these bytes are still the message with this number. The given message may be cut."""
+    """True if these bytes are still the message with this number. `message` may be cut."""
     known = analysis.index[message.number]
     format = analysis.transcripts[known.transcript - 1].format
     return is_same_message(known, frame, FORMATS[format], options)
@@ -503,7 +507,8 @@ def _is_same(found: Message, message: Message) -> bool:
 
 
 def _own_facts(header: Header) -> Header:
-    """Return the header without what comes from earlier records: the tool of a reply, and the thread number."""
+    """Return the header without the facts that come from earlier records: the tool of a reply, and the thread
+    number."""
     return replace(header, name=None if header.role == "tool" else header.name, thread=min(header.thread, 1))
 
 

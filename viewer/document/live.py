@@ -41,7 +41,7 @@ class LiveChange(Struct, frozen=True):
     reset: Reason | None = None
     """The reason for the restart, if anything had been read before."""
     ended: bool = False
-    """True if the reading is over and everything is settled. Later data begins a new reading."""
+    """True if the reading is over and everything is settled. Later data starts a new reading."""
     state: SourceState | None = None
     """The condition of the file, if it changed."""
     more: bool = False
@@ -54,7 +54,7 @@ class PendingChanges:
     def __init__(self) -> None:
         self._queue: deque[Change] = deque()
         self._taken = 0
-        """How many bytes of the first change have already been taken."""
+        """The number of bytes already taken from the first change."""
 
     def __bool__(self) -> bool:
         return bool(self._queue)
@@ -81,7 +81,7 @@ class PendingChanges:
         return newest
 
     def take_bytes(self, size: int) -> bytes:
-        """Take up to `size` bytes from the first change, which is `Grew`. The rest stays."""
+        """Take up to `size` bytes from the first change, which must be `Grew`. The rest stays."""
         change = self.first(Grew)
         assert change is not None
         data = change.data[self._taken : self._taken + size]
@@ -91,7 +91,7 @@ class PendingChanges:
         return data
 
     def skip_to_reset(self) -> None:
-        """Drop the changes before the next reset."""
+        """Drop all changes before the next reset."""
         while self._queue and not isinstance(self._queue[0], Reset):
             self.drop_first()
         self._taken = 0
@@ -142,7 +142,7 @@ class LiveDocument(Document):
 
     def _begin(self, source: Source, detection: Detection) -> None:
         super()._begin(source, detection)
-        self._analysis.note_whole()  # text that is still being written is shown as it arrives
+        self._analysis.note_whole()  # show text while it is still being written
         self._deadlines = Deadlines(self._analysis.calls, self._analysis.findings)
         self._new_findings = NewFindings(self._analysis.findings, self._deadlines, self._quotes)
         self._is_over = False
@@ -217,8 +217,8 @@ class LiveDocument(Document):
                 return LiveChange(more=True)
 
     def _drop_reading(self) -> None:
-        """Discard the rest of this reading after a check found that the file was rewritten. The source restarts in its
-        next turn, unless it already has."""
+        """Discard the rest of this reading after a check found that the file was rewritten. The source restarts at its
+        next poll, unless it already has."""
         self._changes.skip_to_reset()
         self._is_over = True
 
@@ -239,7 +239,7 @@ class LiveDocument(Document):
         return LiveChange(grew=self._deadlines.expire(self._clock()), state=change.state)
 
     def _check_on(self) -> LiveChange:
-        """Check some of the bytes that were read but not checked because there were many. Other changes wait."""
+        """Check some of the bytes that were read without checks because there were too many. Other changes wait."""
         self.has_caught_up = True
         known = len(self._analysis.findings)
         self._analysis.check_some(CHECKED_AT_ONCE)
@@ -268,7 +268,7 @@ class LiveDocument(Document):
         return LiveChange(True, restarted, reason, state=state, more=True)
 
     def _grow(self, data: bytes) -> bool:
-        """Read on. True if reading (re)started, because this is the first data or the format changed."""
+        """Read on. Return True if reading started or restarted: this is the first data, or the format changed."""
         before = self._format_choice.head if self._reading.read_to else b""
         began = self._settle(before, data)
         is_open = not self._format_choice.is_fixed and self._reading.read_to + len(data) < HEAD
@@ -282,7 +282,7 @@ class LiveDocument(Document):
         return began
 
     def _settle(self, before: bytes, data: bytes) -> bool:
-        """Detect the format from the head of the input so far. True if reading restarts."""
+        """Detect the format from the head of the input so far. Return True if reading restarts."""
         if self._reading.read_to >= HEAD:
             return False
         detection = self._format_choice.settle(before, data, self.detection)
@@ -293,8 +293,8 @@ class LiveDocument(Document):
         return False
 
     def _take(self, data: bytes) -> None:
-        """Read and check at once, so that the state of calls is reported immediately. Only scanned content far from the
-        end is checked later, because reading without checks is much faster."""
+        """Read and check at once, so that the states of calls are reported immediately. Scanned content far from the
+        end is checked later, because reading alone is much faster."""
         waits = not self._analysis.is_checked
         super()._take(data)
         is_far = self.following.length - self._reading.read_to >= BIG
@@ -315,7 +315,7 @@ class LiveDocument(Document):
 
 
 class NewFindings:
-    """Returns each diagnostic once when it is found and again when its reason changes."""
+    """Returns each diagnostic once when it is found, and again when its reason changes."""
 
     def __init__(self, findings: Findings, deadlines: Deadlines, quotes: Quotes) -> None:
         self._findings = findings
@@ -343,8 +343,8 @@ class Overdue(Struct, frozen=True, gc=False):
 
 
 class Deadlines:
-    """Watches the deadlines of calls. A deadline counts from the arrival of the call, because a transcript need not
-    contain times."""
+    """Watches the deadlines of calls. The time counts from the arrival of the call, because a transcript may lack
+    times."""
 
     def __init__(self, calls: CallLedger, findings: Findings) -> None:
         self._calls = calls
@@ -360,7 +360,7 @@ class Deadlines:
         calls.take_answered()
 
     def watch(self, now: float, *, live: bool) -> None:
-        """Record new calls and replies. With `live`, they have just arrived, so their times can be observed."""
+        """Record new calls and replies. With `live`, they have just arrived, so their arrival times are meaningful."""
         calls = self._calls
         for row in range(self._watched_to, len(calls)):
             if calls.state(row) is not CallState.PENDING:
@@ -402,7 +402,7 @@ class Deadlines:
         calls.set_late(row, calls.call(row), delay)
 
     def expire(self, now: float) -> bool:
-        """Report the calls whose deadline has passed; True if there were any."""
+        """Report the calls whose deadline has passed. Return True if there were any."""
         calls = self._calls
         over = [row for row, due in self._due.items() if due < now]
         for row in over:

@@ -1,4 +1,4 @@
-"""`Reading`: everything known about an input since its first byte. A restart begins a new one."""
+"""`Reading`: everything known about an input since its first byte. Each restart creates a new one."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ MOST_IN_BINARY = 20
 
 
 class BackendChoice:
-    """The backend of a document: the one that the environment names, or NumPy as soon as it pays off."""
+    """The backend of a document: the one that the environment names, or else NumPy from the moment it pays off."""
 
     def __init__(self) -> None:
         self.forced = forced_backend()
         self.current: Backend = self.forced or PLAIN
 
     def load(self) -> None:
-        """Load the fastest backend. It stays for later readings."""
+        """Load the fastest backend, and keep it for later readings."""
         self.current = load_backend()
 
 
@@ -56,8 +56,8 @@ class Noise:
         return self._count >= MOST_IN_BINARY
 
     def listen(self, data: bytes) -> bool:
-        """Check the next bytes of a binary input. True if, with them, there are enough findings to stop."""
-        if self.is_heard or data.count(0) == len(data):  # NUL bytes are part of one long run
+        """Check the next bytes of a binary input. Return True if there are now enough findings to stop."""
+        if self.is_heard or data.count(0) == len(data):  # NUL bytes form one long run
             return False
         found = chain(ill_formed(data), find_nul(data, 0))
         self._count += sum(1 for _ in islice(found, MOST_IN_BINARY))
@@ -108,7 +108,7 @@ class Reading:
         self.analysis.findings.keep(most)
 
     def redetect(self, detection: Detection) -> None:
-        """Use details about the same format that a longer head of the input reveals."""
+        """Use the details about the same format that a longer head of the input reveals."""
         self.detection = detection
         self.analysis.unknown = detection.unknown
 
@@ -138,7 +138,7 @@ class Reading:
         """Read the next bytes of the input."""
         is_much = len(data) >= WORTH_SCANNING or self.message_count >= MANY
         if is_much and self._parser.has_frames and self.needs_backend:
-            self.load_backend()  # without frames, a format is read as fast without it, in half the memory
+            self.load_backend()  # without frames, a format is read just as fast without it, in half the memory
         self.read_to += len(data)
         self.places.feed(data, self._backend.current.columns)
         make_scanner, least = self._backend.current.make_scanner, 0 if self._backend.forced else WORTH_SCANNING
@@ -163,16 +163,16 @@ class Reading:
         return self._noise.is_heard
 
     def hears_noise(self, data: bytes) -> bool:
-        """Check the bytes just read for noise. True if, with them, there are enough findings to stop. Binary input
-        lists few findings, but more again if it turns out to have another format."""
+        """Check the bytes just read for noise. Return True if there are now enough findings to stop. A binary input
+        lists few findings, unless it turns out to have another format."""
         heard = self.unknown == "binary" and self._noise.listen(data)
         is_noise = heard or (self.unknown == "binary" and self._noise.is_heard)
         self.analysis.findings.keep(MOST_IN_BINARY if is_noise else self._most_per_code)
         return heard
 
     def end(self) -> None:
-        """Finish reading. Drop the parser and the scanner, because they hold words of hidden content that the index now
-        has."""
+        """Finish reading. Drop the parser and the scanner, because they hold words of hidden content. The index has
+        everything that is still needed."""
         self._apply(self._parser.close())
         self.report_fault()
         self.analysis.close()
@@ -198,7 +198,7 @@ class Reading:
 
     @property
     def damage(self) -> str:
-        """Why reading stopped early, as a reason of E-STREAM-TRUNCATED; empty if it did not."""
+        """Why reading stopped early, as a reason of E-STREAM-TRUNCATED; empty if the whole input was read."""
         return self.source.fault or next((reason for _, reason in self._part_faults), "")
 
     @property
@@ -213,8 +213,8 @@ class Reading:
         return len(self.analysis.index)
 
     def missing_item(self, path: str) -> str:
-        """Return why the input lacks the selected transcript, or an empty string if it has it or has not been read
-        to its end."""
+        """Return why the input lacks the selected transcript, or an empty string if the input has it or has not been
+        read to its end."""
         selection = self.selection
         if selection is None or not self.is_ended or selection.is_found:
             return ""
@@ -225,6 +225,6 @@ class Reading:
 
 
 def _index_source(source: Source, end: int, data: bytes, parsed: Sequence[Span] | None = None) -> None:
-    """Let the source record the bytes read. `parsed` are the parts that the parser read, if not all."""
+    """Let the source record the bytes read. `parsed` are the parts that went through the parser, if not all did."""
     if isinstance(source, FileSource):
         source.index(end - len(data), data, parsed)

@@ -22,7 +22,7 @@ class Positions:
         self._line_starts = array("Q", [0])
         """The start of the line in which each block begins."""
         self._ends = 0
-        """The number of line ends in the last block, which is not full yet."""
+        """The number of line ends in the last block, which is not yet full."""
         self._line_start = 0
         """The start of the current line."""
         self._length = 0
@@ -59,12 +59,12 @@ class Positions:
         return lines + 1, self._code_points(line_start, offset, data, first) + 1
 
     def line_start(self, offset: int) -> int:
-        """Return where the line of an offset begins."""
+        """Return the offset where the line that contains this offset begins."""
         return self._before(offset)[1]
 
     def _before(self, offset: int) -> tuple[int, int, bytes, int]:
-        """Return the number of lines before an offset, the start of its line, the bytes read to find out, and their
-        offset."""
+        """Return the number of lines before an offset, the start of its line, the bytes read to find them, and the
+        offset of those bytes."""
         at, lines, line_start = self._cursor
         if not at <= offset < at + BLOCK:
             block = min(offset // BLOCK, len(self._lines) - 1)

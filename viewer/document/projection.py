@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from viewer.document.search.block_search import BlockSearcher
 
 WORTH_SEARCHING_BLOCKS = 1024 * 1024
-"""From this size on, many messages are searched at once, which needs NumPy."""
+"""From this size on, many messages are searched at once, with NumPy."""
 
 TITLE_READ = 400
 """Characters of a message that are read for a title of 60 columns. Whitespace is collapsed."""
@@ -77,7 +77,7 @@ class Projection(Struct, frozen=True):
     _only: MessageSet | None = None
     """The messages that a filter selected; None for all."""
     _redactor: Redactor | None = None
-    """Masks secrets in headers, as the vault does in bodies; None without `--redact`."""
+    """Masks secrets in headers, as the vault does in bodies; None if nothing is redacted."""
 
     def __post_init__(self) -> None:
         self._vault.check(self.audience)
@@ -87,7 +87,7 @@ class Projection(Struct, frozen=True):
         return replace(self, _only=messages)
 
     def redacted(self, redactor: Redactor) -> Projection:
-        """Return the same projection with masks. The redactor first learns only what this audience sees."""
+        """Return the same projection with secrets masked. The redactor first learns only what this audience sees."""
         redactor.learn_shown(self)
         return replace(self, _vault=self._vault.redacted(redactor), _redactor=redactor)
 
@@ -104,7 +104,7 @@ class Projection(Struct, frozen=True):
         return len(self._only.between(first, last)) > 0
 
     def selects(self, *numbers: int | None) -> bool:
-        """True if one of these messages is selected, or if no filter is set."""
+        """True if any of these messages is selected, or if no filter is set."""
         return self._only is None or any(number is not None and number in self._only for number in numbers)
 
     def is_of_same_reading(self, other: Projection) -> bool:
@@ -139,8 +139,8 @@ class Projection(Struct, frozen=True):
         return self._analysis.transcripts[self._analysis.index.transcript(number) - 1].format
 
     def boundary(self, rows: Rows, label: int, *, grows: bool = False) -> Boundary:
-        """Return the boundary at the start of a transcript. `label` is its number for this audience. With `grows`,
-        it has no transcript count and no title, because both may change."""
+        """Return the boundary at the start of a transcript. `label` is its number for this audience. With `grows`, the
+        transcript count and the title are left out, because both may still change."""
         shown = rows.shown_transcripts
         transcript = self._analysis.transcripts[shown[label - 1] - 1]
         head = self._shown_transcript(transcript, label)
@@ -175,7 +175,7 @@ class Projection(Struct, frozen=True):
         return rows
 
     def items(self) -> Iterator[Item]:
-        """Messages, stray text and runs of hidden messages, in input order."""
+        """Return the messages, stray text and runs of hidden messages, in input order."""
         rows = self.rows()
         return (self.item(rows, row) for row in range(len(rows)))
 
@@ -253,7 +253,7 @@ class Projection(Struct, frozen=True):
         return Omissions(self.audience, self._analysis, self._only, self.rows)
 
     def usages(self, prices: Prices = NO_PRICES) -> UsageView | None:
-        """Return the tokens and cost, updated as the input grows, or None if the audience sees none."""
+        """Return the tokens and cost, updated as the input grows, or None if the audience may not see them."""
         return UsageView(self._analysis, self._only, prices) if self.audience.sees_usage else None
 
     def _header(self, message: Message) -> Header:
@@ -312,7 +312,7 @@ class Projection(Struct, frozen=True):
         return len(self._analysis.index)
 
     def turn_starts(self, after: int) -> TurnStarts:
-        """Return the starts of turns after this many messages, shown or hidden. For developers only."""
+        """Return the starts of the turns after this many messages, shown or hidden. For developers only."""
         index, first = self._analysis.index, after + 1
         last = 0 if self.audience.is_safe else len(index)
         borders = index.transcripts(first, last) if first <= last else []
@@ -360,7 +360,7 @@ class Projection(Struct, frozen=True):
         )
 
     def pane_of(self, number: int) -> Pane:
-        """Return the pane of a message; an end user has one only."""
+        """Return the pane of a message. An end user has only one."""
         return Pane.CONVERSATION if self.audience.is_safe else pane_of(self._analysis.index[number])
 
     def is_superseded(self, number: int) -> bool:
@@ -368,7 +368,7 @@ class Projection(Struct, frozen=True):
         return self._analysis.index.is_superseded(number)
 
     def beginning(self, number: int, length: int) -> str:
-        """Return up to `length` characters from the start of a body, if this audience sees it."""
+        """Return up to `length` characters from the start of a body, if this audience sees the message."""
         message = self._analysis.index[number]
         if not self.audience.sees(message):
             return ""
@@ -412,17 +412,17 @@ class Projection(Struct, frozen=True):
         return self.message_at_byte(bisect_left(range(end), line, key=self._places.line))
 
     def whole_input(self) -> WholeInput:
-        """Headers, places, and codes of the whole input. Only for an audience that sees everything."""
+        """Return the headers, positions, and codes of the whole input. Only for an audience that sees everything."""
         if self._redactor or not self.audience.reveals(Reveal.ALL):
             raise HiddenError
         return WholeInput(self._analysis)
 
     def blocks(self, number: int) -> Iterator[str]:
-        """Yield the body of a message in blocks of about a megabyte, if this audience sees it."""
+        """Yield the body of a message in blocks of about a megabyte, if this audience sees the message."""
         return self._vault.blocks_for(self.audience, self._analysis.index[number])
 
     def raw(self, number: int) -> bytes:
-        """Return the source bytes of a message. Only for a developer who sees it."""
+        """Return the source bytes of a message. Only for a developer who sees the message."""
         message = self._analysis.index[number]
         return self._vault.raw_for(self.audience, message)
 
@@ -524,7 +524,7 @@ class Omissions:
 
     @property
     def fields(self) -> int:
-        """How many fields are left out of the messages that this audience sees."""
+        """The number of fields left out of the messages that this audience sees."""
         if self._audience.sees_unlisted:
             return 0
         index, cache = self._analysis.index, VisibilityCache(self._analysis.index, self._audience.sees)
@@ -570,7 +570,7 @@ class WholeInput:
         return Heads(self._analysis, transcript)
 
     def layout(self) -> Iterator[Placed]:
-        """Where each message is, with its header."""
+        """Yield the place of each message, with its header."""
         index = self._analysis.index
         last = len(index)
         known: dict[int, tuple[Header, bool]] = {}
@@ -590,7 +590,7 @@ class WholeInput:
 
 
 def _shortened(message: Message, length: int) -> Message:
-    """Return the message with only the part of its body that the beginning needs. One with leading thoughts stays
+    """Return the message with only as much of its body as the beginning needs. A message with leading thoughts stays
     whole."""
     if is_user_safe(message) or len(message.pieces) != 1 or message.body_span is None:
         return message

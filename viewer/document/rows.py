@@ -110,7 +110,7 @@ def turn_starts(
 
 
 class ThreadLookup:
-    """Finds the threads of messages. The kind of a message determines its thread."""
+    """Finds the threads of messages. All messages of one kind belong to the same thread."""
 
     def __init__(self, index: MessageIndex) -> None:
         self._index = index
@@ -126,8 +126,8 @@ class ThreadLookup:
         return self._threads[kind]
 
     def runs(self, first: int, last: int) -> list[tuple[int, int]]:
-        """Return the runs of adjacent messages of another agent among these messages; none in a transcript without
-        messages of the main agent."""
+        """Return the runs of adjacent messages of another agent in this range; none in a transcript without a main
+        agent."""
         if 1 not in self._others.mask(first, last):
             return []
         found: list[tuple[int, int]] = []
@@ -154,7 +154,7 @@ class ThreadLookup:
 
 
 class _Run(Struct, frozen=True, gc=False):
-    """Adjacent messages that are folded into a row, or a call with its replies."""
+    """Adjacent messages that are folded into one row, or a call with its replies."""
 
     kind: RowKind
     first: int
@@ -175,7 +175,7 @@ class Folds:
         """The superseded branches at the last update."""
 
     def update(self) -> bool:
-        """Update the superseded branches. Returns True if known messages became one, so that earlier rows are wrong."""
+        """Update the superseded branches. Return True if they changed, so that earlier rows are wrong."""
         if self._branches == self._index.branches:
             return False
         self._branches = [*self._index.branches]
@@ -209,7 +209,7 @@ class Folds:
 
 
 class ListedCalls:
-    """Finds the calls that have a row at the brief level, and the replies that belong to such a row."""
+    """Finds the calls that have a row at the brief level, and the replies that belong to those rows."""
 
     def __init__(self, index: MessageIndex) -> None:
         self._index = index
@@ -221,13 +221,13 @@ class ListedCalls:
         return self._replies.count(first, last)
 
     def after_replies(self, first: int, last: int) -> int:
-        """The first of these messages that is no reply; the one after them if all are."""
+        """Return the first of these messages that is not a reply, or the number after them if all are."""
         end = self._replies.mask(first, last).find(0)
         return last + 1 if end < 0 else first + end
 
     def runs(self, first: int, last: int, others: Sequence[_Run], starts: Set[int]) -> list[_Run]:
-        """Return the calls among these messages that have a row, each with the replies directly below it. A row may
-        not reach across the start of a transcript, or into what is folded."""
+        """Return the calls in this range that have a row, each with the replies directly below it. A row never crosses
+        the start of a transcript or a fold."""
         calls, replies = self._calls.mask(first, last), self._replies.mask(first, last)
         for run in others:
             hidden = bytes(run.last + 1 - run.first)
@@ -264,12 +264,12 @@ class Rows:
         only: MessageSet | None = None,
         folding: Folding | None = None,
     ) -> None:
-        """`folding` has no effect with a pane or a filter, and for a strict audience, whose rows are all messages."""
+        """`folding` has no effect with a pane or a filter, or for a strict audience, whose rows are all messages."""
         self._analysis = analysis
         is_all = pane is None and only is None
         self._folds = Folds(analysis.index, audience, folding if is_all and not audience.strict else None)
         self._listed = ListedCalls(analysis.index) if is_all and audience.sees_call_lines else None
-        """The calls that have a row, for an audience that sees their lines."""
+        """The calls with a row of their own, for an audience that sees their lines."""
         self._audience = audience
         self._seen = VisibilityCache(analysis.index, audience.sees)
         self._in_pane = VisibilityCache(analysis.index, lambda message: pane_of(message) is pane) if pane else None
@@ -282,9 +282,9 @@ class Rows:
         self._numbers = array("I")
         """The number of the last message up to this row, shown or hidden."""
         self._labels = array("I")
-        """The numbers of shown messages in this view, if they differ from those of the input."""
+        """The numbers of shown messages in this view, if they differ from those in the input."""
         self._turns = array("I")
-        """The turns in the view, if they differ from those of the index."""
+        """The turns in this view, if they differ from those in the index."""
         self._transcripts = array("I")
         self._transcripts_at = (-1, -1)
         """The state of the rows when `_transcripts` was computed, for a strict audience."""
@@ -306,6 +306,15 @@ class Rows:
         """Return the number of the message or call, the count of hidden or folded messages, or the index of the
         stray text."""
         return self._values[row]
+
+    def header_key(self, row: int) -> int:
+        """Return a key of the message in a row. Messages with equal keys differ only in their place, time, call id, and
+        body."""
+        return self._analysis.index.header_key(self._values[row])
+
+    def time_ms(self, row: int) -> int | None:
+        """Return the time of the message in a row, if the input gives one."""
+        return self._analysis.index.time_ms(self._values[row])
 
     @property
     def columns(self) -> Columns:
@@ -357,7 +366,8 @@ class Rows:
 
     @property
     def shown_transcripts(self) -> Sequence[int]:
-        """The transcripts that this audience may know of, in order: for a strict one, those with shown messages."""
+        """The transcripts that this audience may know of, in order. For a strict audience, only those with shown
+        messages."""
         if not self._counts_shown:
             return range(1, len(self._analysis.transcripts) + 1)
         state = len(self), self._now.taken
@@ -453,11 +463,12 @@ class Rows:
         return min(bisect_left(self._numbers, number), max(0, len(self) - 1))
 
     def rows_of(self, numbers: Column) -> Column:
-        """Return the rows that show or hide these messages; for messages after the last row, the number of rows."""
+        """Return the rows that show or hide these messages. For a message after the last row, return the number of
+        rows."""
         return self.columns.lookup(self._numbers, numbers)
 
     def row_holding(self, number: int) -> int | None:
-        """Return the row that shows a message or hides it among others, or None if a pane or a filter excludes it."""
+        """Return the row that shows a message or hides it in a run, or None if a pane or a filter excludes it."""
         row = self.row_of(number)
         if not len(self) or number > self._numbers[row]:
             return None
@@ -472,14 +483,14 @@ class Rows:
         return self._values[row] if is_call else self._numbers[row] - self._values[row] + 1
 
     def count_hidden(self, row: int) -> int:
-        """Return the number of messages that a row of hidden ones reports. At the brief level replies do not count,
-        unless there is nothing else."""
+        """Return the number of messages that a row of hidden messages reports. At the brief level, replies do not count
+        unless the row has nothing else."""
         count = self._values[row]
         replies = self._listed.count_replies(self.first_number(row), self._numbers[row]) if self._listed else 0
         return count - replies or count
 
     def row_of_stray(self, stray: int) -> int:
-        """Return the row of the stray text at this index, or the nearest row."""
+        """Return the row of the stray text at this index, or the row nearest to it."""
         after = self._analysis.strays[stray].after
         first, end = bisect_left(self._numbers, after), bisect_right(self._numbers, after)
         row = bisect_left(range(first, end), stray, key=self._stray_at) + first
@@ -489,7 +500,7 @@ class Rows:
         return self._values[row] if self._kinds[row] == RowKind.STRAY.value else -1
 
     def extend(self) -> int:
-        """Add the rows that were read since, and return the first row that may have changed."""
+        """Add rows for everything read since the last call, and return the first row that may have changed."""
         if self._folds.update():
             self._settled = _Mark()
         self._go_back()
@@ -600,14 +611,16 @@ class Rows:
         return numbers, self._seen.mask_at(numbers)
 
     def _places(self, numbers: Column, edges: list[int]) -> Column:
-        """For each edge, the place of the first number at or after it. Edges after the last number are dropped."""
+        """Return, for each edge, the place of the first number at or after it. Edges after the last number are
+        dropped."""
         places = self.columns.lookup(numbers, array("I", edges))
         while places and places[-1] == len(numbers):
             places.pop()
         return places
 
     def _extend_call(self, listed: ListedCalls, first: int, last: int, folded: Sequence[_Run]) -> int:
-        """Add the replies from `first` on to the row of the call directly above; return the first other message."""
+        """Add the replies from `first` on to the row of the call directly above. Return the first message that is not
+        such a reply."""
         index = self._analysis.index
         is_below = len(self) and self._kinds[-1] == RowKind.CALL.value
         if not is_below or index.transcript(self._numbers[-1]) != index.transcript(first):
@@ -634,7 +647,8 @@ class Rows:
         return columns.put(turns, messages, len(kinds))
 
     def _join(self, folded: Folded, transcript: int) -> bool:
-        """Merge the first new row into the last row if both belong to the same run of messages. True if so."""
+        """Merge the first new row into the last row if both belong to the same run of messages. Return True if they
+        do."""
         if not len(self) or not folded.kinds or self._kinds[-1] != folded.kinds[0] or self._kinds[-1] not in _RUNS:
             return False
         is_next = self._numbers[-1] == folded.lasts[0] - folded.values[0]
@@ -649,7 +663,8 @@ class Rows:
         return True
 
     def _strays_between(self, first: int, last: int) -> list[int]:
-        """For each of the next runs of stray text between these messages, the number of the message before it."""
+        """Return, for each of the next runs of stray text between these messages, the number of the message before
+        it."""
         now, found = self._now, []
         strays = self._analysis.strays if self._audience.sees_stray else []
         while now.strays < len(strays) and first <= strays[now.strays].after < last:

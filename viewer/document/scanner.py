@@ -10,12 +10,13 @@ from viewer.reading.text_reader import TextReader
 from viewer.scan.batches import BatchMaker, BlockFrames, KnownFrames
 
 SHORTEST_RUN = 4
-"""Shorter runs of messages are faster in the parser."""
+"""Shorter runs of messages are read faster by the parser."""
 LONGEST_STEP = 64
 
 
 class Scanner:
-    """Reads for a parser and its analysis. The scanner and chunk boundaries do not change the result."""
+    """Reads on behalf of a parser and its analysis. The result is the same with and without it, and for all chunk
+    boundaries."""
 
     def __init__(self, parser: Parser, analysis: Analysis, *, shortest_run: int = SHORTEST_RUN) -> None:
         self._parser = parser
@@ -23,9 +24,9 @@ class Scanner:
         self._shortest_run = shortest_run
         self._makers: dict[TextGrammar, BatchMaker] = {}
         self.taken = 0
-        """How many messages were read without the parser."""
+        """The number of messages that were read without the parser."""
         self.parsed: list[Span] = []
-        """The spans of the last piece that went through the parser."""
+        """The spans of the last piece that were left to the parser."""
 
     def feed(self, data: bytes) -> None:
         """Scan the next bytes of the input."""
@@ -54,7 +55,7 @@ class Scanner:
         return self._makers[grammar].known_frames(block)
 
     def _take(self, reader: TextReader, known: KnownFrames, at: int, row: int, end: int) -> int:
-        """Add the frames of these rows to the index; return where the last one ends."""
+        """Add the frames of these rows to the index, and return where the last one ends."""
         base = reader.cursor.end - at
         self._analysis.apply_batch(known.batch(row, end, base, reader.recorder.transcript))
         to = known.end_of(end - 1)

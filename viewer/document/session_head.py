@@ -1,4 +1,4 @@
-"""Facts about a session for a list, read from the head of its file: its title, its turns, and when it began."""
+"""Facts about a session for a list, read from the head of its file: title, turns, and start time."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ LONGEST_TITLE = 60
 SMALL = 8 * 1024
 """For a list, a session up to this size is read completely."""
 _READ_FIRST = 16 * 1024
-"""The bytes in which most sessions have their first prompt. If one does not, the rest of the head is read."""
+"""In bytes. Most sessions have their first prompt within this size. If one does not, the rest of the head is read."""
 _PIECE = 2 * 1024
-"""Bytes read at once if no line holds a record. The next read is twice as large each time."""
+"""Bytes to read if no line holds a record yet. Each further read is twice as large."""
 _SETTLED_AFTER = 16
 """After this many messages, a later record rarely makes an earlier message visible."""
 _LONGEST_READ = 2000
@@ -37,9 +37,10 @@ class SessionHead(Struct, frozen=True):
 
 
 def read_head(session: Session, *, least: int = 0) -> SessionHead:
-    """Read the head of a session in the safe view, up to its first prompt, or a session of at most `least` bytes
-    completely. A session in a known place is read in the format of its agent. If that yields no title, the format is
-    detected."""
+    """Read the head of a session in the safe view, up to its first prompt. A session of at most `least` bytes is read
+    completely.
+
+    A session in a known place is read in the format of its agent. If that yields no title, the format is detected."""
     try:
         head = _read_known(session, session.format, least) if session.format else None
         return head or _read(open_source(session.path), None, reads_all=0 < session.size <= max(SMALL, least))
@@ -48,7 +49,7 @@ def read_head(session: Session, *, least: int = 0) -> SessionHead:
 
 
 def _read_known(session: Session, format: str, least: int) -> SessionHead | None:
-    """Read a file of records in the format of its agent; None if that yields no title."""
+    """Read a file of records in the format of its agent. Return None if that yields no title."""
     for size in (_READ_FIRST, HEAD):
         source = record_head(session.path, max(size, least))
         if source is None:

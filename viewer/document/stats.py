@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from viewer.document.filter.tree import Filter
 
 AT_ONCE = 64 * 1024
-"""How many messages are processed at once, as columns."""
+"""The number of messages that are processed together, as columns."""
 FAILURES = frozenset(state.value for state in (CallState.FAILED, CallState.TIMEOUT, CallState.CANCELLED))
 UNANSWERED = frozenset(state.value for state in (CallState.PENDING, CallState.UNANSWERED))
 
@@ -67,7 +67,7 @@ class Stats(Struct, frozen=True):
     hidden: int | None
     """The number of hidden messages; None for a strict audience."""
     usage: Usage | None = None
-    """The token usage that the input states; None for an audience that sees none."""
+    """The token usage that the input states; None for an audience that may not see it."""
     cost: float | None = None
     """The cost of that usage; None if a model has no price."""
     models: list[ModelSum] = []
@@ -75,7 +75,7 @@ class Stats(Struct, frozen=True):
 
 
 def count(document: Document, audience: Audience, where: Filter | None = None, prices: Prices = NO_PRICES) -> Stats:
-    """Count the content that this audience sees. Hidden messages have a single count. With a filter, only its matches
+    """Count the content that this audience sees. Hidden messages are counted only in total. With a filter, only matches
     count."""
     projection = document.project(audience, where=where)
     calls = [call for call in projection.calls() if projection.selects(call.call, call.reply)]
@@ -101,7 +101,7 @@ def _count_messages(
     shown_sizes = {} if audience.sees_thoughts else _sizes_without_thoughts(document)
     sums: dict[tuple[str, str | None], Sum] = {}
     row_of: dict[int, Sum | None] = {}
-    """By kind of message; None for hidden ones."""
+    """The sum for each kind of message; None for hidden ones."""
     hidden = 0
     for first in range(1, len(index) + 1, AT_ONCE):
         last = min(len(index), first + AT_ONCE - 1)

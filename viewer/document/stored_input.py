@@ -1,4 +1,4 @@
-"""`StoredInput`: the bytes of an input after reading, used for replays, for times, and to detect a rewritten file."""
+"""`StoredInput`: the bytes of an input after reading, for replays, for times, and to detect a rewritten file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class StoredInput:
-    """The bytes behind one reading. They are for computing only; views must not use them."""
+    """The bytes behind one reading, for computations only. Views must not use them."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -33,13 +33,13 @@ class StoredInput:
         return ReplayedSource(self._source)
 
     def line_times(self, offsets: Sequence[int]) -> Iterator[int | None]:
-        """Yield the times that the lines with these ascending offsets state."""
+        """Yield the times stated in the lines at these ascending offsets."""
         from viewer.sources.replay.stated_times import times_of_lines  # only a replay of a stream needs them
 
         return times_of_lines(self._source.read, offsets, self._source.size)
 
     def line_after(self, offset: int, end: int) -> int:
-        """Return where the line after this offset begins; `end` if none begins before it."""
+        """Return where the line after this offset begins, or `end` if it does not begin before that."""
         for start in range(offset, end, BLOCK):
             found = self._source.read(start, min(start + BLOCK, end)).find(b"\n")
             if found >= 0:

@@ -13,7 +13,7 @@ class Tail:
     """Iterates over the rows of one reading. A returned row and all rows before it are settled."""
 
     def __init__(self, projection: Projection, last: int | None = None) -> None:
-        """With `last`, only this many rows at the end are returned."""
+        """With `last`, only this many rows at the end are yielded."""
         self.projection = projection
         self._rows = projection.rows()
         self._diagnostics = projection.new_diagnostics(self._rows)
@@ -46,7 +46,7 @@ class Tail:
         return item if isinstance(item, ShownMessage) else None
 
     def found(self) -> list[ShownDiagnostic]:
-        """Return the new diagnostics of the returned rows and everything else before the open message."""
+        """Return the new diagnostics of the yielded rows and of everything else before the open message."""
         return self._diagnostics.through(self._number)
 
     def found_last(self) -> list[ShownDiagnostic]:

@@ -43,7 +43,7 @@ class ModelUsage(Struct, frozen=True):
 
 
 class UsageView:
-    """The usage of one reading of a document. It follows a growing one."""
+    """The usage in one reading of a document. It is updated as the input grows."""
 
     def __init__(self, analysis: Analysis, only: MessageSet | None = None, prices: Prices = NO_PRICES) -> None:
         self._analysis = analysis
@@ -52,12 +52,12 @@ class UsageView:
         self._known: tuple[int, list[ModelUsage]] = (0, [])
 
     def of(self, number: int) -> Spent | None:
-        """Return the usage of a message's reply, or None if it is not stated at this message."""
+        """Return the usage of a message's reply, or None if this message states none."""
         usage = self._analysis.index.usages.by_message.get(number)
         return Spent(usage, self._prices.cost(usage, self._model(number))) if usage is not None else None
 
     def between(self, first: int, last: int) -> Spent | None:
-        """Return the usage of the messages in a range, or None if none states it."""
+        """Return the usage of the messages in a range, or None if none of them states it."""
         return sum_of(found for number in self._numbers(first, last) if (found := self.of(number)) is not None)
 
     def of_turn(self, number: int) -> Spent | None:
@@ -65,7 +65,7 @@ class UsageView:
         return self.between(*self._analysis.index.turn_span(number))
 
     def by_model(self) -> list[ModelUsage]:
-        """Return the usage of each model, the largest first. A transcript that states its total counts with that
+        """Return the usage of each model, the largest first. A transcript that states its total is counted with that
         total."""
         version = self._analysis.index.usages.version
         if self._known[0] != version:
@@ -109,7 +109,7 @@ class UsageView:
 
 
 def sum_of(found: Iterable[Spent]) -> Spent | None:
-    """Return the sum, or None if there is nothing to add. Its cost is known only if every cost is."""
+    """Return the sum, or None if there is nothing to add. The cost is known only if every single cost is."""
     every = [*found]
     if not every:
         return None

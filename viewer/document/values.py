@@ -1,4 +1,4 @@
-"""Values for views, made for one audience. No hidden content is reachable from them."""
+"""Values for views, created for one audience. They give no access to hidden content."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class ShownMessage(Struct, frozen=True):
     line: int | None
     time: str | None
     visible: bool
-    """True if the safe view shows it."""
+    """True if the safe view shows the message."""
     cancelled: bool
     extra: dict[str, str]
     message_kind: str = "said"
@@ -64,7 +64,7 @@ class ShownMessage(Struct, frozen=True):
     thread: int = 0
     """The thread number of another agent; 0 for the main agent."""
     is_superseded: bool = False
-    """True if it is on a superseded branch."""
+    """True if the message is on a superseded branch."""
     usage: Usage | None = None
     """The token usage of the reply to which the message belongs, as the input states it."""
     source_text: str | None = None
@@ -80,7 +80,7 @@ class Placed(Struct, frozen=True):
     """From the first to the last byte of the body."""
     header: Header
     is_shown: bool
-    """True if the safe view shows it."""
+    """True if the safe view shows the message."""
 
 
 class ShownStray(Struct, frozen=True, gc=False):
@@ -93,7 +93,7 @@ class ShownStray(Struct, frozen=True, gc=False):
 
 
 class HiddenRun(Struct, frozen=True, gc=False):
-    """A run of hidden messages. Never made for a strict audience."""
+    """A run of hidden messages. Never created for a strict audience."""
 
     transcript: int
     count: int
@@ -106,7 +106,7 @@ class BriefCall(Struct, frozen=True, gc=False):
     number: int
     """The message of the call."""
     tool: str
-    """A name of plain characters, or `tool`."""
+    """The tool name if it has only plain characters; otherwise `tool`."""
     state: str
     latency_ms: int | None
     observed_ms: int | None = None
@@ -132,7 +132,7 @@ class FoldedBranch(Struct, frozen=True, gc=False):
 
 
 class FoldedAgent(Struct, frozen=True, gc=False):
-    """Adjacent messages of another agent. Never made for an end user."""
+    """Adjacent messages of another agent. Never created for an end user."""
 
     transcript: int
     thread: int
@@ -141,7 +141,7 @@ class FoldedAgent(Struct, frozen=True, gc=False):
     last: int
     calls: int
     tokens: int | None
-    """The number of tokens; None if the input states none or if the audience sees none."""
+    """The number of tokens; None if the input states none or the audience may not see them."""
 
     @property
     def messages(self) -> int:
@@ -198,7 +198,7 @@ class ShownCall(Struct, frozen=True, gc=False):
     observed_ms: int | None = None
     """The time from call to reply, observed while following. Not in machine output."""
     relinked: bool = False
-    """True if it was reported with another reply earlier, while following."""
+    """True if the call was reported earlier with another reply, while following."""
 
     @property
     def taken_ms(self) -> int | None:
@@ -215,7 +215,8 @@ class Headline(Struct, frozen=True, gc=False):
     number: int
     turn: int
     seen: bool
-    """True if this audience sees the message. Otherwise, a developer gets only its role, an end user nothing."""
+    """True if this audience sees the message. Otherwise, a developer gets only the role, and an end user gets
+    nothing."""
     role: str
     name: str | None = None
     recipient: str | None = None
@@ -224,6 +225,6 @@ class Headline(Struct, frozen=True, gc=False):
     call_id: str | None = None
     ending: str | None = None
     visible: bool = False
-    """True if the end user saw it."""
+    """True if the safe view shows the message."""
     body_bytes: int = 0
     time: str | None = None

@@ -50,7 +50,7 @@ _LONGEST_MARK = 32
 
 
 class Vault:
-    """Reads bodies from a source for an audience. Of a growing message, it returns only the part that is certain.
+    """Reads bodies from a source for an audience. For a growing message, it returns only the part that is certain.
 
     If the source no longer holds the indexed bytes, no body is returned. For the screen, `on_rewritten` is then called
     and the text is empty; without it, FileRewrittenError is raised."""
@@ -91,7 +91,7 @@ class Vault:
         return masking
 
     def body_for(self, audience: Audience, message: Message) -> str:
-        """Return the text of a message that this audience may see, without the parts cut for it."""
+        """Return the text of a message for this audience, without the parts that are cut for it."""
         if not self._may_read(audience, message):
             raise HiddenError
         try:
@@ -116,7 +116,8 @@ class Vault:
         return text_so_far(body) if grows else body.text
 
     def source_text_for(self, audience: Audience, message: Message) -> str | None:
-        """Return the text of `body_for` with its escapes and literal blocks, if the format has them."""
+        """Return the text of `body_for`, but with the escapes and literal blocks of the source, if the format has
+        them."""
         if not self._may_read(audience, message):
             raise HiddenError
         is_escaped = len(message.pieces) == 1 and message.pieces[0].coding is Coding.ESCAPED
@@ -187,7 +188,7 @@ class Vault:
             return b""
 
     def places_for(self, audience: Audience, message: Message, spans: list[Span]) -> list[Span | None]:
-        """Return the positions of input spans in the text of the body, for a developer who sees all of it."""
+        """Return the positions of input spans in the body text, for a developer who sees all of it."""
         if audience.is_safe or not self._may_read(audience, message):
             raise HiddenError
         if self._redactor or _cut_kinds(audience, message):
@@ -199,8 +200,8 @@ class Vault:
             return [None] * len(spans)
 
     def sources_for(self, audience: Audience, message: Message, spans: Sequence[Span]) -> list[Span | None]:
-        """Return the input positions of these characters of the whole body, for a developer who sees all of it, or
-        None if the body has several pieces."""
+        """Return the input positions of these characters of the body, for a developer who sees all of it. They are None
+        if the body has several pieces."""
         if audience.is_safe or not self._may_read(audience, message):
             raise HiddenError
         if self._redactor or len(message.pieces) != 1 or _cut_kinds(audience, message):
@@ -294,8 +295,8 @@ _REVEALED_BY = {
 
 
 def _cut_kinds(audience: Audience, message: Message) -> frozenset[BlockKind]:
-    """Return the kinds of blocks to cut from a body for this audience, if it is an answer or a hidden message of the
-    same kind."""
+    """Return the kinds of blocks to cut from a body for this audience. Nothing is cut from a hidden message, unless it
+    is of the kind `said` and not everything is revealed."""
     if not is_user_safe(message) and (message_kind(message) != Kind.SAID.value or audience.reveals(Reveal.ALL)):
         return frozenset()
     return _kinds_of(audience)
@@ -314,7 +315,7 @@ def size_of(message: Message) -> int:
 def body_blocks(message: Message, read: Read, whole: Callable[[], str], cuts: bool) -> Iterator[str]:
     """Yield the text of a body in blocks, in order. An empty block only signals progress.
 
-    `whole` returns the whole body, for the rare one with parts that may be cut."""
+    `whole` returns the whole body; it is used in the rare case that parts may be cut."""
     if cuts:
         before, is_head = "", True
         for text in _texts(message, read):

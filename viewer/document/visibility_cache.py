@@ -1,4 +1,4 @@
-"""Cache of the visibility of messages for an audience, and of their headers, by kind of message."""
+"""Cache of the visibility of messages for an audience, and access to their headers, by kind of message."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from viewer.model.messages import Ending, Header, Message
 from viewer.reading.format import Channels
 
 AT_ONCE = 64 * 1024
-"""How many messages are processed at once, so that their columns fit into a processor cache."""
+"""The number of messages that are processed together, so that their columns fit into a processor cache."""
 _UNKNOWN = 2
 
 
@@ -29,7 +29,7 @@ class VisibilityCache:
         self._index = index
         self._rule = rule
         self._verdicts = bytearray(b"\1")
-        """By kind: 1 if such messages are visible, otherwise 0. Kind 0 belongs to no message and hides nothing."""
+        """For each kind, 1 if its messages are visible, otherwise 0. Kind 0 belongs to no message and hides nothing."""
 
     def sees(self, number: int) -> bool:
         """True if the audience sees the message with this number; False until its header is known."""
@@ -50,7 +50,7 @@ class VisibilityCache:
         return sum(self.mask(start, min(last, start + AT_ONCE - 1)).count(1) for start in starts)
 
     def first(self, first: int, last: int) -> int | None:
-        """Return the first visible one among these messages, or None if there is none."""
+        """Return the first visible message in this range, or None if there is none."""
         for start in range(first, last + 1, AT_ONCE):
             place = self.mask(start, min(last, start + AT_ONCE - 1)).find(1)
             if place >= 0:
@@ -62,7 +62,7 @@ class VisibilityCache:
         return self._mask(self._index.kinds, first, last + 1)
 
     def mask_at(self, numbers: Column) -> bytearray:
-        """Return a mask of the visible ones among these messages, which need not be adjacent."""
+        """Return a mask that marks the visible ones among these messages, which need not be adjacent."""
         return self._mask(self._index.columns.take(self._index.kinds, numbers), 0, len(numbers))
 
     def _mask(self, kinds: array[int], first: int, last: int) -> bytearray:
@@ -94,7 +94,7 @@ class Heads:
 
     @property
     def channels(self) -> Channels:
-        """How the format names channels. An empty input has no channels that could be missing."""
+        """The channel names of the format. An empty input lacks no channels."""
         return FORMATS[self._format].channels if self._format else Channels.WRITTEN
 
     @property
@@ -107,7 +107,7 @@ class Heads:
         return self._index.example(self._index.header_key(number)).header
 
     def ending(self, number: int) -> Ending:
-        """How a message ended."""
+        """Return how a message ended."""
         return self._index.example(self._index.header_key(number)).ending
 
     def mask(self, rule: Rule) -> bytearray:

@@ -53,7 +53,7 @@ RECORD_FORMATS = (
     Entry("ai-sdk", "tables.ai_sdk", "AI_SDK", "Vercel AI SDK messages"),
     Entry("chatgpt", "tables.chatgpt", "CHATGPT", "ChatGPT data export"),
 )
-"""The formats that are tables, in the order of detection."""
+"""The formats that are defined by tables, in the order of detection."""
 
 TEMPLATE_FORMATS = tuple(
     Entry(name, "text.template_reader", name.upper().replace("-", "_"), title, marks)
@@ -70,7 +70,7 @@ TEMPLATE_FORMATS = tuple(
         ("minimax", "MiniMax template", "]~b]"),
     )
 )
-"""The chat templates, which one reader reads."""
+"""The chat templates. One reader reads all of them."""
 
 SERVER_LOG = Entry(
     "server-log",
@@ -82,12 +82,12 @@ SERVER_LOG = Entry(
 
 
 def record_formats() -> list[RecordFormat]:
-    """The tables of all record formats."""
+    """Return the tables of all record formats."""
     return [getattr(import_module(f"viewer.formats.{row.module}"), row.attribute) for row in RECORD_FORMATS]
 
 
 def _traits(value: Any) -> FormatTraits:
-    """The traits of a format, even if it is a table."""
+    """Return the traits of a format, even of one that is defined by a table."""
     if isinstance(value, FormatTraits):
         return value
     from viewer.formats.opening import traits  # lazy: most inputs need no table
@@ -171,7 +171,7 @@ WRITERS: LazyRegistry[Writer] = LazyRegistry(
 
 
 def body_of_ids(data: bytes) -> str:
-    """The text of a body that is a list of token ids."""
+    """Return the text of a body that is a list of token ids."""
     from viewer.formats.tokens.reader import body_of_ids as spelled_out
 
     return spelled_out(data)

@@ -79,7 +79,7 @@ class Detection(Struct, frozen=True):
 
 
 def plain_keys(keys: Sequence[str]) -> tuple[str, ...]:
-    """The first keys that may be named, because they are plain words."""
+    """Return the first keys that may be shown because they are plain words."""
     return tuple(key for key in keys if _PLAIN_KEY.fullmatch(key))[:MOST_KEYS_NAMED]
 
 
@@ -132,14 +132,14 @@ def _json(bare: bytes) -> Detection | None:
 
 
 def _by_table(values: list[JsonNode]) -> Detection | None:
-    """Detect a format that is a table."""
+    """Detect a format that is defined by a table."""
     from viewer.formats import record_formats
 
     return _decisive(_tables(values, record_formats()))
 
 
 def _by_plugin(values: list[JsonNode]) -> Detection | None:
-    """Detect a plug-in format, after all others."""
+    """Detect a plug-in format. This comes after all built-in formats."""
     return _decisive(_tables(values, PLUGGED.tables()))
 
 
@@ -148,14 +148,14 @@ def _decisive(ranking: list[Detection]) -> Detection | None:
 
 
 def _tables(values: list[JsonNode], formats: list[RecordFormat]) -> list[Detection]:
-    """The tables that fit, best first."""
+    """Return the tables that fit, best first."""
     from viewer.formats.engine.detect import rank
 
     return [Detection(match.format, match.reason, match.score / 100) for match in rank(formats, values)]
 
 
 def ranking(head: bytes) -> list[Detection]:
-    """All formats that an input may have: the chosen one, then those that fit less well, in order."""
+    """Return all formats that an input may have: first the chosen one, then those that fit less well."""
     chosen = detect(head)
     bare = head[:HEAD].removeprefix(BYTE_ORDER_MARK).lstrip(b" \t\r\n")
     from viewer.formats import record_formats
@@ -167,13 +167,14 @@ def ranking(head: bytes) -> list[Detection]:
 
 
 def _event_values(bare: bytes) -> list[JsonNode]:
-    """The first values of server-sent events."""
+    """Return the first values of server-sent events."""
     readings = [read_json(found[1]) for found in islice(_DATA_LINE.finditer(bare), 64)]
     return [reading.node for reading in readings if reading.node and not reading.fault]
 
 
 def _first_values(bare: bytes) -> tuple[list[JsonNode], list[JsonNode]]:
-    """The first values of the input, from its lines or else the document, and the lines in the document."""
+    """Return the first values of the input, from its lines or else from the document, and the lines inside the
+    document."""
     values: list[JsonNode] = []
     readings: list[JsonReading] = []
     if bare.startswith(b"{"):
@@ -250,7 +251,7 @@ def _is_logged(bare: bytes, values: list[JsonNode]) -> bool:
 
 
 def _sign_of(text: bytes) -> Sign | None:
-    """The first mark of a chat template."""
+    """Return the first mark of a chat template."""
     if not _MAY_BE_TEMPLATE.search(text):
         return None
     from viewer.formats.text.template_signs import find_sign
@@ -288,7 +289,7 @@ def _names_version(header: bytes) -> bool:
 
 
 def _version_of(header: bytes) -> str | None:
-    """The version in a header. Long YAML is not parsed again and again while the input grows."""
+    """Return the version in a header. Long YAML is not parsed again each time the input grows."""
     line = _VERSION_LINE.search(header) if len(header) > LONGEST_REMEMBERED else None
     if line:
         return line[1].decode()
@@ -320,7 +321,7 @@ def _unmarked(text: bytes) -> Detection:
 
 
 def _unknown_kind(text: bytes) -> tuple[str, tuple[str, ...]]:
-    """The kind of an unrecognized input, and the top-level keys of JSON."""
+    """Return the kind of an unrecognized input, and the top-level keys of JSON."""
     bare = text.strip(b" \t\r\n")
     odd = sum(map(len, _CONTROLS.findall(text))) + text.decode("utf-8", "replace").count("\ufffd")
     if b"\0" in text or odd * 10 > len(text):

@@ -12,18 +12,18 @@ FLAGS = frozenset(
         *("is_visually_hidden_from_conversation", "is_user_system_message"),
     }
 )
-"""They hide text unless the value is false or null."""
+"""Members that hide text unless their value is false or null."""
 WORDS = frozenset({"thought", "synthetic", "ignored", "hidden", "redacted", "summary"})
-"""They hide text if the value is true or a number. Some formats have texts under these names."""
+"""Members that hide text if their value is true or a number. Some formats use these names for texts."""
 SHOWN = frozenset({"userVisible", "user_visible"})
-"""They hide text unless the value is true or null."""
+"""Members that hide text unless their value is true or null."""
 
 STARTERS = frozenset({"parent_tool_use_id", "parentToolUseId", "parentToolUseID", "parentToolCallId"})
-"""They hide text if the value is any text: the call that started another agent, from which the object comes."""
+"""Members that hide text if their value is a text: the call that started another agent, which wrote the object."""
 KINDS = frozenset({"kind", "part_kind"})
-"""Other names for `type`. They hide text if the value is a word for a thought, a call, or a reply."""
+"""Other names for `type`. They hide text if their value is a word for a thought, a call, or a reply."""
 _HIDDEN_KINDS = ("think", "thought", "reason", "redacted", "tool", "builtin", "function", "system")
-"""The beginnings of these words."""
+"""The prefixes of such words."""
 _HOLDERS = frozenset({"metadata", "annotations"})
 """Members that may hold flags, and the audience of a part."""
 
@@ -38,7 +38,7 @@ def is_flagged(node: JsonNode) -> bool:
 
 
 def is_in_hidden_phase(node: JsonNode) -> bool:
-    """True if an object is commentary or analysis by its phase."""
+    """True if the phase of an object is commentary or analysis."""
     if type(node) is LazyNode and (type(node.value) is not dict or "phase" not in node.value):
         return False
     phase = node.get("phase")

@@ -23,7 +23,7 @@ def count_leaks(
 ) -> int:
     """Count the messages that an end user sees in the written text, but not in its source.
 
-    A reader may detect a format other than the written one. Of the two counts, the larger applies."""
+    A reader may detect a format other than the written one. In that case, return the larger of the two counts."""
     data = text.encode("utf-8", "replace")
     in_json = {each.number for each in transcripts if FORMATS[each.format].json_content}
     known = [_known(message, message.transcript in in_json) for message in messages]
@@ -39,7 +39,7 @@ def count_leaks(
 
 
 def _shown_texts(data: bytes, format: str) -> list[tuple[str, str | None]]:
-    """The role of every message and the text that an end user sees of it, which is None if it is hidden."""
+    """Return, for each message, the role and the text that an end user sees of it (None if it is hidden)."""
     parser = Parser(FORMATS[format])
     events = [*parser.feed(data), *parser.close()]
     in_json = FORMATS[format].json_content
@@ -67,7 +67,7 @@ def _count(shown: list[tuple[str, str | None]], messages: Sequence[Writable], kn
 
 
 def _known(message: Writable, in_json: bool) -> str | None:
-    """The least text that an end user sees of the source, where every mark counts that counts in its format."""
+    """Return the least text that an end user sees of the source, if all marks of its format take effect."""
     if not message.visible:
         return None
     if message.source_text is not None:
@@ -84,7 +84,7 @@ def _shows_more(text: str | None, before: str | None) -> bool:
 
 
 def _is_cut_from(shown: bytes, known: bytes) -> bool:
-    """True if the shown text is the known one with parts left out."""
+    """True if the shown text is the known text with parts left out."""
     at = 0
     for byte in shown:
         at = known.find(byte, at) + 1

@@ -1,4 +1,4 @@
-"""Open the reader for a record format: choose what reads its records and the containers that hold them."""
+"""Open the reader for a record format: choose the record reader, and the containers that hold the records."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from viewer.reading.recorder import Recorder
 
 
 def traits(format: RecordFormat) -> FormatTraits:
-    """The traits of a record format, for the list of formats."""
+    """Return the traits of a record format, for the list of formats."""
 
     def open_reader(record: Recorder, options: ReadOptions) -> Reader:
         if format.messages is not None:

@@ -6,23 +6,23 @@ from msgspec import Struct
 
 
 class Place(Struct, frozen=True):
-    """Where one agent keeps its files. Of the folders, the first that exists counts. `~` is the home folder, and
-    `$NAME` an environment variable, without which the folder does not count."""
+    """Where one agent keeps its files. The first of the folders that exists is used. `~` is the home folder, and
+    `$NAME` an environment variable; if that is not set, the folder is skipped."""
 
     agent: str
     folders: tuple[str, ...]
     patterns: tuple[str, ...]
-    """Relative to the folder; `*` is one name, `**` any number of folders."""
+    """Patterns relative to the folder. `*` matches one name, `**` any number of folders."""
     archived: tuple[str, ...] = ()
     """Patterns for sessions that are listed only on request."""
     names_folder: bool = False
-    """True if the first folder of the path is the working directory with dashes instead of other characters."""
+    """True if the first folder in the path is the working directory, with dashes in place of other characters."""
     here: bool = False
     """True if the folder is searched in the current directory."""
     stored_twice: bool = False
     """True if a session in a database may also be in a file of the same name from an earlier version."""
     ancestors: bool = False
-    """True if parent folders also count, up to the root of the repository."""
+    """True if parent folders are also searched, up to the root of the repository."""
 
 
 _VS_CODE = (

@@ -44,11 +44,11 @@ class LazyRegistry(Mapping[str, Value], Generic[Value]):
         self._values: dict[str, Value] = {}
 
     def title(self, name: str) -> str:
-        """The title for users."""
+        """Return the title for users."""
         return self._rows[name].title if name in self._rows else str(self._more(name).title)
 
     def detected_by(self, name: str) -> str:
-        """What identifies the format."""
+        """Return what identifies the format."""
         row = self._rows[name]
         if row.detected_by:
             return row.detected_by
@@ -57,7 +57,7 @@ class LazyRegistry(Mapping[str, Value], Generic[Value]):
         return reason(self._load(row).signatures[0])
 
     def ending(self, name: str) -> str:
-        """The suffix of written files."""
+        """Return the suffix of written files."""
         return self._rows[name].ending
 
     def __getitem__(self, name: str) -> Value:

@@ -9,7 +9,7 @@ from viewer.model.messages import Span, Usage
 
 
 class Writable(Protocol):
-    """A message as a view has it. No hidden content is reachable from it."""
+    """A message as a view presents it. It gives no access to hidden content."""
 
     @property
     def transcript(self) -> int:
@@ -98,7 +98,7 @@ class Writable(Protocol):
 
     @property
     def visible(self) -> bool:
-        """True if the safe view shows it."""
+        """True if the safe view shows the message."""
 
 
 class WritableTranscript(Protocol):

@@ -86,7 +86,7 @@ class CallTable:
         return entry - 1 if entry else None
 
     def has(self, call_id: str) -> bool:
-        """True if a row has this id. Faster than `get` for many ids that are usually new."""
+        """True if a row has this id. For many ids that are usually new, this is faster than `get`."""
         entries, mask = self._entries, self._mask
         short = hash(call_id) & 0xFFFF_FFFF
         slot = short & mask
@@ -107,7 +107,7 @@ class CallTable:
             self._grow()
 
     def put_new(self, call_ids: Sequence[str | None], row: int) -> None:
-        """Map unknown ids to consecutive rows. A row may lack an id."""
+        """Map unknown ids to consecutive rows. A row may have no id."""
         for place, call_id in enumerate(call_ids, row + 1):
             if call_id is None:
                 continue

@@ -20,7 +20,7 @@ from viewer.model.messages import Coding, Ending, Header, Message, Piece, Span
 _ENDINGS = list(Ending)
 _ENDING_OF = {ending: number for number, ending in enumerate(_ENDINGS)}
 _ESCAPED, _IRREGULAR, _HAS_STOP, _BROKE_OUT, _CANCELLED, _STRING = 8, 16, 32, 64, 128, 256
-"""An irregular body is anything but one plain run of bytes or one JSON string with its quotes."""
+"""Flags of a message. The body of an irregular one is more than a plain run of bytes or a JSON string."""
 _ALL_FLAGS = 9
 """In bits."""
 _FLAGS_OF = {Coding.PLAIN: 0, Coding.ESCAPED: _ESCAPED, Coding.JSON_STRING: _STRING}
@@ -33,12 +33,12 @@ _FAR_LEAD, _FAR_TAIL = 0xFFFF_FFFF, 0xFF
 class MessageIndex:
     """Messages by number, at most 64 bytes each, plus the kinds that many of them share.
 
-    Messages with the same header (except for the call id) and ending have the same *kind*. What depends only on those,
-    such as visibility, is computed once per kind."""
+    Messages with the same header (except for the call id) and ending have the same *kind*. Facts that depend only on
+    these, such as visibility, are computed once per kind."""
 
     def __init__(self) -> None:
         self.spans = SpanColumns()
-        """Their positions. The row is the number minus one."""
+        """The positions of the messages. The row of a message is its number minus one."""
         self.columns: Columns = PlainColumns()
         """The backend for operations on the columns of this document."""
         self.kinds = array("I", [0])
@@ -56,7 +56,7 @@ class MessageIndex:
         self._last_header: tuple[Header | None, int] = (None, 0)
         self._call_ids = CallIds()
         self._pieces: dict[int, Sequence[Piece]] = {}
-        """Lists for messages that still grow."""
+        """The pieces of irregular bodies; a list if the message still grows."""
         self._times: dict[int, int] = {}
         self._turns = TurnCounter()
         self._superseded: list[tuple[int, int]] = []
@@ -218,11 +218,19 @@ class MessageIndex:
     def put(self, message: Message) -> None:
         """Add a message, or update a known one."""
         row = message.number - 1
-        if row == len(self):
-            self._append(message)
-        self.spans.set_span(row, message.span)
         header = self._header_number(message.header)
-        self.kinds[message.number] = self._kind(header, self._place_body(row, message) | _marks(message))
+        if row == len(self.spans):
+            self._append(message)
+            if _is_one_run(message.pieces):
+                flags = self.spans.append_body(message.span, message.pieces[0]) | (_HAS_STOP if message.stop else 0)
+            else:
+                self.spans.append()
+                self.spans.set_span(row, message.span)
+                flags = self._place_body(row, message)
+        else:
+            self.spans.set_span(row, message.span)
+            flags = self._place_body(row, message)
+        self.kinds[message.number] = self._kind(header, flags | _marks(message))
         if message.header.call_id is not None:
             self._call_ids.put(row, message.header.call_id)
         if message.time_ms is not None:
@@ -302,7 +310,6 @@ class MessageIndex:
 
     def _append(self, message: Message) -> None:
         self._enter_transcript(len(self), message.transcript)
-        self.spans.append()
         self.kinds.append(0)
         self._turn.append(self._turns.next(message))
 
@@ -330,15 +337,19 @@ class MessageIndex:
         return flags | (_HAS_STOP if message.stop else 0)
 
     def _place_pieces(self, row: int, pieces: Sequence[Piece]) -> int:
-        flags = _FLAGS_OF.get(pieces[0].coding) if len(pieces) == 1 else None
-        if flags is None:
+        if not _is_one_run(pieces):
             self._pieces[row] = pieces
             return _IRREGULAR
         if row in self._pieces:
             del self._pieces[row]
         self.spans.set_body_start(row, pieces[0].start)
         self.spans.set_body_end(row, pieces[0].end)
-        return flags
+        return _FLAGS_OF[pieces[0].coding]
+
+
+def _is_one_run(pieces: Sequence[Piece]) -> bool:
+    """True if a body is one run of bytes or one JSON string."""
+    return len(pieces) == 1 and pieces[0].coding in _FLAGS_OF
 
 
 def _marks(message: Message) -> int:
@@ -350,7 +361,7 @@ def _marks(message: Message) -> int:
 
 class SpanColumns:
     """Spans of messages and their bodies by row, 21 bytes each. A body start or end is a distance from the message
-    border, or a separate offset if it is too far away."""
+    border, or a separate offset if that distance is too large."""
 
     def __init__(self) -> None:
         self._start = array("Q")
@@ -371,6 +382,19 @@ class SpanColumns:
         """Append an empty row."""
         for column in (self._start, self._end, self._lead, self._tail):
             column.append(0)
+
+    def append_body(self, span: Span, piece: Piece) -> int:
+        """Append a message whose body is one piece, and return the flags of its coding."""
+        lead, tail = piece.start - span[0], span[1] - piece.end
+        if not 0 <= lead < _FAR_LEAD:
+            self._far_starts[len(self._start)], lead = piece.start, _FAR_LEAD
+        if not 0 <= tail < _FAR_TAIL:
+            self._far_ends[len(self._start)], tail = piece.end, _FAR_TAIL
+        self._start.append(span[0])
+        self._end.append(span[1])
+        self._lead.append(lead)
+        self._tail.append(tail)
+        return _FLAGS_OF[piece.coding]
 
     def extend(self, batch: MessageBatch) -> None:
         """Append the rows of a batch."""

@@ -32,7 +32,7 @@ class TurnCounter:
         return self.after(message.transcript, header.role)
 
     def here(self, transcript: int) -> int:
-        """Return the current turn for a message that starts no turn because no one typed it."""
+        """Return the current turn, for a message that starts no turn because nobody typed it."""
         return (self._turn if transcript == self._transcript else 0) or 1
 
     def after(self, transcript: int, role: str) -> int:

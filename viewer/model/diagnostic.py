@@ -30,11 +30,13 @@ class Rule(Struct, frozen=True):
     section: str
     """The section of the specification."""
     advice: str
-    """How to fix it."""
+    """How to fix the problem."""
     example: str
     """A short transcript with this problem."""
     reasons: dict[str, str] = field(default_factory=dict)
     """The text of each reason."""
+    grows: bool = False
+    """True if a diagnostic that begins where the last one did extends it."""
 
     def __hash__(self) -> int:
         return hash(self.code)
@@ -45,7 +47,7 @@ class Rule(Struct, frozen=True):
         return {"E": Severity.ERROR, "W": Severity.WARNING, "I": Severity.INFO}[self.code[0]]
 
     def template(self, reason: str | None) -> str:
-        """The text of a reason, or else the title, as in the table."""
+        """Return the text of a reason, or else the title, as in the table."""
         return self.reasons[reason] if reason else self.title
 
 
@@ -101,7 +103,7 @@ def fill_in(text: str, value: str | None = None) -> str:
 
 
 def first_sentence(text: str, value: str | None = None) -> str:
-    """The first sentence of a text, without its period."""
+    """Return the first sentence of a text, without its period."""
     before, mark, _ = text.partition(VALUE_MARK)
     if mark:
         return f"{before} `{value}`" if value else before

@@ -126,11 +126,11 @@ class Usage(Struct, frozen=True, gc=False):
     total: int | None = None
 
     def plus(self, other: Usage) -> Usage:
-        """The sum of both. A number that neither states stays unknown."""
+        """Return the sum of both. A number that neither of them states stays unknown."""
         return Usage(*(_plus(one, more) for one, more in zip(_numbers(self), _numbers(other), strict=True)))
 
     def minus(self, other: Usage) -> Usage:
-        """The change from another usage to this one."""
+        """Return the change from the other usage to this one."""
         return Usage(
             *(
                 _plus(one, None if less is None else -less)
@@ -139,12 +139,12 @@ class Usage(Struct, frozen=True, gc=False):
         )
 
     def over(self, other: Usage) -> Usage:
-        """These numbers, completed with those of another usage where this one states none."""
+        """Return these numbers, with those of another usage wherever this one states none."""
         pairs = zip(_numbers(self), _numbers(other), strict=True)
         return Usage(*(other_one if one is None else one for one, other_one in pairs))
 
     def since(self, before: Usage) -> Usage:
-        """The increase of a counter; its full value if it was reset."""
+        """Return the increase of a counter, or its full value if it was reset."""
         pairs = [*zip(_numbers(self), _numbers(before), strict=True)]
         has_begun_again = any((one or 0) < (less or 0) for one, less in pairs)
         return self if has_begun_again else self.minus(before)
@@ -169,7 +169,7 @@ class Header(Struct, frozen=True):
     """The effective channel: final if none was given, None if the given one is unknown."""
     channel_given: str | None = None
     intent: str | None = None
-    """As given, but `preamble` only if the format defines it; otherwise it stays in `extra`."""
+    """The intent as given, but `preamble` only if the format defines it. Otherwise that word stays in `extra`."""
     call_id: str | None = None
     content_type: str | None = None
     constrained: bool = False
@@ -182,7 +182,7 @@ class Header(Struct, frozen=True):
     outcome: Outcome | None = None
     """How the call ended, if this is a reply that states it."""
     thread: int = 0
-    """The thread number of another agent; 0 for the main agent."""
+    """The number of another agent's thread; 0 for the main agent."""
 
     def with_call_id(self, call_id: str | None) -> Header:
         """Copy the header with another call id."""

@@ -1,4 +1,4 @@
-"""Prices of tokens by model, and the cost of a usage. None are built in: the settings name them."""
+"""Prices of tokens by model, and the cost of a usage. There are no built-in prices: the settings define them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from msgspec import Struct, field
 from viewer.model.messages import Usage
 
 TOKENS = 1_000_000
-"""Prices are given for this many tokens."""
+"""Prices refer to this many tokens."""
 ANY = "*"
-"""The end of a name that means all models whose names begin with the rest."""
+"""A wildcard: a name that ends with it covers all models whose names start with the rest."""
 
 
 class Price(Struct, frozen=True, gc=False):
@@ -23,7 +23,7 @@ class Price(Struct, frozen=True, gc=False):
     """The price of input that was read from a cache; None for the price of other input."""
 
     def of(self, usage: Usage) -> float | None:
-        """The cost of a usage; None if it does not state both input and output."""
+        """Return the cost of a usage, or None if it does not state both input and output."""
         if usage.input is None or usage.output is None:
             return None
         cached = min(usage.cached or 0, usage.input)
@@ -35,10 +35,10 @@ class Prices(Struct, frozen=True):
     """The prices of models."""
 
     by_model: Mapping[str, Price] = field(default_factory=dict)
-    """Prices by the name of a model, or by the beginning of its name and `*`."""
+    """Prices by the name of a model, or by the start of a name followed by `*`."""
 
     def price(self, model: str | None) -> Price | None:
-        """The price of a model: the one with its name, or else with the longest beginning of it."""
+        """Return the price of a model: the one with its exact name, or else the one with the longest matching start."""
         if model is None:
             return None
         if model in self.by_model:
@@ -47,7 +47,7 @@ class Prices(Struct, frozen=True):
         return self.by_model[max(near, key=len)] if near else None
 
     def cost(self, usage: Usage, model: str | None) -> float | None:
-        """The cost of a usage; None without a price."""
+        """Return the cost of a usage, or None without a price."""
         price = self.price(model)
         return price.of(usage) if price is not None else None
 

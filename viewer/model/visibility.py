@@ -85,7 +85,7 @@ class Audience(Struct, frozen=True):
     thread: int | None = None
     """The only thread to show; None for all. This only selects and never reveals."""
     sealed: bool = False
-    """True if a document that is opened for this audience can have no other one."""
+    """True if a document opened for this audience cannot be shown to any other."""
 
     @property
     def is_safe(self) -> bool:
@@ -100,8 +100,8 @@ class Audience(Struct, frozen=True):
         return Level.BRIEF if self.revealed else Level.SAFE
 
     def admits(self, other: Audience) -> bool:
-        """True if a document that is opened for this audience may be projected for the other one. A sealed audience
-        admits only itself, also where it is stricter or limited to a thread."""
+        """True if a document opened for this audience may be projected for the other one. A sealed audience admits only
+        itself, not even a stricter audience or one limited to a thread."""
         if not self.sealed:
             return True
         is_stricter = other.strict or not self.strict
@@ -118,7 +118,7 @@ class Audience(Struct, frozen=True):
 
     @property
     def of_messages(self) -> Audience:
-        """The audience of the same messages, without the lines of the brief level."""
+        """The audience that sees the same messages, without the lines of the brief level."""
         return replace(self, revealed=self.revealed - _LINES_ONLY)
 
     @property
@@ -133,7 +133,7 @@ class Audience(Struct, frozen=True):
 
     @property
     def sees_unlisted(self) -> bool:
-        """True if fields and attributes are shown that no rule lists, and whose content is therefore unknown."""
+        """True if fields and attributes that no rule lists are shown. Their content is unknown."""
         return self.reveals(Reveal.UNCLEAR)
 
     @property
@@ -159,13 +159,13 @@ def is_listed_call(message: Message) -> bool:
 
 
 def is_listed_reply(message: Message) -> bool:
-    """True if the line of a call may stand for this reply at the brief level."""
+    """True if the line of a call may also represent this reply at the brief level."""
     is_reply = message.header.role == "tool" and message_kind(message) == Kind.REPLY.value
     return is_reply and _may_be_listed(message)
 
 
 def _may_be_listed(message: Message) -> bool:
-    """True for a message of the main agent whose header can be trusted; a malformed one is of no kind."""
+    """True for a message of the main agent whose header can be trusted. A malformed header belongs to no kind."""
     header = message.header
     is_trusted = header.complete and not message.broke_out
     return is_trusted and not header.thread and header.intent not in NEVER_DISPLAYED
@@ -175,7 +175,7 @@ _NO_TOOLS = (None, "user", "assistant", "all")
 
 
 class Pane(Enum):
-    """The message panes in the layout with one pane per channel."""
+    """The panes of the layout with one pane per channel."""
 
     CONVERSATION = "conversation"
     ANALYSIS = "analysis"
@@ -201,7 +201,7 @@ _BY_CHANNEL = {Channel.ANALYSIS: Reveal.ANALYSIS, Channel.COMMENTARY: Reveal.COM
 
 
 def kind_of(message: Message) -> Reveal:
-    """What to reveal in order to show this message if it is hidden."""
+    """Return what to reveal in order to show this message if it is hidden."""
     header = message.header
     if header.kind is Kind.INSTRUCTION:
         return Reveal.DEVELOPER if header.role == "developer" else Reveal.SYSTEM
@@ -220,14 +220,14 @@ _PANES = {Reveal.ANALYSIS: Pane.ANALYSIS, Reveal.COMMENTARY: Pane.COMMENTARY, Re
 
 
 def pane_of(message: Message) -> Pane:
-    """The pane of a message. What the end user saw is in the conversation."""
+    """Return the pane of a message. What the end user saw is in the conversation."""
     if is_user_safe(message):
         return Pane.CONVERSATION
     return _PANES.get(kind_of(message), Pane.CONVERSATION)
 
 
 def message_kind(message: Message) -> str:
-    """The kind of a message for machine output; `said` for every shown message."""
+    """Return the kind of a message for machine output; `said` for every shown message."""
     if is_user_safe(message):
         return Kind.SAID.value
     header = message.header
@@ -247,7 +247,7 @@ def message_kind(message: Message) -> str:
 
 
 def reason_of(message: Message) -> str:
-    """Why the end user sees a message or does not: the first of these fixed texts that applies."""
+    """Return why the end user sees a message or does not: the first of these fixed texts that applies."""
     if is_user_safe(message):
         return _why_visible(message)
     header = message.header

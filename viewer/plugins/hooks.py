@@ -13,7 +13,7 @@ from viewer.formats.tables.model import Hooks
 from viewer.model.messages import Kind
 
 SECONDS = 0.05
-"""The most CPU time that a call may take."""
+"""The maximum CPU time of a call, in seconds."""
 LONGEST_WAIT = 2.0
 """Seconds after which a call is abandoned, however busy the machine is."""
 MOST_FAILURES = 16
@@ -39,7 +39,7 @@ class Contained:
 
 
 def guarded(hooks: Hooks) -> Hooks:
-    """These hooks with guards, for one input."""
+    """Return these hooks with guards, for one input."""
     guard = _Guard()
     split, classify = hooks.split, hooks.classify
     return replace(
@@ -51,7 +51,7 @@ def guarded(hooks: Hooks) -> Hooks:
 
 
 class _Guard:
-    """The failures of one plug-in in one input."""
+    """Counts the failures of one plug-in in one input."""
 
     def __init__(self) -> None:
         self.is_disabled = False
@@ -59,7 +59,7 @@ class _Guard:
         self._failures = 0
 
     def classify(self, hook: Callable[[str], object], text: str) -> Kind | None:
-        """The kind of a text; None if the hook failed."""
+        """Return the kind of a text, or None if the hook failed."""
         kind = self._result(hook, text)
         if isinstance(kind, Kind):
             return kind
@@ -67,7 +67,7 @@ class _Guard:
         return None
 
     def split(self, hook: Callable[[str], object], text: str) -> list[Run] | None:
-        """The runs of a text in order; None if the hook failed."""
+        """Return the runs of a text in order, or None if the hook failed."""
         runs = self._result(hook, text)
         found = _runs(runs, len(text))
         if found is None:
@@ -75,7 +75,8 @@ class _Guard:
         return found
 
     def _result(self, hook: Callable[[str], object], text: str) -> object:
-        """The result of a hook, which runs in a thread; None if it raised or took too long."""
+        """Return the result of a hook, which runs in a thread. Return None if it raised an exception or took too
+        long."""
         if self.is_disabled:
             return None
         results: list[object] = []
@@ -101,7 +102,7 @@ class _Guard:
 
 
 def _runs(runs: object, length: int) -> list[Run] | None:
-    """The runs of a text, in order and without overlaps; None for anything else."""
+    """Return the runs of a text, in order and without overlaps, or None for any other value."""
     if not isinstance(runs, list):
         return None
     at = 0

@@ -47,7 +47,7 @@ class Plugin(Struct, frozen=True):
 
     @property
     def table(self) -> RecordFormat:
-        """Its table under the name of the plug-in, with guarded hooks and capped scores."""
+        """The plug-in's table under the plug-in's name, with guarded hooks and capped scores."""
         table = self.format.table
         signatures = tuple(_capped(signature) for signature in table.signatures)
         title = plain_name(table.title, LONGEST_TITLE)
@@ -56,7 +56,7 @@ class Plugin(Struct, frozen=True):
 
 
 class Plugins:
-    """The registered plug-ins. A broken one is reported in one sentence and never ends the program."""
+    """The registered plug-ins. A broken one is reported in one sentence, and never ends the program."""
 
     def __init__(self) -> None:
         self.is_off = False
@@ -68,11 +68,11 @@ class Plugins:
 
     @property
     def is_connected(self) -> bool:
-        """True after `connect`, when the settings can be looked up."""
+        """True after `connect`, when the settings are available."""
         return self._allows is not None
 
     def connect(self, allows: Callable[[], bool]) -> None:
-        """Set the function that looks into the settings. It is called when a plug-in is needed."""
+        """Set the function that checks the settings. It is called when a plug-in is needed."""
         self._allows = allows
 
     def turn_on(self) -> None:
@@ -84,24 +84,25 @@ class Plugins:
         self.is_off = True
 
     def get(self, name: str) -> Plugin | None:
-        """A plug-in by name; None if it does not exist or is broken. A plug-in cannot replace a built-in format."""
+        """Return a plug-in by name, or None if it does not exist or is broken. A plug-in cannot replace a built-in
+        format."""
         if name not in self._loaded:
             entry = next((entry for entry in self._entries() if entry.name == name), None)
             self._loaded[name] = self._load(entry) if entry and name not in BUILT_IN else None
         return self._loaded[name]
 
     def all(self) -> list[Plugin]:
-        """All plug-ins that can be loaded."""
+        """Return all plug-ins that can be loaded."""
         found = (self.get(entry.name) for entry in self._entries())
         return [plugin for plugin in found if plugin is not None]
 
     def table(self, name: str) -> RecordFormat | None:
-        """The table of a plug-in."""
+        """Return the table of a plug-in."""
         plugin = self.get(name)
         return plugin.table if plugin else None
 
     def tables(self) -> list[RecordFormat]:
-        """The tables of all plug-ins."""
+        """Return the tables of all plug-ins."""
         return [plugin.table for plugin in self.all()]
 
     def _entries(self) -> Iterator[EntryPoint]:
@@ -129,7 +130,7 @@ def _capped(signature: Signature) -> Signature:
 
 
 def _fault_of(value: object) -> str:
-    """Why a value is not a valid plug-in; empty if it is one."""
+    """Return why a value is not a valid plug-in, or empty if it is one."""
     if not isinstance(value, PluginFormat):
         return "its entry point is no PluginFormat"
     if value.api_version != API_VERSION:

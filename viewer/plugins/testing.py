@@ -40,11 +40,11 @@ WIDTH = 80
 
 
 class FormatFaultError(AssertionError):
-    """A format fails a check. The text says which one and where."""
+    """A format fails a check. The text says which check, and where."""
 
 
 def verify(name: str) -> list[str]:
-    """Check a format plug-in and return the names of the checks. Raises FormatFaultError at the first failure."""
+    """Check a format plug-in and return the names of the checks. Raise FormatFaultError at the first failure."""
     PLUGGED.connect(PLUGINS.table, PLUGINS.tables)
     plugin = PLUGINS.get(name)
     if plugin is None:
@@ -83,7 +83,7 @@ def _bodies(name: str, data: bytes) -> list[str]:
 
 
 def _check_expected(name: str, sample: Sample) -> None:
-    """The safe view shows exactly what the user saw."""
+    """Check that the safe view shows exactly what the user saw."""
     shown, seen = _bodies(name, _data(sample)), _expected(sample).get("seen", [])
     if shown != seen:
         raise FormatFaultError(
@@ -92,7 +92,7 @@ def _check_expected(name: str, sample: Sample) -> None:
 
 
 def _check_splits(name: str, sample: Sample) -> None:
-    """A file that arrives in two parts gives the same result as the whole file."""
+    """Check that a file that arrives in two parts gives the same result as the whole file."""
     data = _data(sample)
     whole = _messages(name, [data])
     chance = random.Random(0)
@@ -109,7 +109,7 @@ def _messages(name: str, parts: list[bytes]) -> list[Message]:
 
 
 def _surfaces(name: str, data: bytes) -> Iterator[tuple[str, str]]:
-    """Everything that an end user can get, each with the name of the surface."""
+    """Yield everything that an end user can get, each with the name of the surface."""
     projection = _projection(name, data)
     yield "show", "\n".join(conversation_lines(projection, WIDTH, Style()))
     yield "show --json", "\n".join(projection_lines(projection))
@@ -121,7 +121,7 @@ def _surfaces(name: str, data: bytes) -> Iterator[tuple[str, str]]:
 
 
 def _check_leaks(name: str, sample: Sample) -> None:
-    """No surface of the end user shows hidden text."""
+    """Check that no surface of the end user shows hidden text."""
     for surface, text in _surfaces(name, _data(sample)):
         for index, hidden in enumerate(_expected(sample).get("hidden", [])):
             if hidden in text:
@@ -129,7 +129,7 @@ def _check_leaks(name: str, sample: Sample) -> None:
 
 
 def _check_markers(name: str, sample: Sample) -> None:
-    """A text that was not seen stays hidden, whatever it says."""
+    """Check that a text that was not seen stays hidden, whatever it says."""
     lines = _data(sample).decode("utf-8", "replace").splitlines()
     seen = _expected(sample).get("seen", [])
     count = 0
@@ -153,7 +153,7 @@ _MARKER = "a marker that no sample has"
 
 
 def _marked(value: Any, seen: list[str]) -> Iterator[Any]:
-    """For each string that was not seen, a copy of the value with a marker in its place."""
+    """Yield, for each string that was not seen, a copy of the value with a marker in its place."""
     if isinstance(value, str) and not any(value.strip() in text or text in value for text in seen):
         yield _MARKER
     elif isinstance(value, list):
@@ -165,7 +165,7 @@ def _marked(value: Any, seen: list[str]) -> Iterator[Any]:
 
 
 def _check_speed(name: str, sample: Sample) -> None:
-    """Twice the input takes at most about twice the time."""
+    """Check that twice the input takes about twice the time at most."""
     data = _data(sample).rstrip(b"\n") + b"\n"
     times = max(2, min(LENGTH // len(data), 200))
     ratio = min(_seconds(name, data * 2 * times) / _seconds(name, data * times) for _ in range(ATTEMPTS))

@@ -20,7 +20,7 @@ class State(Enum):
     HEADER = auto()
     BODY = auto()
     LITERAL = auto()
-    """A literal block in a body."""
+    """A literal block inside a body."""
     BEGINNING = auto()
     """Harmony: undecided between a conversation, a completion, and text without tokens."""
     STRIPPED = auto()
@@ -30,7 +30,7 @@ class State(Enum):
 
 
 class CutOffHeader:
-    """A header cut off by another `<|start|>`: a repetition, or a message without a body."""
+    """A header that another `<|start|>` cut off: a repetition, or a message without a body."""
 
     __slots__ = ("at", "implied", "start", "words")
 

@@ -1,4 +1,4 @@
-"""The streaming parser, bytes in and events out: it defines how a transcript of any format is read."""
+"""The streaming parser, bytes in and events out: it defines how transcripts of all formats are read."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Parser:
 
     @property
     def frames(self) -> TextReader | None:
-        """The reader of a text format with `<|start|>`, for which the scanner handles regular messages."""
+        """The reader of a text format with `<|start|>`, for which the scanner can read regular messages."""
         return self._reader if isinstance(self._reader, TextReader) and self._first is None else None
 
     @property

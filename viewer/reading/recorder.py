@@ -21,7 +21,9 @@ from viewer.model.events import (
     ToolCancelled,
     Used,
 )
-from viewer.model.messages import Ending, Header, Message, Piece, Span, Stray, Transcript, Usage
+from viewer.model.messages import Ending, Header, Kind, Message, Piece, Span, Stray, Transcript, Usage
+from viewer.model.time_order import Placed, TimeOrder
+from viewer.rules.notes import I_TIME_BACKWARDS
 from viewer.rules.structure import W_TEXT_BETWEEN
 
 SMALLEST_BATCH = 16
@@ -41,6 +43,7 @@ class Recorder:
         """The number of the message that was last opened or closed."""
         self._events: list[Event] = []
         self._open: dict[int, Message] = {}
+        self._times = TimeOrder()
 
     def drain(self) -> list[Event]:
         """Return the queued events and empty the queue."""
@@ -66,8 +69,9 @@ class Recorder:
         format: str | None = None,
         id: str | None = None,
     ) -> None:
-        """Begin a transcript, to which all later messages, stray text and diagnostics belong."""
+        """Begin a transcript. All later messages, stray text and diagnostics belong to it."""
         self.transcript += 1
+        self._times.start()
         transcript = Transcript(self.transcript, format or self.format, at, version, model, header or {}, id)
         last = self._events[-1] if self._events else None
         if isinstance(last, ClosedBatch):
@@ -88,8 +92,9 @@ class Recorder:
         *,
         broke_out: bool = False,
         time_ms: int | None = None,
+        time_at: Placed | None = None,
     ) -> int:
-        """Open a message whose header is complete, and return its number."""
+        """Open a message whose header is complete, and return its number. `time_at` is where its time is stated."""
         if not self.transcript:
             self.start(start)
         self.last_number += 1
@@ -107,6 +112,7 @@ class Recorder:
         )
         self._open[message.number] = message
         self._events.append(Opened(message))
+        self._note_time(message, time_at)
         return message.number
 
     def grow(self, number: int, pieces: Iterable[Piece], first: int = 0) -> None:
@@ -151,20 +157,29 @@ class Recorder:
         stop: Span | None = None,
         broke_out: bool = False,
         time_ms: int | None = None,
+        time_at: Placed | None = None,
     ) -> int:
         """Add a whole message and return its number."""
-        number = self.open(header, span[0], broke_out=broke_out, time_ms=time_ms)
+        number = self.open(header, span[0], broke_out=broke_out, time_ms=time_ms, time_at=time_at)
         self.close(number, ending, span[1], pieces, stop=stop)
         return number
 
     def add_complete(
-        self, header: Header, ending: Ending, span: Span, pieces: Iterable[Piece], *, time_ms: int | None = None
+        self,
+        header: Header,
+        ending: Ending,
+        span: Span,
+        pieces: Iterable[Piece],
+        *,
+        time_ms: int | None = None,
+        time_at: Placed | None = None,
     ) -> int:
         """Add a whole message that was never open, with a single event, and return its number."""
         self.start_if_none(span[0])
         self.last_number += 1
         message = Message(self.last_number, self.transcript, header, ending, span, tuple(pieces), time_ms=time_ms)
         self._events.append(Closed(message))
+        self._note_time(message, time_at)
         return message.number
 
     def batch(self) -> ClosedBatch:
@@ -179,21 +194,30 @@ class Recorder:
         """Count the messages that were added to a batch. A transcript that begins before that begins with them."""
         self.last_number = batch.first + len(batch) - 1
 
+    def _note_time(self, message: Message, time_at: Placed | None) -> None:
+        """Report a time before an earlier one, for the input as a whole, because the earlier one may be hidden. A
+        repeated text states the time of the original."""
+        if time_at is None or message.time_ms is None or message.header.kind is Kind.REPLAYED:
+            return
+        run = self._times.backwards(message.header.thread, message.time_ms, time_at)
+        if run is not None:
+            self.report(I_TIME_BACKWARDS, None, *run)
+
     def stray(self, start: int, end: int) -> None:
-        """Record text outside any message, without white space at either end."""
+        """Record text outside any message, without whitespace at either end."""
         self.start_if_none(start)
         self._events.append(Strayed(Stray(self.transcript, self.last_number, (start, end))))
         self.report(W_TEXT_BETWEEN, None, start, end)
 
     def leave_out(self, start: int, end: int) -> None:
-        """Record a mark outside any message that is not a fault. Only audiences that see stray text see it."""
+        """Record a mark outside any message that is not a fault. Only audiences that see stray text see the mark."""
         self.start_if_none(start)
         self._events.append(Strayed(Stray(self.transcript, self.last_number, (start, end))))
 
     def report(
         self, rule: Rule, reason: str | None, start: int, end: int, message: int | None = None, count: int = 1
     ) -> None:
-        """Report a diagnostic at these bytes. Equal adjacent ones are merged later."""
+        """Report a diagnostic at these bytes. Equal adjacent diagnostics are merged later."""
         if reason is None or reason in rule.reasons:
             self._events.append(Found(rule, reason, start, end, message, count))
             return
@@ -218,7 +242,7 @@ class Recorder:
         self._events.append(AgentStarted(self.transcript, thread, id, self.last_number + 1))
 
     def skip(self) -> None:
-        """Note a record that holds no message. This matters only for an input without any messages."""
+        """Record that there was a record without a message. This matters only for an input without any messages."""
         if not self.last_number:
             self._events.append(Metadata())
 

@@ -17,7 +17,7 @@ from viewer.render.width import cells, cut, wrap
 TITLE_WIDTH = 60
 """Columns of the title of a transcript."""
 ROOMY = 100
-"""The width from which there is room for more words."""
+"""The minimum width with room for more words."""
 LEAST_NAME = 8
 """The minimum number of columns for the name of the file."""
 

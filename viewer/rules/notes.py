@@ -144,6 +144,31 @@ I_NEXT_AMBIGUOUS = Rule(
     example="version: 2.2\n<|start|>user<|message|>What does <<|end|> do?<|end|>\n",
 )
 
+I_TIME_BACKWARDS = Rule(
+    code="I-TIME-BACKWARDS",
+    title="Times run backwards.",
+    safe="Times in this transcript are out of order.",
+    section="ocmlview: replay and timing",
+    advice="Check the clocks. Durations over this place are omitted.",
+    example="""\
+{"role": "user", "content": "Is it open?", "timestamp": "2026-03-01T09:00:05Z"}
+{"role": "assistant", "content": "Yes, until six.", "timestamp": "2026-03-01T09:00:02Z"}
+""",
+    grows=True,
+)
+
+I_TIME_UNREADABLE = Rule(
+    code="I-TIME-UNREADABLE",
+    title="Unreadable time …",
+    safe="A time in this transcript could not be read.",
+    section="ocmlview: replay and timing",
+    advice="Write times as RFC 3339 or as seconds since 1970.",
+    example="""\
+{"role": "user", "content": "Is it open?", "timestamp": "this morning"}
+{"role": "assistant", "content": "Yes, until six."}
+""",
+)
+
 NOTES = (
     I_OPEN_PROMPT,
     I_CALL_INFERRED,
@@ -156,4 +181,6 @@ NOTES = (
     I_ROW_ORDER,
     I_STREAM_FINAL_ONLY,
     I_NEXT_AMBIGUOUS,
+    I_TIME_BACKWARDS,
+    I_TIME_UNREADABLE,
 )

@@ -1,4 +1,4 @@
-"""Regular JSON objects, decoded at once; the positions of their values are found on access."""
+"""Regular JSON objects, decoded in one step. The positions of their values are found on access."""
 
 # A property replaces an attribute of the base here, and nothing writes to it.
 # mypy: disable-error-code="misc, override"
@@ -17,9 +17,9 @@ from viewer.syntax.json_text import is_too_deep, read_json
 from viewer.syntax.json_tree import JsonKind, JsonMember, JsonNode
 
 DEEPEST_SKIPPED = 6
-"""Values up to this depth are skipped in one step. Behind a deeper one, positions come from the careful reader."""
+"""Values up to this depth are skipped in one step. Positions after a deeper value come from the slow path."""
 MOST_PATTERNS = 256
-"""The most patterns to keep, one for each member that was looked up."""
+"""The most patterns to cache. There is one for each member that was looked up."""
 _SPACE = rb"[ \t\r\n]*+"
 _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _PLAIN = rb'[^"\[\]{}]*+'
@@ -36,7 +36,7 @@ JSON_VALUE = _ANY = rb"(?:" + _STRING + rb"|" + _container() + rb'|[^\x00-\x20,:
 _QUOTED = re.compile(_STRING, re.DOTALL)
 _VALUE = lazy_regex(_ANY, re.DOTALL)
 WIDE = 32
-"""An object with more members has an index of their places."""
+"""An object with more members gets an index of their positions."""
 _FIRST = re.compile(rb"[\[{]" + _SPACE)
 _ITEM = lazy_regex(rb"(" + _ANY + rb")" + _SPACE + rb"[,\]]" + _SPACE, re.DOTALL)
 _NEXT = re.compile(_SPACE + rb"[,\]}]" + _SPACE)
@@ -49,7 +49,7 @@ _PAIRED = lazy_regex(
     rb"(?:[^\\]++|\\[^u]|\\u(?![dD][89a-fA-F])|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})*+",
     re.DOTALL,
 )
-"""Text in which every surrogate is one half of a pair."""
+"""Text in which every surrogate belongs to a pair."""
 
 
 class JsonNumber(str):
@@ -59,7 +59,7 @@ class JsonNumber(str):
 
 
 class _IrregularError(ValueError):
-    """A repeated key, or a number that JSON does not have."""
+    """A repeated key, or a number that JSON does not allow."""
 
 
 def _refuse(_constant: str) -> NoReturn:
@@ -96,7 +96,7 @@ def read_known(data: bytes, base: int) -> LazyNode | None:
 
 
 def read_regular(data: bytes, base: int) -> LazyNode | None:
-    """Parse these bytes as an object. Returns None if it is irregular and needs the careful reader.
+    """Parse these bytes as an object. Return None if it is irregular and needs the slow path.
 
     An object is irregular if it has a fault, a repeated key, or a lone surrogate, or is nested too deeply."""
     found = _regular(data)
@@ -107,7 +107,7 @@ def read_regular(data: bytes, base: int) -> LazyNode | None:
 
 
 def _regular(data: bytes) -> tuple[Any, int] | None:
-    """Decode a value, and return it with its end. Returns None if it is irregular."""
+    """Decode a value, and return it with its end. Return None if it is irregular."""
     if is_too_deep(data):
         return None
     try:
@@ -126,7 +126,7 @@ def _regular(data: bytes) -> tuple[Any, int] | None:
 
 
 def _is_paired(data: bytes) -> bool:
-    """True if every surrogate in a text is one half of a pair."""
+    """True if every surrogate in a text belongs to a pair."""
     if b"\\ud" not in data and b"\\uD" not in data:
         return True
     paired = _PAIRED.match(data)
@@ -134,13 +134,13 @@ def _is_paired(data: bytes) -> bool:
 
 
 def whole_tree(lazy: LazyNode) -> JsonNode:
-    """The same object as mutable nodes."""
+    """Return the same object as mutable nodes."""
     line = lazy.line
     return _tree(lazy.value, line.data, lazy.start - line.base, line.base)
 
 
 def read_whole(data: bytes) -> JsonNode | None:
-    """Parse these bytes as an object or array of nodes. Returns None if it is irregular."""
+    """Parse these bytes as an object or array of nodes. Return None if it is irregular."""
     found = _regular(data)
     if found is None or type(found[0]) not in (dict, list):
         return None
@@ -150,7 +150,7 @@ def read_whole(data: bytes) -> JsonNode | None:
 
 
 def _tree(value: Any, data: bytes, at: int, base: int) -> JsonNode:
-    """Return the nodes of a value that starts at this index and in which the decoder found no fault."""
+    """Return the nodes of a value that starts at this index. The decoder has already found it to be valid."""
     kind = type(value)
     if kind is str:
         end = _QUOTED.match(data, at).end()  # type: ignore[union-attr]
@@ -201,7 +201,7 @@ class _Line:
         self._careful: JsonNode | None = None
 
     def careful(self) -> JsonNode:
-        """Return the object as the careful reader reads it."""
+        """Return the object as the slow path reads it."""
         if self._careful is None:
             self._careful = read_json(self.data, self.base).node
             assert self._careful is not None
@@ -242,7 +242,7 @@ class LazyNode(_Node):
         self._items: list[JsonNode] | None = None
         self._members: list[JsonMember] | None = None
         self._starts: dict[str, int] | None = None
-        """Where the members of a wide object begin."""
+        """Where each member of a wide object begins."""
         self.text = ""
         kind = _KINDS.get(type(value))
         if kind is None:
@@ -257,7 +257,7 @@ class LazyNode(_Node):
                 self._start, self._end = line.base, line.base + line.size
 
     def get(self, key: str) -> JsonNode | None:
-        """Return the member with this name, or None if there is none or if this is not an object."""
+        """Return the member with this name, or None if there is none or this is not an object."""
         value = self.value
         if type(value) is not dict or key not in value:
             return None
@@ -268,7 +268,7 @@ class LazyNode(_Node):
         return LazyNode(value, self.line, self, keys) if keys else self
 
     def forget_index(self) -> None:
-        """Does nothing, because there is no index."""
+        """Do nothing, because there is no index."""
 
     @property
     def items(self) -> list[JsonNode]:
@@ -333,7 +333,7 @@ class LazyNode(_Node):
         return self.careful().to_python()
 
     def careful(self) -> JsonNode:
-        """This value as the careful reader reads it."""
+        """Return this value as the slow path reads it."""
         parent = self._parent
         if parent is None:
             return self.line.careful()
@@ -371,7 +371,7 @@ class LazyNode(_Node):
         self._start = base + at
 
     def starts(self) -> dict[str, int]:
-        """Return where the members of a wide object begin. To search each from the start of the object would be
+        """Return where each member of a wide object begins. Searching each from the start of the object would be
         quadratic."""
         if self._starts is None:
             self.place_members()

@@ -16,7 +16,7 @@ MOST_DAYS = 1024
 _MINUTES_A_DAY, _SECONDS_A_DAY = 1440, 86_400
 _FIRST_DAY = date(1970, 1, 1).toordinal()
 _SECONDS_BELOW = 100_000_000_000
-"""A smaller number means seconds (until the year 5138), a larger one milliseconds (since 1973)."""
+"""Smaller numbers are seconds (until the year 5138), larger ones milliseconds (since 1973)."""
 _RFC_3339 = lazy_regex(
     r"(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,12}))?\s?(?:([Zz])|([+-])(\d\d):?(\d\d))?", re.ASCII
 )
@@ -24,7 +24,8 @@ _NUMBER = lazy_regex(r"-?\d{1,20}(?:\.\d{1,20})?", re.ASCII)
 
 
 def parse_time(value: object) -> int | None:
-    """Milliseconds since 1970 in UTC from a number, a string, or a JSON node of either; None for anything else.
+    """Return the milliseconds since 1970 in UTC from a number, a string, or a JSON node of either, or None for anything
+    else.
 
     A time without a zone is taken as UTC."""
     if isinstance(value, JsonNode | LazyNode):
@@ -38,7 +39,8 @@ def parse_time(value: object) -> int | None:
 
 
 def parse_fine_time(node: JsonNode) -> int | None:
-    """Milliseconds since 1970 from microseconds or nanoseconds in this century; None for anything else."""
+    """Return the milliseconds since 1970 from microseconds or nanoseconds in this century, or None for anything
+    else."""
     value = _node_value(node)
     return _from_fine(value.strip() if isinstance(value, str) else str(value))
 
@@ -62,7 +64,7 @@ def _from_fine(text: str) -> int | None:
 
 
 def format_time(ms: int) -> str:
-    """Format as RFC 3339 in UTC, with a fraction only if there is one."""
+    """Format a time as RFC 3339 in UTC, with a fraction only if it is not zero."""
     seconds, fraction = divmod(min(max(ms, 0), LATEST_MS), 1000)
     text = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
     return f"{text}.{fraction:03}Z" if fraction else f"{text}Z"

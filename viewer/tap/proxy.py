@@ -20,7 +20,7 @@ SLICE = 64 * 1024
 """The maximum number of bytes that one step of a relay holds."""
 CONNECT_SECONDS = 30.0
 LINGER_SECONDS = 2.0
-"""How long to keep reading from a client after the server has closed, so that a reset does not destroy the last
+"""Seconds to keep reading from a client after the server has closed, so that a reset does not destroy the last
 answer."""
 _SENTENCES = {
     400: ("Bad Request", "This is not a request of HTTP/1.1 that ocmlview tap can pass on."),
@@ -32,7 +32,7 @@ _SENTENCES = {
 
 
 class _Refused(Exception):  # noqa: N818
-    """A request that the proxy itself answers before it ends the connection."""
+    """A request that the proxy answers itself before it ends the connection."""
 
     def __init__(self, status: int) -> None:
         super().__init__(status)
@@ -108,7 +108,7 @@ class _Relay:
         self._sending: int | None = None
         """The exchange whose request is being received."""
         self._is_readable = True
-        """True while the answers are HTTP/1.1 and can be logged."""
+        """True as long as the answers are HTTP/1.1 and can be logged."""
         self._has_client_left = False
 
     async def run(self) -> None:
@@ -202,7 +202,7 @@ class _Relay:
         self._answers_task = asyncio.create_task(self._relay_answers(reader))
 
     def _rewritten(self, head: Head) -> bytes:
-        """Rewrite a head with the name and the base path of the server."""
+        """Return a head with the name and the base path of the server."""
         upstream = self._proxy.upstream
         raw = head.with_value("host", upstream.authority.encode("ascii"))
         if upstream.path and head.target.startswith("/"):
@@ -253,7 +253,7 @@ class _Relay:
                 self._copy_answers(data)
                 await self._to_client.drain()
         except OSError:
-            # As without the proxy, the client sees a broken connection, not one that ended normally.
+            # As without the proxy, the client sees a broken connection, not a normal end.
             self._end_exchanges("client" if self._to_client.is_closing() else "server")
             reset(self._to_client)
             return
@@ -319,7 +319,7 @@ class _Relay:
 
 
 def reset(writer: asyncio.StreamWriter) -> None:
-    """Break a connection, so that the other side does not take it for a normal end."""
+    """Break a connection, so that the other side does not mistake this for a normal end."""
     with suppress(OSError):
         connection: socket.socket = writer.get_extra_info("socket")
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -342,7 +342,7 @@ def _is_local(host: str) -> bool:
 
 
 async def addresses(upstream: Upstream) -> list[tuple[str, int]]:
-    """Look up the addresses of the server. Returns none if its name cannot be resolved now."""
+    """Look up the addresses of the server. Return no addresses if its name cannot be resolved."""
     try:
         found = await asyncio.get_running_loop().getaddrinfo(upstream.host, upstream.port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):

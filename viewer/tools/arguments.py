@@ -1,8 +1,7 @@
 """Positions of invalid arguments, found by a walk along the schema of the tool.
 
-A validator checks the values. The walk only finds positions, so that a large value with many faults costs no more
-than reading it.
-"""
+A validator checks the values. The walk only finds positions, so that a large value with many faults takes no longer
+than reading it."""
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ ALWAYS_ALLOWED = "deadline_ms"
 MOST_FAULTS = 1_000
 MOST_STEPS = 200_000
 MOST_WORK = 20_000_000
-"""Schema size times number of values. Beyond this, arguments are not checked."""
+"""The product of schema size and number of values. Beyond this, arguments are not checked."""
 
 _CHOICE = ("enum",)
 _WALKED = frozenset(
@@ -72,19 +71,19 @@ class Schematic:
         if self._whole is None:
             self._written = Written({}, 1)
         self._may_drop: bool | None = None
-        """True if the schema does not mention the argument that is always allowed; None if not yet known."""
+        """True if the schema does not mention the argument that is always allowed; None if that is not yet known."""
         self._is_compiled = False
         self._validator: Validator | None = None
-        """The validator for a plain schema. It is slow to load, but then takes a tenth of the time."""
+        """The validator for a plain schema. It loads slowly, but then takes a tenth of the time."""
         self._judges: dict[tuple[int, tuple[str, ...]], Judge | None] = {}
         self._patterns: dict[str, Schema] = {}
-        """Each pattern as a separate schema, cached so that it is compiled once."""
+        """Each pattern as a separate schema, cached so that it is compiled only once."""
         self._missing: set[tuple[int, str]] = set()
-        """The missing arguments that were reported. Several can share a position."""
+        """The missing arguments that have been reported. Several can share a position."""
         self._steps = 0
 
     def faults(self, node: JsonNode) -> list[ArgumentFault]:
-        """The faults of the arguments, sorted by position."""
+        """Return the faults of the arguments, sorted by position."""
         schema = self._written.schema
         value, size = python_value(node)
         if self._whole is None or not schema or self._written.weight * size > MOST_WORK:
@@ -133,7 +132,7 @@ class Schematic:
             value.pop(ALWAYS_ALLOWED, None)
 
     def _no_object(self, node: JsonNode, value: object) -> list[ArgumentFault]:
-        """The fault of arguments that are not an object, unless the schema explicitly allows them."""
+        """Return the fault of arguments that are not an object, unless the schema explicitly allows them."""
         schema = self._written.schema
         kinds = schema.get("type") if isinstance(schema, dict) else None
         if isinstance(kinds, list) and "object" not in kinds:
@@ -145,7 +144,7 @@ class Schematic:
         return []
 
     def _walk(self, schema: Schema | bool, node: JsonNode, value: object) -> Iterator[ArgumentFault]:
-        """The faults of a value under a schema."""
+        """Yield the faults of a value under a schema."""
         self._steps -= 1
         if self._steps < 0 or schema is True:
             return
@@ -165,7 +164,7 @@ class Schematic:
         yield from self._alternatives(schema, node, value)
 
     def _members(self, schema: Schema, node: JsonNode, value: dict[str, object]) -> Iterator[ArgumentFault]:
-        """The missing and unexpected members of an object, and the faults of its values."""
+        """Yield the missing and unexpected members of an object, and the faults of its values."""
         for name in _wanted(schema, value):
             if name not in value and (node.end, name) not in self._missing:
                 self._missing.add((node.end, name))
@@ -187,7 +186,7 @@ class Schematic:
                     yield from self._walk(part, member.value, child)
 
     def _parts(self, schema: Schema, key: str) -> list[Schema | bool]:
-        """The subschemas that a member with this name must fit."""
+        """Return the subschemas that a member with this name must fit."""
         properties = schema.get("properties", {})
         parts = [properties[key]] if key in properties else []
         for pattern, part in schema.get("patternProperties", {}).items():
@@ -214,7 +213,8 @@ class Schematic:
     def _choose(
         self, parts: list[Schema | bool], only_one: bool, node: JsonNode, value: object
     ) -> Iterator[ArgumentFault]:
-        """No fault if an alternative fits. Otherwise, the faults under the intended alternative, if it is clear."""
+        """Yield no fault if an alternative fits. Otherwise, yield the faults under the intended alternative if it is
+        clear."""
         fitting = sum(self._fits(part, None, value) for part in parts)
         if fitting == 1 or (fitting and not only_one):
             return
@@ -241,7 +241,7 @@ class Schematic:
 
 
 def python_value(node: JsonNode) -> tuple[object, int]:
-    """The value as validators expect it, without infinite numbers, and the number of values in it."""
+    """Return the value as validators expect it, without infinite numbers, and the number of values in it."""
     size = 1
     if node.kind is JsonKind.OBJECT:
         mapping: dict[str, object] = {}
@@ -277,7 +277,7 @@ def _wanted(schema: Schema, value: dict[str, object]) -> list[str]:
 
 
 def _in_place(schema: Schema | bool) -> Iterator[Schema]:
-    """A schema and those of its subschemas that apply to the same value."""
+    """Yield a schema and those of its subschemas that apply to the same value."""
     waiting = [schema]
     while waiting:
         part = waiting.pop()
@@ -289,7 +289,7 @@ def _in_place(schema: Schema | bool) -> Iterator[Schema]:
 
 
 def _known_names(schema: Schema) -> set[str] | None:
-    """The member names in all parts; None if they cannot be listed."""
+    """Return the member names in all parts, or None if they cannot be listed."""
     parts = list(_in_place(schema))
     if any("patternProperties" in part or part.get("additionalProperties", False) is not False for part in parts):
         return None
@@ -311,5 +311,5 @@ def _is_for(schema: Schema | bool, kind: str) -> bool:
 
 
 def _is_choice(schema: Schema | bool) -> bool:
-    """True if a schema lists its values. The type null is a list of one."""
+    """True if a schema lists its values. The type null counts as a list of one value."""
     return isinstance(schema, dict) and ("enum" in schema or schema.get("type") == ["null"])

@@ -25,7 +25,7 @@ _YAML_LINE = lazy_regex(r"(?:[ \t]+[^\n]*|-[ \t][^\n]*|[\w$-]{1,64}[ \t]*:(?:[ \
 
 
 def json_values(text: str) -> Iterator[object]:
-    """The outermost JSON objects and arrays of a text that may hold declarations, in linear time."""
+    """Yield the outermost JSON objects and arrays of a text that may hold declarations, in linear time."""
     keys = [found.start() for found in _KEYS.finditer(text)]
     if not keys:
         return
@@ -47,7 +47,8 @@ def json_values(text: str) -> Iterator[object]:
 
 
 def _pairs(text: str) -> Iterator[tuple[int, int]]:
-    """The matching brackets. A string ends with its line, so that a lone quote in prose does little harm."""
+    """Yield matching brackets. A string ends at the end of its line, so that an unmatched quote in prose does little
+    harm."""
     opened: list[tuple[str, int]] = []
     for found in _BRACKETS.finditer(text):
         mark = found[0]
@@ -61,7 +62,7 @@ def _pairs(text: str) -> Iterator[tuple[int, int]]:
 
 
 def first_json(text: str) -> list[object]:
-    """The JSON values at the start of a text; the rest is ignored."""
+    """Return the JSON values at the start of a text. The rest is ignored."""
     return list(_first(text))
 
 
@@ -79,7 +80,8 @@ def _first(text: str) -> Generator[object, None, int]:
 
 
 def yaml_values(text: str) -> Iterator[object]:
-    """The YAML blocks of a text that may hold declarations: fenced blocks, or lines that look like a declaration."""
+    """Yield the YAML blocks of a text that may hold declarations: fenced blocks, or lines that look like a
+    declaration."""
     blocks = 0
     fenced = False
     for found in _YAML_FENCE.finditer(text):
@@ -96,7 +98,7 @@ def yaml_values(text: str) -> Iterator[object]:
 
 
 def _yaml_end(text: str, position: int) -> int:
-    """The end of the lines that look like YAML."""
+    """Return the end of the lines that look like YAML."""
     while position < len(text) and (found := _YAML_LINE.match(text, position)):
         if found.end() == position:
             break

@@ -1,4 +1,4 @@
-"""Find tools in JSON or YAML documents: OpenAPI paths, chat-completions functions, names with parameters."""
+"""Find tools in JSON or YAML documents: OpenAPI paths, chat-completions functions, and names with parameters."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SCHEMA_KEYS = ("$ref", "anyOf", "oneOf", "allOf", "properties")
 
 
 class Tool(Struct, frozen=True):
-    """A tool: its name, its argument schema, and the document that its references point into."""
+    """A tool: its name, its argument schema, and the document to which its references refer."""
 
     name: str
     schema: object
@@ -29,7 +29,7 @@ class Tool(Struct, frozen=True):
 
 
 def tools_in(document: object, *, list_of_functions: bool = False) -> Iterator[Tool]:
-    """The tools in a document. An entry in a list of functions needs only a name."""
+    """Yield the tools in a document. An entry in a list of functions needs only a name."""
     waiting: list[tuple[object, int]] = [(document, 0)]
     while waiting:
         value, depth = waiting.pop()
@@ -47,7 +47,7 @@ def tools_in(document: object, *, list_of_functions: bool = False) -> Iterator[T
 
 
 def _function(value: Mapping, document: object, named: bool) -> Tool | None:
-    """The tool in `{"type": "function", "function": {…}}`, or in an object with a name and parameters."""
+    """Return the tool in `{"type": "function", "function": {…}}`, or in an object with a name and parameters."""
     inner = value.get("function")
     wrapped = isinstance(inner, dict) and value.get("type", "function") == "function"
     function = inner if wrapped and isinstance(inner, dict) else value
@@ -78,7 +78,8 @@ def _is_schema(value: object) -> bool:
 
 
 def _operations(document: Mapping, whole: object) -> Iterator[Tool]:
-    """The operations in OpenAPI `paths`. If several have the same name, the tool accepts what any of them accepts."""
+    """Yield the operations in OpenAPI `paths`. If several have the same name, the tool accepts what any of them
+    accepts."""
     paths = document.get("paths")
     found: dict[str, list[object]] = {}
     for path, item in paths.items() if isinstance(paths, dict) else ():
@@ -95,7 +96,7 @@ def _operations(document: Mapping, whole: object) -> Iterator[Tool]:
 
 
 def _operation_name(operation: Mapping, path: str) -> str:
-    """The id of an operation, or the last segment of its path that is not a parameter."""
+    """Return the id of an operation, or the last segment of its path that is not a parameter."""
     given = operation.get("operationId")
     if isinstance(given, str) and given.strip():
         return given.strip()
@@ -104,7 +105,7 @@ def _operation_name(operation: Mapping, path: str) -> str:
 
 
 def _arguments(operation: Mapping, shared: object, document: object) -> object:
-    """One schema for the body and the parameters of an operation."""
+    """Return one schema for the body and the parameters of an operation."""
     body = _body(operation, document)
     properties: Mapping = {}
     required: list[object] = []
@@ -122,7 +123,7 @@ def _arguments(operation: Mapping, shared: object, document: object) -> object:
 
 
 def _body(operation: Mapping, document: object) -> object:
-    """The schema of the JSON body, or of another media type if it has no JSON."""
+    """Return the schema of the JSON body, or of another media type if it has no JSON."""
     content = _followed(operation.get("requestBody"), document).get("content")
     if not isinstance(content, dict):
         return None
@@ -132,7 +133,7 @@ def _body(operation: Mapping, document: object) -> object:
 
 
 def _parameter_schema(parameter: Mapping) -> object:
-    """The schema of a parameter. In older documents, the parameter itself has the type."""
+    """Return the schema of a parameter. In older documents, the type is in the parameter itself."""
     if isinstance(parameter.get("schema"), dict):
         return parameter["schema"]
     content = parameter.get("content")
@@ -154,7 +155,7 @@ def _merged(body: object, properties: Mapping, required: list[object], document:
 
 
 def _followed(value: object, document: object) -> Mapping:
-    """The mapping at the end of a chain of references; empty if there is none."""
+    """Return the mapping at the end of a chain of references, or empty if there is none."""
     for _ in range(MOST_REFERENCES):
         if not isinstance(value, dict):
             return {}

@@ -12,14 +12,14 @@ Judge = Callable[[object], bool]
 """Returns True if a value fits a schema."""
 
 MOST_WORDS = 64
-"""The maximum length of a list. Longer ones are left to the validator, which does not search them linearly."""
+"""The maximum length of a list. Longer lists are left to the validator, whose search is not linear."""
 
 _SAID = frozenset({"type", "enum", "properties", "required", "additionalProperties", "items"})
 _KINDS = frozenset(TYPES.values())
 
 
 def judge_of(schema: Schema | bool) -> Judge | None:
-    """A function that checks values against an expanded schema; None if the schema is unusable."""
+    """Return a function that checks values against an expanded schema, or None if the schema is unusable."""
     if is_plain(schema):
         return partial(fits, schema)
     validator = compiled(schema)
@@ -27,7 +27,7 @@ def judge_of(schema: Schema | bool) -> Judge | None:
 
 
 def is_plain(schema: object) -> bool:
-    """True if an expanded schema uses only types, names and lists of words."""
+    """True if an expanded schema uses only types, names, and lists of words."""
     if isinstance(schema, bool):
         return True
     if not isinstance(schema, dict) or not schema.keys() <= _SAID:

@@ -46,12 +46,12 @@ _LARGEST = 1e300
 
 
 def as_flag(value: object) -> bool:
-    """True if a keyword is switched on, possibly as text from a YAML reader."""
+    """True if a keyword is switched on. A YAML reader may give its value as text."""
     return value is True or value == "true"
 
 
 def as_number(value: object) -> int | float | None:
-    """A number, possibly as text from a YAML reader."""
+    """Return a number, which a YAML reader may give as text."""
     if isinstance(value, bool):
         return None
     if isinstance(value, str):
@@ -62,7 +62,8 @@ def as_number(value: object) -> int | float | None:
 
 
 def options(schema: dict[str, object], kinds: list[str], texts: bool) -> list[object] | None:
-    """The values that `enum` or `const` allows. Scalars that were read as text are converted to the required type."""
+    """Return the values that `enum` or `const` allows. Scalars that were read as text are converted to the required
+    type."""
     given = schema.get("enum")
     values = given if isinstance(given, list) and given else [schema["const"]] if "const" in schema else None
     if values is None or not texts:
@@ -71,7 +72,7 @@ def options(schema: dict[str, object], kinds: list[str], texts: bool) -> list[ob
 
 
 def _readings(value: object, kinds: list[str]) -> list[object]:
-    """The values that a plain YAML scalar may mean."""
+    """Return the values that a plain YAML scalar may mean."""
     if not isinstance(value, str):
         return [value]
     readings: list[object] = [value] if not kinds or "string" in kinds else []

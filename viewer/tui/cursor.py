@@ -8,15 +8,16 @@ from viewer.document.rows import RowKind, Rows
 
 
 class Cursor(Struct, frozen=True, gc=False):
-    """The current row, identified by its content, so that it can be found again when rows change."""
+    """The current row, identified by its content so that it can be found again when rows change."""
 
     number: int = 0
-    """The message of the row, or one of those that it hides. For stray text, the message before it; 0 if unset."""
+    """The message of the row, or one of the messages that it hides. For stray text, the previous message; 0 if
+    unset."""
     kind: RowKind = RowKind.MESSAGE
     stray: int = -1
-    """The offset of the stray text."""
+    """The offset of stray text; -1 if the row is not stray text."""
     node: int = -1
-    """The value of an open card, by its place in the text of the block; -1 for the message itself."""
+    """The value in an open card, as its offset in the text of the block; -1 for the message itself."""
 
     @property
     def message(self) -> int:
@@ -49,7 +50,7 @@ NOWHERE = Cursor()
 
 
 def cursor_at(rows: Rows, row: int, number: int = 0) -> Cursor:
-    """Return a cursor on this row. `number` chooses one of the messages that the row hides."""
+    """Return a cursor on this row. `number` is one of the messages that the row hides."""
     kind = rows.kind(row)
     if kind is RowKind.STRAY:
         return Cursor(rows.last_number(row), kind, rows.value(row))

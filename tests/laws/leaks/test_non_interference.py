@@ -37,13 +37,13 @@ Pair = tuple[Planted, Planted]
 
 @st.composite
 def pairs(draw: st.DrawFn) -> Pair:
-    """A transcript, and a copy with other hidden words."""
+    """Return a transcript, and a copy with other hidden words."""
     first = draw(transcripts())
     return first, first.with_other_words(Random(draw(st.integers(0, 2**32))))
 
 
 def diagnostics(planted: Planted) -> list[object]:
-    """The problems that an end user sees. Only bodies with the same problems must be indistinguishable."""
+    """Return the problems that an end user sees. Only bodies with the same problems must be indistinguishable."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "chat"
         path.write_bytes(planted.data)
@@ -52,7 +52,7 @@ def diagnostics(planted: Planted) -> list[object]:
 
 
 async def seen(planted: Planted, acts: Sequence[Act], *, brief: bool = False, sealed: bool = False) -> list[object]:
-    """Everything observable after each act, and the files at the end."""
+    """Return everything observable after each act, and the files at the end."""
     found: list[object] = []
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
         patched.setattr(
@@ -69,7 +69,7 @@ async def seen(planted: Planted, acts: Sequence[Act], *, brief: bool = False, se
 
 
 def snapshot(run: Session) -> tuple[str, ...]:
-    """The settled screen, and the observable state outside it."""
+    """Return the settled screen, and the observable state outside it."""
     if run.app._exit:
         return ()
     screen = run.app.screen
@@ -126,7 +126,7 @@ def test_every_screen_of_both_documents_is_equal(format: str, part: int) -> None
 @pytest.mark.parametrize("part", range(2))
 @pytest.mark.parametrize("format", ["openchatml-2.2", "harmony", "json", "events"])
 def test_every_screen_of_a_served_view_is_equal(format: str, part: int) -> None:
-    """The keys that it refuses are typed too."""
+    """The keys that the served view refuses are typed, too."""
     planted = everything(format, 2)
     acts = [*ACTS[part::2], *(Act("key", (key,)) for key in ("d", "b", "a", "i", "r", "x"))]
     assert_the_same_is_seen((planted, planted.with_other_words(Random(6))), acts, sealed=True)

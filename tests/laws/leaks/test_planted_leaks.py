@@ -1,4 +1,4 @@
-"""The laboratory is not blind: a leak planted in the code of any surface is found there."""
+"""The laboratory is not blind: it finds a leak that is planted in the code of any surface."""
 
 from __future__ import annotations
 

@@ -27,10 +27,11 @@ SEED = int(os.environ.get("OCML_LAB_SEED", "0"))
 
 
 def printed(planted: Planted, file: Path, line: list[str]) -> Result:
-    """The output of a command for this transcript, with the names and contents of the files in its output folder."""
+    """Return the output of a command for this transcript, with the names and contents of the files in its output
+    folder."""
     if FOLDER not in line:
         return run(*line, "--format", planted.format, file)
-    os.utime(file, (0, 0))  # an index lists it
+    os.utime(file, (0, 0))  # the time appears in an index
     with tempfile.TemporaryDirectory() as above:
         out = Path(above) / FOLDER
         result = run(*(str(out) if word == FOLDER else word for word in line), "--format", planted.format, file)
@@ -92,7 +93,7 @@ LINES = [["show"], ["show", "--json"], ["show", "--strict-safe"], ["check"], ["c
 WAYS = ["standard input", "folder", "several files", "following a pipe", "detected", "strict"]
 
 
-@pytest.mark.share(quick=2340, test=40)
+@pytest.mark.share(test=40)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("format", KINDS)
 def test_no_other_way_to_read_prints_what_is_hidden(format: str, way: str, tmp_path: Path) -> None:

@@ -18,17 +18,17 @@ from viewer.tui.main.screen import MainScreen
 from viewer.tui.terminal.key_names import character
 
 REVEALED = ".DEBUG."
-"""Part of the names of files that were exported from the debug view."""
+"""Part of the name of each file that was exported from the debug view."""
 LISTED = ".brief."
-"""The same for the brief view."""
+"""Part of the name of each file that was exported from the brief view."""
 BACK = ("debug and back", "brief and back")
-"""Acts that go to another level. What they show depends on hidden text."""
+"""Acts that go to another level and back. What they show in between depends on hidden text."""
 LEAVES_SAFE = {"debug", "brief"}
-"""Actions that reveal on purpose: a session uses them only to go there and back."""
+"""Actions that reveal on purpose. A session uses them only to go there and back."""
 ENDS = {"leave", "copy_or_quit", "suspend"}
 """Actions that may end the app, or need a real terminal."""
 PLAYS = {"replay"}
-"""Actions whose screen depends on the clock; tests/screens/test_replay_screen.py compares it for other hidden words."""
+"""Actions whose screen depends on the clock. tests/screens/test_replay_screen.py compares it for other hidden words."""
 KEYS = [key for action in ACTIONS if action.id not in LEAVES_SAFE | ENDS | PLAYS for key in action.keys]
 SIZES = [(120, 40), (80, 24), (100, 30), (60, 16), (40, 12), (200, 50)]
 PLACES = ["1", "9999", "t1", "t2", "x2", "50%", "L3", "B40", "x"]
@@ -44,7 +44,7 @@ class Act:
 
 
 def act_of(number: int, prefixes: Sequence[str] = ()) -> Act:
-    """The act with this number; `prefixes` are beginnings of canaries to search for."""
+    """Return the act with this number. `prefixes` are prefixes of canaries to search for."""
     chance = Random(number)
     column, row = chance.randrange(120), chance.randrange(40)
     makers: list[Callable[[], Act]] = [
@@ -163,7 +163,7 @@ async def type_ahead(pilot: Pilot[int], keys: Sequence[str]) -> None:
 
 
 def _typed(kind: str, given: list[str]) -> list[list[str]]:
-    """Key groups, with a search of the output between them."""
+    """Return groups of keys, with a search of the output between them."""
     if kind in ("go to", "search"):
         prefix, text = (":", given[0]) if kind == "go to" else (given[0], given[1])
         return [[*prefix, *text], ["enter"]]
@@ -182,7 +182,7 @@ _FIXED = {
 
 
 async def _point(pilot: Pilot[int], act: Act) -> None:
-    """Mouse events. Positions outside the screen move to its edge."""
+    """Send mouse events. Positions outside the screen move to its edge."""
     width, height = pilot.app.size
     numbers = [int(each) for each in act.given if isinstance(each, int)]
     at = min(numbers[0], width - 1), min(numbers[1], height - 1)

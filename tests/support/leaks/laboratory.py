@@ -39,7 +39,7 @@ UNKNOWABLE = {"only the end of a think block"}
 
 SECURITY.md documents this. Once the mark has been read, the text is hidden."""
 SHORTEST_TYPED = 3
-"""The minimum number of letters typed to search for a canary."""
+"""The minimum number of letters that are typed to search for a canary."""
 LEAVES = 5
 """How often to try to leave the debug view, because a dialog over it may take the keys."""
 
@@ -55,7 +55,7 @@ class Escaped:
 
 
 class Recorded(ViewerApp):
-    """The app, with a record of what it sends anywhere other than the screen."""
+    """The app, with a record of everything that it sends anywhere other than to the screen."""
 
     def __init__(self, *given: Any, **more: Any) -> None:
         super().__init__(*given, **more)
@@ -173,7 +173,7 @@ class Session:
         self.escaped += [each for each in found if after != _WRITING or each.place not in UNKNOWABLE]
 
     def _words(self) -> Iterator[tuple[str, str]]:
-        """Observable state that is not drawn."""
+        """Yield observable state that is not drawn."""
         app, screen = self.app, self.app.screen
         yield "app title", f"{app.title}\n{app.sub_title}"
         yield "app clipboard", app.clipboard
@@ -191,8 +191,8 @@ class Session:
                     yield "hits in all files", self._hit(catalog.search.query.text, catalog.searched[0])
 
     def _hits(self, screen: MainScreen) -> str:
-        """The canary of a search with matches. No shown text contains it, so any match is a leak. Shown text may
-        contain a prefix of one or two letters."""
+        """Return the canary of a search that has matches. No shown text contains it, so any match is a leak. Shown text
+        may contain a prefix of one or two letters."""
         searcher = screen.search.searcher
         return self._hit(searcher.query.text, len(searcher.matches)) if searcher is not None else ""
 
@@ -202,7 +202,7 @@ class Session:
         return next((word for word in self.planted.canaries if word.startswith(typed)), "")
 
     def _regions(self) -> Iterator[tuple[str, str]]:
-        """The drawn text of each widget."""
+        """Yield the drawn text of each widget."""
         screen = self.app.screen
         strips = screen._compositor.render_strips()
         for widget in screen.walk_children(Widget):
@@ -230,7 +230,7 @@ class Session:
 
 
 def tool_names(planted: Planted) -> re.Pattern[str]:
-    """A pattern for the names of tools, which the brief level shows: whole, or truncated at the edge of the screen."""
+    """Return a pattern for the tool names that the brief level shows, whole or truncated at the edge of the screen."""
     read = document.Document(InMemory(planted.data), planted.format).load()
     calls = (item for item in read.project(BRIEF).items() if isinstance(item, BriefCall))
     names = {call.tool.removeprefix("functions.") for call in calls}
@@ -239,7 +239,7 @@ def tool_names(planted: Planted) -> re.Pattern[str]:
 
 
 def surface_of(widget: Widget) -> str:
-    """The name of a part of the screen: that of the outermost widget of ours around it."""
+    """Return the name of a part of the screen: that of the outermost widget of ours around it."""
     screen = widget.screen
     if isinstance(screen, HelpScreen):
         return "help"
@@ -291,7 +291,7 @@ async def session(
     brief: bool = False,
     sealed: bool = False,
 ) -> AsyncIterator[Session]:
-    """The app on this transcript, in a separate folder, so that all written files are found."""
+    """Run the app on this transcript in a separate folder, so that all written files are found."""
     (folder / "input").mkdir(exist_ok=True)
     (folder / "input" / "chat.ocml").write_bytes(b"" if growing else planted.data)
     paths = ["input" if as_folder else "input/chat.ocml"]

@@ -1,4 +1,4 @@
-"""Transcripts of every format with a fresh canary in every place that an end user is not shown."""
+"""Transcripts of every format with a fresh canary in every place that is hidden from an end user."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Planted:
         return dict(self.places)[word]
 
     def with_other_words(self, chance: Random, kept: Collection[str] = ()) -> Planted:
-        """The same transcript with words of other lengths in every hidden place, except for these words."""
+        """Return the same transcript with words of other lengths in every hidden place, except for these words."""
         text, places = self.text, []
         for word, place in self.places:
             if word in kept:
@@ -58,7 +58,7 @@ class Planted:
 
 
 Part = tuple[str, str]
-"""A place, and a text with a hole for each canary."""
+"""A place, and a text with a gap for each canary."""
 
 ANSWER = "<|start|>assistant<|channel|>final<|message|>"
 CALL = "<|start|>assistant to=functions.get call_id=w1<|channel|>commentary<|constrain|>json<|message|>"
@@ -267,7 +267,7 @@ MARKED: dict[str, str] = {
     "call of Llama": "<|python_tag|>{c}",
     "thought of Cohere": "<|START_THINKING|>{c}<|END_THINKING|>Shown.",
 }
-"""Marks of chat templates in an assistant's text."""
+"""Chat template marks in an assistant's text."""
 REPLIED: dict[str, str] = {
     "reply of Qwen": "<tool_response>\n{c}\n</tool_response>",
     "reply of LFM": "<|tool_response_start|>{c}<|tool_response_end|>",
@@ -275,7 +275,7 @@ REPLIED: dict[str, str] = {
     "reply of Mistral": "[TOOL_RESULTS]{c}[/TOOL_RESULTS]",
     "open reply": "Shown.\n<tool_response>{c}",
 }
-"""Marks of chat templates in a user's text."""
+"""Chat template marks in a user's text."""
 EMBEDDED: dict[str, str] = {
     "embedded turn": "<|channel|>analysis<|message|>{c}<|end|><|start|>assistant<|channel|>final<|message|>Shown.",
     "embedded call": 'Shown.<|start|>assistant to=functions.{c}<|channel|>commentary<|message|>{"{c}":1}<|call|>',
@@ -287,7 +287,7 @@ EMBEDDED: dict[str, str] = {
 
 
 def _quoted(text: str) -> str:
-    """The text as a JSON string, also with its tokens as escapes."""
+    """Return the text as a JSON string. Its tokens may also be escaped."""
     return json.dumps(text, ensure_ascii=False)
 
 
@@ -296,7 +296,7 @@ def _escaped(text: str) -> str:
 
 
 def _in_json(role: str, texts: dict[str, str]) -> list[Part]:
-    """Each text as content, escaped, and split into parts in the middle of its mark."""
+    """Return each text as content, escaped, and split into parts in the middle of its mark."""
     rows: list[Part] = []
     for place, text in texts.items():
         rows.append((place, f'{{"role":"{role}","content":{_quoted(text)}}}'))
@@ -307,13 +307,13 @@ def _in_json(role: str, texts: dict[str, str]) -> list[Part]:
 
 
 def _in_two(text: str) -> tuple[str, str]:
-    """The text, cut inside its first mark."""
+    """Return the text in two parts, cut inside its first mark."""
     at = next((place for place, letter in enumerate(text) if letter in "<[◁"), 2) + 3
     return text[:at], text[at:]
 
 
 def _in_events(texts: dict[str, str]) -> list[Part]:
-    """Each text as deltas, cut inside its first mark, and as chunks."""
+    """Return each text as deltas, cut inside its first mark, and as chunks."""
     rows: list[Part] = []
     for place, text in texts.items():
         deltas = [f'{{"type":"response.delta","message_id":"p%d","delta":{_quoted(each)}}}\n' for each in _in_two(text)]
@@ -450,7 +450,7 @@ class Kind:
     first: Sequence[Part] = (("nothing", ""),)
     last: Sequence[Part] = (("nothing", ""),)
     version: str = ""
-    """The first text. In some formats, text without a preceding message begins an answer, and is shown."""
+    """The text at the start. In some formats, text without a preceding message begins an answer, and is shown."""
     joiner: str = ""
     around: tuple[str, str] = ("", "")
     preambles: bool = False
@@ -505,7 +505,7 @@ KINDS: dict[str, Kind] = {
 
 @st.composite
 def transcripts(draw: st.DrawFn, formats: Sequence[str] = tuple(KINDS)) -> Planted:
-    """A transcript of one of these formats."""
+    """Return a transcript of one of these formats."""
     format = draw(st.sampled_from(formats))
     kind = KINDS[format]
     part = st.one_of(st.sampled_from(kind.hidden), st.sampled_from(kind.shown).map(lambda text: ("shown", text)))
@@ -515,7 +515,7 @@ def transcripts(draw: st.DrawFn, formats: Sequence[str] = tuple(KINDS)) -> Plant
 
 
 def everything(format: str, seed: int = 1) -> Planted:
-    """A transcript with everything that a format can hide, and everything that it shows."""
+    """Return a transcript with everything that a format can hide, and everything that it shows."""
     kind = KINDS[format]
     shown = [("shown", text) for text in kind.shown]
     between = [part for place, hidden in enumerate(kind.hidden) for part in (hidden, shown[place % len(shown)])]
@@ -523,7 +523,7 @@ def everything(format: str, seed: int = 1) -> Planted:
 
 
 def made_of(format: str, parts: Sequence[Part], seed: int) -> Planted:
-    """These parts, the first of them a document header, with canaries in their holes."""
+    """Return a transcript of these parts, the first of which is a document header, with canaries in the gaps."""
     kind, chance = KINDS[format], Random(seed)
     places: list[tuple[str, str]] = []
     texts = [_filled(place, text, chance, places) for place, text in parts]
@@ -535,7 +535,7 @@ def made_of(format: str, parts: Sequence[Part], seed: int) -> Planted:
 
 
 def of_sample(sample: Sample, seed: int) -> Planted:
-    """A sample with a canary in the place of each text that its expectation hides."""
+    """Return a sample with a canary in place of each text that its expectation hides."""
     chance, words = Random(seed), dict[str, str]()
 
     def fill(found: re.Match[str]) -> str:

@@ -1,4 +1,5 @@
-"""The surfaces of the program, each with a leak planted into the code that fills it, for the laboratory to find."""
+"""The surfaces of the program, each with a leak that is planted into the code that fills it, for the laboratory to
+find."""
 
 from __future__ import annotations
 
@@ -51,20 +52,20 @@ Plant = Callable[[pytest.MonkeyPatch, str], None]
 
 @dataclass(frozen=True)
 class Surface:
-    """A way out of the app."""
+    """A surface on which text leaves the app."""
 
     name: str
     plant: Plant
-    """Puts the leak into the code that fills it."""
+    """Puts the leak into the code that fills the surface."""
     acts: Sequence[Act] = ()
-    """The steps that fill it."""
+    """The actions that fill the surface."""
     as_folder: bool = False
     found_on: str = ""
     """The surface that shows the leak, if it has another name."""
 
 
 def _instead(owner: Any, name: str, make: Callable[[Any, str], Any]) -> Plant:
-    """Replace the code with the result of `make` for the code and the leak."""
+    """Replace the code with the result of `make`, which receives the code and the leak."""
 
     def plant(patched: pytest.MonkeyPatch, leak: str) -> None:
         patched.setattr(owner, name, make(getattr(owner, name), leak))
@@ -73,12 +74,12 @@ def _instead(owner: Any, name: str, make: Callable[[Any, str], Any]) -> Plant:
 
 
 def _returns(change: Callable[[Any, str], Any]) -> Callable[[Any, str], Any]:
-    """The same code, with a changed result."""
+    """Return the same code, with a changed result."""
     return lambda code, leak: lambda *given, **more: change(code(*given, **more), leak)
 
 
 def _also(act: Callable[..., object]) -> Callable[[Any, str], Any]:
-    """The same code, plus an action with the leak and the arguments of the code."""
+    """Return the same code, plus an action with the leak and the arguments of the code."""
 
     def make(code: Any, leak: str) -> Any:
         def run(*given: Any, **more: Any) -> Any:
@@ -91,7 +92,7 @@ def _also(act: Callable[..., object]) -> Callable[[Any, str], Any]:
 
 
 def _drawn(kind: type[Widget], inside: str = "", id: str = "") -> Plant:
-    """A widget that is shown in every view and draws the leak, or the list or head of a pane that draws it."""
+    """Make a widget draw the leak. It is visible in every view, or in the list or head of a pane."""
 
     def plant(patched: pytest.MonkeyPatch, leak: str) -> None:
         draw = kind.render_lines
@@ -268,5 +269,5 @@ def _file(leak: str) -> Path:
 
 
 def prefixed(act: Act, leak: str) -> Act:
-    """A search for the beginning of this leak."""
+    """Return a search for the start of this leak."""
     return Act(act.kind, tuple(leak[: SHORTEST - 1] if each == "{prefix}" else each for each in act.given))

@@ -30,7 +30,7 @@ from viewer.tui.app import ViewerApp, ViewOptions
 from viewer.tui.insight.lens import LensScreen
 
 INDEX = (MessageIndex, CallLedger, Transcript)
-"""Objects that may hold header words of hidden messages. Objects reachable only from them are skipped."""
+"""Objects that may hold header words of hidden messages. Objects that are reachable only through them are skipped."""
 DEBUG_KEYS = [
     "d",
     "s",
@@ -59,7 +59,7 @@ Chain = tuple["Chain | None", str]
 
 
 def reached(root: object, *, beyond_index: bool = True) -> Iterator[tuple[str, str]]:
-    """Each text that can be reached, with the kinds of the objects on the way to it."""
+    """Yield each text that can be reached, with the kinds of the objects on the way to it."""
     seen: set[int] = set()
     waiting: deque[tuple[object, Chain]] = deque([(root, (None, "app"))])
     keep: list[object] = []
@@ -77,12 +77,12 @@ def reached(root: object, *, beyond_index: bool = True) -> Iterator[tuple[str, s
 
 
 def _parts(thing: object) -> list[object]:
-    """The objects that an object refers to. The garbage collector does not track values with `gc=False`."""
+    """Return the objects to which an object refers. The garbage collector does not track values with `gc=False`."""
     return [*gc.get_referents(thing), *(astuple(thing) if isinstance(thing, Struct) else ())]
 
 
 def _name(thing: object) -> str:
-    """The kind of an object; for a cached function, its name."""
+    """Return the type of an object or, for a cached function, its name."""
     if hasattr(thing, "cache_info"):
         return f"{getattr(thing, '__module__', '')}.{getattr(thing, '__qualname__', '')}"
     return type(thing).__qualname__
@@ -103,7 +103,7 @@ def _path(chain: Chain | None) -> str:
 
 
 def everything_alive(app: object) -> list[object]:
-    """The roots: the app, all modules, and all running tasks."""
+    """Return the roots: the app, all modules, and all running tasks."""
     running = [task.get_coro() for task in asyncio.all_tasks()]
     modules = [module for module in list(sys.modules.values()) if isinstance(module, types.ModuleType)]
     return [app, running, [vars(module) for module in modules]]

@@ -1,4 +1,4 @@
-"""Calls that name no tool, or that are no JSON objects."""
+"""Calls that name no tool, or that are not JSON objects."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ OUTPUT = '<|im_start|>tool\n<|function_output|>{"name":"f","content":1}<|im_end|
 
 
 def faults(text: str, format: str) -> list[tuple[str, str]]:
-    """The reasons of E-CALL-SCHEMA with the bytes that they cover."""
+    """Return the reasons of E-CALL-SCHEMA with the bytes that they cover."""
     data = text.encode()
     found = []
     for size in (len(data), 1):

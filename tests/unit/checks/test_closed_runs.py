@@ -1,4 +1,4 @@
-"""Messages that are prefiltered together have the diagnostics of messages that are checked one by one."""
+"""Messages that are prefiltered together get the same diagnostics as messages that are checked one by one."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_the_masks_of_json_strings_are_those_of_their_texts() -> None:
 
 
 def conversation(chance: random.Random, number: int) -> bytes:
-    """A conversation on one line: calls and replies with and without faults."""
+    """Return a conversation on one line: calls and replies with and without faults."""
     rows: list[dict[str, object]] = []
     if chance.random() < 0.3:
         declared = [{"type": "function", "function": {"name": "find", "parameters": {"required": ["a"]}}}]
@@ -92,7 +92,7 @@ REPLIES = (
 
 
 def rollout(chance: random.Random, number: int) -> bytes:
-    """Records of Codex, in which replies state their outcome."""
+    """Return records of Codex, in which replies state their outcome."""
     failed = json.dumps({"output": "x", "metadata": {"exit_code": 1}})
     output = chance.choice(["done", "Café", failed, *REPLIES, *BODIES])
     call = {

@@ -21,6 +21,7 @@ THOUGHTS = [
 ]
 
 
+@pytest.mark.slow
 def test_the_prefilter_knows_the_first_byte_of_every_hidden_character() -> None:
     hidden = [chr(code).encode() for code in kinds_of_all_code_points()]
     assert {data[0] for data in hidden if data[0] >= 0x80} == set(HIDING_LEADS)

@@ -1,4 +1,4 @@
-"""Calls as an audience sees them: the same answers with every backend."""
+"""Calls as an audience sees them: every backend gives the same answers."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ WITH_CALLS = [sample for sample in samples() if any(line["kind"] == "call" for l
 
 
 def facts(calls: CallView, numbers: range) -> tuple[object, ...]:
-    """All data of a view."""
+    """Return all data of a view."""
     ends = [(calls.of(number), calls.row_of(number)) for number in numbers]
     spans = [list(column) for column in astuple(calls.spans)]
     return list(calls), calls[:2], dict(calls.states), calls.open, calls.largest, spans, ends
 
 
 def expected(calls: list[ShownCall], numbers: range) -> tuple[object, ...]:
-    """The same, computed call by call."""
+    """Return the same data, computed call by call."""
     rows = {number: [row for row, one in enumerate(calls) if number in (one.call, one.reply)] for number in numbers}
     ends = [([calls[row] for row in rows[number]], next(iter(rows[number]), -1)) for number in numbers]
     states = Counter(one.state for one in calls)

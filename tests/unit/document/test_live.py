@@ -1,4 +1,4 @@
-"""A growing document: its views during growth, and changes of its file."""
+"""A growing document: its views while it grows, and changes of its file."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ CLOSING_THOUGHT = re.compile(rb"</(?:think|thinking|reasoning)>|<\|END_THINKING|
 
 
 def begins_inside_a_thought(text: bytes) -> bool:
-    """True if a thought closes that was never opened: nobody can know before the closing mark."""
+    """True if a thought closes that was never opened. Nobody can know about it before the closing mark."""
     closing, opening = CLOSING_THOUGHT.search(text), OPENING_THOUGHT.search(text)
     return closing is not None and (opening is None or closing.start() < opening.start())
 
 
-"""These texts turn out to be thoughts only after later text."""
+"""Samples whose texts turn out to be thoughts only because of later text."""
 
 
 class Log:
@@ -55,7 +55,7 @@ class Log:
         return self.steps()
 
     def steps(self) -> list[LiveChange]:
-        """All steps until nothing is left."""
+        """Return all steps until nothing is left."""
         self.clock.now += 0.001
         changes = [self.document.step()]
         while changes[-1].more:

@@ -1,4 +1,4 @@
-"""The table of secrets: what is found, in which spellings, what is left alone, and which masks it gets."""
+"""The table of secrets: what is found, in which spellings, what stays, and which mask each secret gets."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LEAST_KINDS = 60
 LEAST_FOUND = 0.99
 MOST_FALSE = 0.01
 PIECE = 12
-"""The characters of a secret that must not stay together."""
+"""The number of adjacent characters of a secret that must not remain."""
 ALWAYS = (Shape.TOKEN, Shape.BLOCK, Shape.CONTEXT, Shape.PERSONAL)
 
 
@@ -58,7 +58,7 @@ WAYS: dict[str, tuple[tuple[Shape, ...], Callable[[str], str]]] = {
 
 
 def is_shown(secrets: list[str], text: str) -> bool:
-    """True if a piece of a secret is still there, after what divides it was removed."""
+    """True if a piece of a secret is still there after removing the characters that divide it."""
     for mark in ("\n", " ", ">", "**", "\u200b", "\\"):
         text = text.replace(mark, "")
     return any(word[at : at + PIECE] in text for word in secrets for at in range(len(word) - PIECE + 1))

@@ -1,4 +1,4 @@
-"""Rows made in bulk equal rows made one by one, for any audience, lane and filter, however many are read."""
+"""Rows made in bulk equal rows made one by one, for any audience, pane and filter, however many are read."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ RARE = ["stray\n", "version: 2.2\n", "<|start|>assistant<|channel|>Final<|messag
 
 
 def transcript(seed: int, parts: int) -> bytes:
-    """Messages in any order, with stray text and other transcripts between them."""
+    """Return messages in any order, with stray text and other transcripts between them."""
     chance = random.Random(seed)
     chosen = (chance.choice(RARE if chance.random() < 0.1 else PARTS) for _ in range(parts))
     return ("version: 2.2\n" + "".join(chosen)).encode()
 
 
 def columns(rows: Rows) -> list[tuple[object, ...]]:
-    """All data of the rows."""
+    """Return all data of the rows."""
     told = [
         (rows.kind(row), rows.value(row), rows.label(row), rows.last_number(row), rows.turn(row), rows.transcript(row))
         for row in range(len(rows))
@@ -51,7 +51,7 @@ def columns(rows: Rows) -> list[tuple[object, ...]]:
 def by_definition(
     document: Document, audience: Audience, pane: Pane | None, only: MessageSet | None
 ) -> list[tuple[str, int]]:
-    """Kinds and values of all rows, computed message by message."""
+    """Return the kinds and values of all rows, computed message by message."""
     index, strays = document.index, document._analysis.strays if audience.sees_stray else []
     found: list[list[object]] = []
     at, hidden = 0, None
@@ -117,7 +117,7 @@ def test_earlier_rows_are_reused_only_for_the_same_audience_and_reading() -> Non
 
 
 def test_an_open_message_of_a_partial_reading_is_not_shown() -> None:
-    """Its end may reveal that everything before was a thought."""
+    """Its end may reveal that everything before it was a thought."""
     text = (
         "version: 2.2\n"
         + PARTS[0]

@@ -22,7 +22,8 @@ PRICES = Prices({"big": Price(2.0, 10.0, 0.5), "sm*": Price(1.0, 1.0), "small-2"
 
 
 def session(folder: Path, *replies: tuple[str, int, int, int]) -> Path:
-    """A session of Claude Code with a question before each reply: its model, input, cached input and output."""
+    """Write a session of Claude Code with a question before each reply. A reply is its model, input, cached input and
+    output."""
     records: list[dict[str, Any]] = []
     for number, (model, input, cached, output) in enumerate(replies):
         records.append({"type": "user", "message": {"role": "user", "content": f"Question {number}?"}})
@@ -81,6 +82,7 @@ def test_a_filter_selects_what_counts(tmp_path: Path) -> None:
     assert rounded(view(tmp_path, projection=projection).total()) == (Usage(7, 2, 0), 9e-6)
 
 
+@pytest.mark.slow
 def test_only_an_audience_that_sees_everything_sees_usage(tmp_path: Path) -> None:
     """Other numbers and models change no safe or brief output."""
     files = []

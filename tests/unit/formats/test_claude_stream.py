@@ -1,4 +1,4 @@
-"""The output of Claude Code: records, events of streams in them, copies, errors, and other agents."""
+"""The output of Claude Code: records, stream events in them, copies, errors, and other agents."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def event(of: Json, parent: object = None) -> Json:
 
 
 def streamed(words: str, id: str | None = "m1", parent: object = None, kind: str = "text") -> list[Json]:
-    """The events of a reply with one block."""
+    """Return the events of a reply with one block."""
     message: Json = {"role": "assistant", "content": []} | ({"id": id} if id else {})
     half = len(words) // 2
     delta = "text" if kind == "text" else "thinking"

@@ -20,7 +20,7 @@ ADDRESS = "https://files.example/private.png?token=quagga"
 
 
 def shown(content: object, role: str = "user", **fields: object) -> list[str]:
-    """The texts that the end user sees."""
+    """Return the texts that the end user sees."""
     text = json.dumps([{"role": role, "content": content, **fields}])
     return [body(message, text) for message in messages(read(JSON, text.encode())) if is_user_safe(message)]
 

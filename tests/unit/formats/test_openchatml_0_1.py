@@ -31,7 +31,7 @@ EXAMPLES_FILE = Path(__file__).parents[2] / "data" / "openchatml_0_1_examples.tx
 
 
 def lines(source: str | bytes) -> list[str]:
-    """Each thing that was read in one line."""
+    """Return a line for each event."""
     data = source.encode() if isinstance(source, str) else source
     return [line_of(event, data) for event in read_every_way(data)]
 
@@ -64,7 +64,7 @@ def message_line(message: Message, data: bytes) -> str:
 
 
 def cases() -> dict[str, tuple[str, list[str]]]:
-    """The cases of a file: the input and the expected messages by title."""
+    """Return the cases of a file: by title, the input and the expected messages."""
     found: dict[str, tuple[str, list[str]]] = {}
     for block in CASES_FILE.read_text().split("\n=== ")[1:]:
         title, _, rest = block.partition("\n")
@@ -158,7 +158,7 @@ def test_the_worked_function_call_is_linked_by_its_names() -> None:
     assert [is_user_safe(message) for message in messages] == [False, True, False, False, True]
 
 
-# Any input.
+# Arbitrary input.
 
 
 @pytest.mark.slow

@@ -49,7 +49,7 @@ def one(attributes: dict[str, object], **more: Any) -> Told:
 
 
 @pytest.mark.surfaces
-@pytest.mark.share(quick=768, test=6)
+@pytest.mark.share(test=6)
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.base)
 def test_a_sample_shows_what_its_expectation_says(sample) -> None:  # type: ignore[no-untyped-def]
     data = sample.text
@@ -368,7 +368,7 @@ def test_a_message_in_a_string_has_its_place_in_the_file() -> None:
 
 
 def event(name: str, body: object, span: str = "1", **attributes: str) -> dict[str, object]:
-    """A log record whose body is an object of texts."""
+    """Return a log record whose body is an object of texts."""
     pairs = [{"key": key, "value": {"stringValue": value}} for key, value in attributes.items()]
     values = body.items() if isinstance(body, dict) else ()
     inner = {"kvlistValue": {"values": [{"key": key, "value": _typed(value)} for key, value in values]}}

@@ -75,7 +75,7 @@ def test_any_cut_gives_the_same_result(hidden: str) -> None:
 
 
 class CountedRuns(list[ByteRun]):
-    """Runs of a body that count how often one is looked at."""
+    """The runs of a body, with a count of how often one is accessed."""
 
     reads = 0
 
@@ -88,7 +88,7 @@ class CountedRuns(list[ByteRun]):
 
 
 def reads_of_runs(count: int, monkeypatch: pytest.MonkeyPatch) -> int:
-    """The number of runs visited when splitting a text of `count` strings, each with a hidden part."""
+    """Return the number of runs visited when splitting a text of `count` strings, each with a hidden part."""
     string = json.dumps(f"a{REPLY}").encode()
     pieces = [Piece(at, at + len(string), Coding.JSON_STRING) for at in range(0, count * len(string), len(string))]
     data = string * count

@@ -1,4 +1,4 @@
-"""Keys that an object of a record has twice: one diagnostic for each object, with its place and their number."""
+"""Repeated keys in an object of a record: one diagnostic per object, with its place and their number."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CALL = b'{"type":"tool_use","id":"t","name":"f","input":{"a":1,"a":2}}'
 
 
 def places(data: bytes) -> list[tuple[bytes, int]]:
-    """The text at the span of each diagnostic, and its count."""
+    """Return the text at the span of each diagnostic, and its count."""
     found = examine([data], data, "claude-code").findings
     return [(data[one.start : one.end], one.count) for one in found if one.code == "W-JSON-DUPLICATE-KEY"]
 

@@ -1,4 +1,4 @@
-"""Findings: equal neighbors become one with a count, and the number per code is capped."""
+"""Findings: equal neighbors are merged into one with a count, and the number per code is capped."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def disclosed(text: str, audience: Audience) -> list[tuple[object, ...]]:
     return [(one.code, one.reason, one.message, one.count) for one in found if not one.hidden]
 
 
-@pytest.mark.share(quick=14400, test=3)
+@pytest.mark.share(test=3)
 @pytest.mark.parametrize("shown", [1, 999, 1_500])
 def test_hidden_problems_do_not_push_out_those_that_the_end_user_sees(shown: int) -> None:
     strict = Audience(strict=True)

@@ -1,4 +1,4 @@
-"""Leaks: what is found in answers, what is not, in several languages, and how it is scored."""
+"""Leak detection: what is found in answers in several languages, what is not, and how it is scored."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ from tests.support.planted_copies import (
 from viewer.insight.leaks import SOURCES, Leak, rare_strings
 
 RULE = "offer ten percent to customers who threaten to leave the club"
-MANY = " ".join(sentences()[:3])
 NEGATIVES = ("none", "quoted question", "relayed reply")
 
 
@@ -32,6 +31,7 @@ def only(*messages: tuple[str, str]) -> Leak:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_copies_are_found_and_quotations_are_not(language: str) -> None:
     assert recall(language, 0.0, 21, 40) >= 0.95
@@ -86,7 +86,7 @@ def test_a_copied_passage_has_its_source_its_words_and_its_place() -> None:
 
 def test_the_score_grows_with_the_words_and_depends_on_the_source() -> None:
     for head, score in ((SYSTEM, 100), (DEVELOPER, 100), (THOUGHT, 80)):
-        text = " ".join(MANY.split()[:40])
+        text = " ".join(" ".join(sentences()[:3]).split()[:40])
         found = only((USER, "Hi"), (head, text), (FINAL, text))
         assert abs(found.score - score) <= 6, head
         assert found.code == "W-LEAK"

@@ -98,7 +98,7 @@ def test_a_reader_that_refuses_takes_no_part_in_the_comparison() -> None:
 
 
 def brute_force(found: list[Reading], size: int) -> set[int]:
-    """The bytes that two readers show differently, compared pair by pair."""
+    """Return the bytes that two readers show differently, found by comparing pair by pair."""
     judges = [each for each in found if each.verdict != REFUSES]
     return {
         place
@@ -109,7 +109,7 @@ def brute_force(found: list[Reading], size: int) -> set[int]:
 
 
 def shown_at(found: Reading, size: int) -> list[str]:
-    """For each byte the role under which its message is shown."""
+    """Return, for each byte, the role under which its message is shown."""
     roles = [""] * size
     taken = 0
     for message in found.messages:
@@ -139,11 +139,13 @@ def assert_agreement_is_shown_by_every_reader(text: bytes) -> None:
             assert number not in same or all(message in view for view in views), text
 
 
+@pytest.mark.slow
 def test_disagreements_in_random_texts_are_those_of_a_pairwise_comparison() -> None:
     for number in range(150):
         assert_disagreements_are_listed_once(chance_text(number))
 
 
+@pytest.mark.slow
 def test_what_all_readers_show_is_in_the_safe_view_of_each() -> None:
     for number in range(60):
         assert_agreement_is_shown_by_every_reader(chance_text(number))
@@ -157,7 +159,7 @@ def test_ten_thousand_random_texts() -> None:
 
 
 def test_verdicts_wait_for_the_checks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A scanner indexes a text before it is checked."""
+    """A scanner indexes a text before the text is checked."""
     text = b"version: 2.2\n" + 50 * (USER + b"<|start|>tool<|channel|>final<|message|>Yes<|end|>\n")
     plain = [each.verdict for each in readings(text)]
     monkeypatch.setenv("OCMLVIEW_BACKEND", "numpy")

@@ -1,4 +1,4 @@
-"""Thought blocks against a model written from VISIBILITY.md section 2, in each of the ways in which a body is read."""
+"""Thought blocks, compared with a model written from VISIBILITY.md section 2, for all ways to read a body."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def body_of(text: str) -> Body:
 
 
 def model(text: str) -> tuple[str, bool]:
-    """The visible rest of the text, and whether a closing mark without an opening one hid earlier text."""
+    """Return the visible rest of the text, and whether a closing mark without an opening one hid earlier text."""
     hidden = [False] * len(text)
     hidden_to, before = 0, 0
     withdrawn = False
@@ -195,7 +195,7 @@ def _matches(text: str, word: str) -> list[re.Match[str]]:
 
 
 def _found(projection: Projection, rows: Rows, word: str) -> list[int]:
-    """The rows with a match, once per match. Rows that the block search cannot decide are read."""
+    """Return the rows with a match, once per match. Rows that the block search cannot decide are read."""
     skimmer = projection.block_searcher(rows, word, ignores_case=False)
     assert skimmer is not None
     found: list[int] = []

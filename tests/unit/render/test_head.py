@@ -1,4 +1,4 @@
-"""Message heads: print, screen, first page and exports show the same speaker."""
+"""Message heads: the printed view, the screen, the first page, and exports show the same speaker."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def text_of(line: Line) -> str:
 
 
 def speaker(text: str) -> str:
-    """Role and name: a head without gutter, number, letter, remarks and everything after them."""
+    """Return the role and name in a head, without its gutter, number, letter, and remarks."""
     text = re.sub(r"^[ ▌|]*", "", text)
     return re.split(r" {2,}| · plan|\(cancelled\)", text)[0].strip()
 
@@ -43,7 +43,7 @@ def printed(head: MessageHead) -> str:
 
 
 def heads(projection: Projection) -> list[tuple[int, MessageHead]]:
-    """The rows of the messages and their heads."""
+    """Return the rows of the messages and their heads."""
     rows = projection.rows()
     shown = [row for row in range(len(rows)) if rows.kind(row) is RowKind.MESSAGE]
     items = [(row, projection.item(rows, row)) for row in shown]
@@ -51,13 +51,13 @@ def heads(projection: Projection) -> list[tuple[int, MessageHead]]:
 
 
 def maker_line(projection: Projection, rows: Rows, row: int) -> str:
-    """The first line of a message as the app shows it."""
+    """Return the first line of a message as the app shows it."""
     block = BlockMaker(projection, rows, WIDTH).make(row)
     return text_of(block.lines[block.first].parts)
 
 
 def exported(projection: Projection) -> list[str]:
-    """The speakers of the exported page."""
+    """Return the speakers of the exported page."""
     page = "".join(EXPORTERS["html"].pieces(projection, "title"))
     roles = re.findall(
         r'<article class="message (?!unknown stray)[^>]*>.*?<span class="role[^"]*">(.*?)</span>(?!</span>)', page, re.S

@@ -1,4 +1,4 @@
-"""The output of `show -f`: nothing is ever taken back, and the end result equals that of `show`."""
+"""The output of `show -f`: nothing is ever taken back, and the final result equals that of `show`."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Written:
         self.text = ""
 
     def write(self, text: str | bytes) -> str:
-        """Return the new output."""
+        """Write to the log, and return the new output."""
         before = self.text
         if any(anew_of(self.log.write(text))):
             self._begin()
@@ -60,7 +60,7 @@ def anew_of(changes: list[LiveChange]) -> list[bool]:
 
 
 def shown(path: Path, format: str | None, audience: Audience = END_USER, style: Style = Style()) -> str:  # noqa: B008
-    """The output of `show`. A boundary lacks the facts that are unknown while the input grows."""
+    """Return the output of `show`. A boundary lacks the facts that are unknown while the input grows."""
     projection = open_document(str(path), format=format).project(audience)
     if len(projection.transcripts()) > 1:
         projection = Uncounted(projection.audience, projection._analysis, projection._places, projection._vault)
@@ -68,7 +68,7 @@ def shown(path: Path, format: str | None, audience: Audience = END_USER, style: 
 
 
 class Uncounted(Projection, frozen=True):
-    """Counts no transcripts."""
+    """A projection that counts no transcripts."""
 
     def boundary(self, rows: Rows, label: int, *, grows: bool = False) -> Boundary:
         return super().boundary(rows, label, grows=True)
@@ -145,7 +145,7 @@ class TestAsItComes:
 
 
 class TestThoughtsThatAreKnownTooLate:
-    """A closing tag without an opening one: the text before it was a thought, and was written before that was known."""
+    """A closing tag without an opening one: the text before it was a thought, but was written before that was known."""
 
     TEXT = "I think.</think>Yes, it is."
 
@@ -179,7 +179,7 @@ class TestThoughtsThatAreKnownTooLate:
 
 
 def late_notes(text: str) -> tuple[list[str], list[str]]:
-    """The conversation and the problems, which may come later than in `show`."""
+    """Return the conversation and the problems, which may come later than in `show`."""
     lines = text.splitlines()
     is_note = [line.startswith(("✖", "⚠", "ℹ")) for line in lines]
     return [line for line, note in zip(lines, is_note, strict=True) if not note], sorted(
@@ -188,7 +188,7 @@ def late_notes(text: str) -> tuple[list[str], list[str]]:
 
 
 LATE = {"W-CALL-UNANSWERED", "E-TOOL-CANCELLED", "E-TOOL-TIMEOUT", "W-CALL-MIXED"}
-"""Problems found only after their message, perhaps after later messages were written."""
+"""Problems that are found only after their message, possibly after later messages were written."""
 
 
 SAMPLES = [*samples("valid"), *(sample for sample in samples("broken") if not sample.is_compressed)]
@@ -215,6 +215,7 @@ class TestInTheEnd:
             elif TAKEN_BACK not in written.text:
                 assert without_branches(written.end()) == without_branches(expected)
 
+    @pytest.mark.slow
     @each(
         "sample, audience",
         [(sample, audience) for sample in SAMPLES for audience in (END_USER, STRICT, EVERYTHING)],
@@ -239,12 +240,13 @@ class TestInTheEnd:
 
 
 def without_branches(text: str) -> str:
-    """The text without the lines around superseded branches: output written earlier cannot know them."""
+    """Return the text without the lines around superseded branches, which output written earlier cannot know about."""
     return re.sub(r"── (?:rewound|continued) ─+\n\n", "", text)
 
 
 def ordered(lines: list[str]) -> list[object]:
-    """Transcripts, messages and stray text in order, without facts from later records; the rest sorted."""
+    """Return the transcripts, messages and stray text in order, without facts from later records, and everything else
+    sorted."""
     values = [json.loads(line) for line in lines]
     for value in values:
         value.pop("superseded", None)
@@ -253,7 +255,7 @@ def ordered(lines: list[str]) -> list[object]:
 
 
 def settled_calls(lines: list[str]) -> list[str]:
-    """The last of the lines about each call."""
+    """Return the last line about each call."""
     newest: dict[object, str] = {}
     for place, line in enumerate(lines):
         value = json.loads(line)

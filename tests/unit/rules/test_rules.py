@@ -70,6 +70,8 @@ REASONS = {
     "I-ROW-ORDER": "",
     "I-STREAM-FINAL-ONLY": "",
     "I-NEXT-AMBIGUOUS": "",
+    "I-TIME-BACKWARDS": "",
+    "I-TIME-UNREADABLE": "",
     "I-LEAK": "copied",
 }
 

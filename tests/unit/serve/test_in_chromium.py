@@ -21,7 +21,7 @@ SIZES = ((1200, 760), (390, 844))
 
 @contextmanager
 def served(*options: str) -> Iterator[str]:
-    """The link to a server."""
+    """Run a server, and yield its link."""
     words = [sys.executable, "-m", "viewer", "serve", *options, TOUR]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         try:
@@ -33,7 +33,7 @@ def served(*options: str) -> Iterator[str]:
 
 
 def screen(tab: Browser) -> str:
-    """What the terminal of the page has received since it was opened, as text."""
+    """Return what the terminal of the page has received since it was opened, as text."""
     drawn = pyte.Screen(300, 100)
     stream = pyte.ByteStream(drawn)
     for frame in tab.frames:

@@ -1,4 +1,4 @@
-"""Containers: every sample of a format, put into the containers of that format, reads as the sample does."""
+"""Containers: every sample of a format, put into the containers of that format, reads like the sample itself."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def reasons(document: Document) -> list[str | None]:
 
 
 def built(folder: Path) -> Iterator[tuple[str, str, str]]:
-    """Every container built from a sample: its path, the format, and the name of the sample."""
+    """Yield every container built from a sample: its path, the format, and the name of the sample."""
     for name, log in documents("inspect").items():
         yield eval_log(folder / f"{name}.eval", log), "inspect", name
     for name, session in documents("opencode").items():
@@ -341,6 +341,7 @@ def test_links_in_a_folder_are_not_followed(tmp_path: Path) -> None:
 # Parquet.
 
 
+@pytest.mark.slow
 def test_rows_of_parquet_read_as_the_same_rows_in_json(tmp_path: Path) -> None:
     arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     rows = [
@@ -470,7 +471,7 @@ def test_a_row_that_never_comes_is_given_up(tmp_path: Path, monkeypatch: pytest.
 
 
 def chatgpt_export(path: Path, *, folder: str = "") -> str:
-    """An export whose conversations are in two files; the second part has the third conversation."""
+    """Write an export whose conversations are in two files. The second file has the third conversation."""
     conversations = json.loads(Path(sample_of("chatgpt", "several-conversations")).read_bytes())
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(f"{folder}chat.html", "<p>SECRET_HTML</p>")

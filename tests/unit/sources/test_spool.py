@@ -1,4 +1,4 @@
-"""Input that cannot be read twice is kept under a cap, in memory and then in an unlinked file."""
+"""Input that cannot be read twice is kept under a limit, in memory and then in an unlinked file."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def small_cap() -> Iterator[None]:
 
 
 def piped(data: bytes) -> int:
-    """A closed pipe with this content."""
+    """Return a closed pipe with this content."""
     reading, writing = os.pipe()
     os.write(writing, data)
     os.close(writing)

@@ -14,12 +14,12 @@ from viewer.syntax.typescript import read_namespaces
 
 
 def arguments(body: str) -> Any:
-    """The schema of the arguments of a function with this one parameter."""
+    """Return the argument schema of a function with this single parameter."""
     return read_namespaces(f"namespace functions {{\ntype f = (_: {body}) => any;\n}}")["functions.f"]
 
 
 def field(written: str) -> Any:
-    """The schema of a type."""
+    """Return the schema of a type."""
     return arguments(f"{{ a: {written} }}")["properties"]["a"]
 
 

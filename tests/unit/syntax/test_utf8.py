@@ -1,4 +1,4 @@
-"""Ill-formed UTF-8 is found where Python's decoder puts U+FFFD, and nowhere else."""
+"""Ill-formed UTF-8 is found exactly where Python's decoder puts U+FFFD."""
 
 import itertools
 import time
@@ -14,7 +14,7 @@ LEADS = [0xE0, 0xE1, 0xEC, 0xED, 0xEE, 0xEF, 0xF0, 0xF1, 0xF3, 0xF4, 0xF5, 0xFF]
 
 
 def replaced(data: bytes) -> str:
-    """The text of the spans."""
+    """Return the text of the spans."""
     parts, position = [], 0
     for start, end in ill_formed(data):
         assert position <= start < end <= len(data)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -134,7 +135,7 @@ LINES = st.tuples(
 
 
 def agrees(text: str) -> None:
-    """Accepted text is also accepted by the library, with the same value and end."""
+    """Check that accepted text is also accepted by the library, with the same value and end."""
     data = text.encode("utf-8", "replace")
     plain = read_plain(data)
     if plain is None:
@@ -159,6 +160,7 @@ def test_pieces_agree_with_the_library(text: str) -> None:
     agrees(text)
 
 
+@pytest.mark.slow
 @given(st.lists(LINES, max_size=8).map("".join))
 def test_lines_agree_with_the_library(text: str) -> None:
     agrees(text)

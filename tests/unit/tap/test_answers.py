@@ -27,7 +27,7 @@ CHAT += b"data: [DONE]\n\n"
 
 
 def block(index: int, start: dict[str, Any], *deltas: dict[str, Any]) -> list[dict[str, Any]]:
-    """The events of a block of a message."""
+    """Return the events of a block of a message."""
     return [
         {"type": "content_block_start", "index": index, "content_block": start},
         *({"type": "content_block_delta", "index": index, "delta": delta} for delta in deltas),
@@ -51,7 +51,7 @@ MESSAGES = sse(
 
 
 def item(index: int, item: dict[str, Any], *events: dict[str, Any]) -> list[dict[str, Any]]:
-    """The events of an item of a response."""
+    """Return the events of an item of a response."""
     return [
         {"type": "response.output_item.added", "output_index": index, "item": item},
         *({"output_index": index} | event for event in events),

@@ -11,7 +11,7 @@ from viewer.tap.http import Head, MalformedError, Messages, Part
 
 
 def split(data: bytes, cuts: list[bytes], methods: list[str] | None = None) -> tuple[bytes, list[str], list[bytes]]:
-    """The raw bytes, start lines, and bodies of messages."""
+    """Return the raw bytes, start lines, and bodies of messages."""
     left = [*methods] if methods is not None else None
     messages = Messages(None if left is None else lambda: left[0])
     raw, heads, bodies, body = b"", [], [], b""
@@ -29,6 +29,7 @@ def split(data: bytes, cuts: list[bytes], methods: list[str] | None = None) -> t
     return raw, heads, bodies
 
 
+@pytest.mark.slow
 def test_any_split_gives_the_same_messages_and_bytes() -> None:
     for seed in range(16):
         rng = random.Random(seed)

@@ -1,4 +1,4 @@
-"""The order of the log, and what happens to it when it cannot be written."""
+"""The order of the log, and what happens when it cannot be written."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ANSWER = [sse(chunk(content=text)) for text in ("An ", "answer")]
 
 
 def frames(number: int) -> list[bytes]:
-    """The frames of an exchange, in order."""
+    """Return the frames of an exchange, in order."""
     request = json.dumps({"messages": [{"role": "user", "content": f"Question {number}"}]}).encode()
     parts: list[tuple[FrameKind, bytes | Facts]] = [
         (FrameKind.BEGIN, Facts(api="chat")),
@@ -33,7 +33,7 @@ def frames(number: int) -> list[bytes]:
 
 
 def written(path: Path, data: bytes, step: int) -> list[dict[str, object]]:
-    """The records in the log after these frames, which arrive in pieces."""
+    """Return the records in the log after these frames, which arrive in pieces."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     made, reader = Writer(LogFile(descriptor, pytest.fail), "run"), FrameReader()
     for at in range(0, len(data), step):

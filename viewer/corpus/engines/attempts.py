@@ -14,7 +14,7 @@ from viewer.corpus.part import Outcome
 from viewer.corpus.tables import FileState
 
 MOST_ATTEMPTS = 2
-"""A single file that fails this many times becomes a row with the failure."""
+"""A single file that fails this many times is recorded as a row with its failure."""
 SECONDS_PER_MEGABYTE = 4.0
 """Added to the time limit of a batch. The slowest format reads 0.65 MB/s."""
 
@@ -26,7 +26,7 @@ class Engine(Protocol):
     workers: int
 
     def run(self, batches: Iterator[Batch]) -> Iterator[Outcome | None]:
-        """Run all batches, and yield each outcome when it arrives. Yields None from time to time while waiting."""
+        """Run all batches, and yield each outcome when it arrives. Yield None from time to time while waiting."""
 
     def drain(self, seconds: float) -> Iterator[Outcome]:
         """Wait for the running batches for at most this long, and return their outcomes."""
@@ -36,7 +36,7 @@ class Engine(Protocol):
 
 
 class Backlog:
-    """The batches to submit: first those to run again, then the next ones from the listing."""
+    """The batches to submit: first those to repeat, then the next ones from the listing."""
 
     def __init__(self, batches: Iterator[Batch]) -> None:
         self._batches = batches
@@ -57,7 +57,7 @@ class Backlog:
         return batch
 
     def put_back(self, batches: Iterable[Batch]) -> None:
-        """Add batches to run again."""
+        """Add batches to repeat."""
         self._again.extend(batches)
 
 
@@ -71,7 +71,8 @@ class Verdict(Struct, frozen=True):
 
 
 def verdict(batch: Batch, state: FileState) -> Verdict:
-    """Split a failed batch into single files. Retry a single file, and then give up on it."""
+    """Return what to do with a failed batch: split it into single files, or retry a single file before giving up on
+    it."""
     if len(batch.files) > 1:
         return Verdict(tuple(Batch((each,)) for each in batch.files))
     if batch.attempt < MOST_ATTEMPTS:

@@ -12,7 +12,6 @@ from concurrent.futures.process import BrokenProcessPool
 
 from pebble import ProcessExpired, ProcessPool
 
-from viewer.cache import keep_caches
 from viewer.corpus.engines.attempts import Backlog, time_limit, verdict
 from viewer.corpus.listing import Batch
 from viewer.corpus.part import Job, Outcome, do_batch, write_failed
@@ -20,13 +19,13 @@ from viewer.corpus.tables import FileState
 from viewer.errors import ViewerError
 
 IN_FLIGHT = 4
-"""The number of batches per worker that are submitted at a time."""
+"""The number of batches per worker that are submitted ahead."""
 MOST_LOST_POOLS = 8
-"""How many times a pool that lost its processes is replaced."""
+"""The number of times that a pool that lost its processes is replaced."""
 PAUSE = 0.2
-"""Seconds to wait for a batch before progress is reported."""
+"""Seconds to wait for a batch before reporting progress."""
 _LOADED = "viewer.corpus.worker"
-"""Imported once by the process from which workers are forked."""
+"""The module that the process from which workers are forked imports once."""
 
 
 def available_cpus() -> int:
@@ -83,7 +82,7 @@ class LocalEngine:
         return None, decided.retried
 
     def _begin_again(self, batch: Batch) -> tuple[Batch, ...]:
-        """Replace a pool that lost track of its processes, and return the batches that it had."""
+        """Replace a pool that lost track of its processes, and return the batches that it held."""
         self._lost_pools += 1
         if self._lost_pools > MOST_LOST_POOLS:
             raise ViewerError("the processes of the scan end before they begin to work")
@@ -120,4 +119,6 @@ def begin_worker() -> None:
     """Prepare a worker. It ignores Ctrl-C, because the main process lets running batches finish."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.stdin = None
-    keep_caches()
+    from viewer.corpus.worker import prepare_worker  # the main process does without the modules of a worker
+
+    prepare_worker()

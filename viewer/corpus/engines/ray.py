@@ -1,4 +1,4 @@
-"""The Ray engine: batches run as tasks on a cluster. Ray repeats the tasks of a lost node or worker."""
+"""The Ray engine: run batches as tasks on a cluster. Ray repeats the tasks of a lost node or worker."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from ray.exceptions import GetTimeoutError, RayError, RayTaskError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from viewer import __version__
-from viewer.cache import keep_caches
 from viewer.corpus.engines.attempts import Backlog, time_limit, verdict
 from viewer.corpus.engines.local import IN_FLIGHT, PAUSE
 from viewer.corpus.listing import Batch
@@ -25,7 +24,7 @@ from viewer.errors import ViewerError
 MEMORY = 200 * 1024 * 1024
 """The resources that a task requests."""
 RETRIES, RETRIES_OF_ONE_FILE = 3, 1
-"""How many times Ray repeats a task whose worker is lost."""
+"""The number of times that Ray repeats a task whose worker is lost."""
 GRACE = 10.0
 """Seconds after the time limit before an unresponsive worker is killed."""
 
@@ -45,6 +44,7 @@ class RayEngine:
         self._owns_ray = not ray.is_initialized()
         if self._owns_ray:
             address = address or os.environ.get("RAY_ADDRESS")
+            os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # a scan reports to nobody
             options: dict[str, Any] = {"address": address} if address else {"num_cpus": jobs}
             try:
                 ray.init(include_dashboard=None if address else False, log_to_driver=False, **options)
@@ -113,14 +113,14 @@ class RayEngine:
 
 
 def _run(batch: Batch, job: Job, seconds: float) -> Outcome | None:
-    """Process a batch. Returns None if it takes too long."""
+    """Process a batch. Return None if it takes too long."""
 
     def end(number: int, frame: FrameType | None) -> None:
         raise _OutOfTime
 
-    import viewer.corpus.worker  # noqa: F401 (loading everything must not count as time of the batch)
+    from viewer.corpus.worker import prepare_worker  # loading everything must not count as time of the batch
 
-    keep_caches()
+    prepare_worker()
     watchdog = threading.Timer(seconds + GRACE, os._exit, [1])
     watchdog.daemon = True
     watchdog.start()

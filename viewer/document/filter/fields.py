@@ -10,11 +10,11 @@ from msgspec import Struct
 from viewer.index.calls import CallState
 
 ANY = "any"
-"""The need of a field that any reveal satisfies."""
+"""Marks a field that any reveal makes available."""
 
 
 class FieldKind(Enum):
-    """What kind of values a field has."""
+    """The kind of values that a field has."""
 
     NAME = "name"
     WORD = "word"
@@ -30,18 +30,18 @@ class Field(Struct, frozen=True):
     name: str
     kind: FieldKind
     matches: str
-    """What it matches, for the documentation."""
+    """What the field matches, for the documentation."""
     needs: str = ""
     """The kind that must be revealed, `any` for any kind; empty if the safe view allows the field."""
     of_values: Mapping[str, str] = {}
-    """The needs of single values, if they differ."""
+    """What single values need, where that differs from the field."""
     words: tuple[str, ...] = ()
     """All possible values, if they are a fixed list."""
     is_cased: bool = False
-    """True if values are case-sensitive."""
+    """True if case matters in values."""
 
     def need(self, value: str) -> str:
-        """What must be revealed to use this value."""
+        """Return what must be revealed to use this value."""
         return self.of_values.get(value.casefold(), self.needs)
 
 

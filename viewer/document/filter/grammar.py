@@ -1,4 +1,4 @@
-"""Parser for the filter language, with errors at their columns, and completion of the last term."""
+"""Parser for the filter language: errors with their columns, and completions of the last term."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from viewer.document.search.regex import Regex, RegexError
 from viewer.rules import RULES
 
 LONGEST = 4096
-"""Bytes."""
+"""In bytes."""
 MOST_TERMS = 64
 _UNITS = {
     FieldKind.SIZE: {"": 1, "b": 1, "kb": 1000, "mb": 1_000_000, "gb": 1_000_000_000},
@@ -35,7 +35,7 @@ _DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?:[Tt]([0-9]{2}):([0-9]{2}
 
 
 def parse(source: str, *, has_marks: bool = False) -> Filter:
-    """Parse a filter. Only the viewer has marks."""
+    """Parse a filter. Only the viewer has marks (`has_marks`)."""
     if len(source.encode("utf-8", "surrogatepass")) > LONGEST:
         raise FilterError(f"a filter has at most {LONGEST:,} bytes", source, 0, 1)
     if source.lstrip().startswith(PATTERN_SIGNS):
@@ -258,7 +258,7 @@ def filter_regex(pattern: str) -> Regex:
 
 
 def completions(source: str, values: Callable[[str], Iterable[str]] = lambda field: ()) -> list[str]:
-    """Completions of the last term: field names, or values of its field. Each one replaces the whole text."""
+    """Return completions of the last term: field names, or values of its field. Each one replaces the whole text."""
     last = re.search(r"\S*\Z", source)
     assert last is not None
     before, term = source[: last.start()], last[0]

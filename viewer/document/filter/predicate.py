@@ -29,7 +29,7 @@ _COMPARISONS: dict[str, Callable[[float, float, float], bool]] = {
     "=": lambda value, low, high: low <= value <= high,
     ":": lambda value, low, high: low <= value <= high,
 }
-"""Each one compares a value with the first and last moment of a term. For a number, these are the same."""
+"""Each one compares a value with the first and last moment of a term. For a number, both are the same."""
 
 
 class Facts(Struct, frozen=True):
@@ -44,7 +44,7 @@ class Facts(Struct, frozen=True):
     time: int | None
     """Milliseconds since 1970."""
     first_day: int
-    """Midnight before the first shown message of the transcript."""
+    """Midnight before the time of the first shown message in the transcript."""
     is_marked: bool
     size: int | None
     text: Callable[[], str]
@@ -62,7 +62,7 @@ def matching(
 
 
 class Matching:
-    """Finds the messages that match in slices, and tests rows again if they may have changed."""
+    """Finds matching messages in slices, and tests rows again if they may have changed."""
 
     def __init__(self, filter: Filter, projection: Projection, file: str, marks: Iterable[int], rows: Rows) -> None:
         self._test = _Test(filter)
@@ -78,7 +78,7 @@ class Matching:
         return self._row / max(1, len(self._rows))
 
     def step(self, seconds: float) -> bool:
-        """Test rows for about this many seconds. True if there are more."""
+        """Test rows for about this many seconds. Return True if there are more."""
         deadline = time.monotonic() + seconds
         if self._reader is None:
             needs_problems = self._test.asks("is", "has", "code", "severity")
@@ -95,8 +95,8 @@ class Matching:
         return self._row < len(self._rows)
 
     def resume(self, changed_row: int) -> None:
-        """Test the rows from this one on again, or all of them if the filter tests calls or problems, which later rows
-        may change."""
+        """Test again from this row on, or from the start if the filter tests calls or problems, which later rows may
+        change."""
         self._reader = None
         self._row = 0 if self._test.asks(*_CHANGING) else min(self._row, changed_row)
         while self._found and self._found[-1][0] >= self._row:
@@ -107,7 +107,7 @@ class Matching:
         return MessageSet(number for _, number in self._found)
 
     def close(self) -> None:
-        """Do nothing, because nothing runs in the background."""
+        """Do nothing: nothing runs in the background."""
 
 
 class _FactReader:
@@ -130,7 +130,7 @@ class _FactReader:
         self._days: dict[int, int] = {}
         """The first day of each transcript."""
         self._has_day_of = 0
-        """How many rows were searched for the first day."""
+        """The number of rows searched for the first day."""
 
     def of(self, row: int) -> Facts:
         """Return the facts of the message in a row."""
@@ -154,7 +154,7 @@ class _FactReader:
         )
 
     def _first_day(self, row: int, transcript: int) -> int:
-        """Midnight before the first time in a transcript, up to this row."""
+        """Return midnight before the first time in a transcript, up to this row."""
         while transcript not in self._days and self._has_day_of <= row:
             at, self._has_day_of = self._has_day_of, self._has_day_of + 1
             if self._rows.kind(at) is RowKind.MESSAGE:
@@ -170,7 +170,7 @@ def _milliseconds(time: str | None) -> int | None:
 
 
 class _Test:
-    """Tests facts against a filter. Text is read last."""
+    """Tests facts against a filter. The text is read last."""
 
     def __init__(self, filter: Filter) -> None:
         self._terms = sorted(filter.terms, key=lambda term: term.field is None)
@@ -198,7 +198,7 @@ class _Test:
 
 
 def has_value(term: Term, field: Field, values: Values, first_day: int = 0) -> bool:
-    """True if one of these values matches one of the term's values."""
+    """True if one of these values matches one of the term's choices."""
     return any(_is_value(term, field, value, choice, first_day) for value in values for choice in term.choices)
 
 
@@ -211,7 +211,7 @@ def _is_value(term: Term, field: Field, value: str | float, choice: Choice, firs
 
 
 def _is_like(pattern: str, text: str) -> bool:
-    """True if a text matches a pattern with `*` and `?`. No pattern makes this slow."""
+    """True if a text matches a pattern with `*` and `?`. The time is linear for every pattern."""
     at = place = 0
     star, mark = -1, 0
     while at < len(text):
@@ -230,7 +230,7 @@ def _is_like(pattern: str, text: str) -> bool:
 
 
 def given(*values: str | float | None) -> Values:
-    """Those of the values that are present."""
+    """Return those values that are present."""
     return [value for value in values if value is not None and value != ""]
 
 

@@ -1,4 +1,4 @@
-"""Filter problems, by what `check` prints about them or by their messages."""
+"""Filter problems by their own facts, as `check` prints them, or by their messages."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _OF_PROBLEMS: dict[str, Callable[[ProblemFacts], Values]] = {
 
 
 def is_problem_wanted(filter: Filter, facts: ProblemFacts, messages: MessageSet | None) -> bool:
-    """True if the terms about problems match its facts, and its message is one of those that match all other terms."""
+    """True if the facts match the terms about problems, and the message matches all other terms."""
     is_of_message = messages is not None and facts.message is not None and facts.message in messages
     is_found = filter.pattern is None or is_of_message
     return is_found and all(_wants(term, facts, is_of_message) for term in filter.terms)
@@ -51,5 +51,5 @@ def _wants(term: Term, facts: ProblemFacts, is_of_message: bool) -> bool:
 
 
 def without_problems(filter: Filter) -> Filter:
-    """Return the filter with only those terms that are about messages."""
+    """Return the filter without the terms about problems."""
     return Filter(filter.source, tuple(term for term in filter.terms if not is_of_problems(term)), filter.pattern)

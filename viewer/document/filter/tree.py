@@ -1,4 +1,4 @@
-"""A filter as a frozen tree of terms, and the decision which audience may use it."""
+"""A filter as a frozen tree of terms, and the decision about which audience may use it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class FilterError(ViewerError):
         self.sentence = sentence
         self.excerpt = Excerpt(source, column, max(1, length))
         self.is_incomplete = is_incomplete
-        """True if only the end of the last term is missing, which may be typed next."""
+        """True if only the end of the last term is missing, so that the user may still be typing it."""
 
 
 class Choice(Struct, frozen=True):
@@ -80,8 +80,8 @@ class Filter(Struct, frozen=True):
         return None
 
     def refusal(self, audience: Audience, *, of_problems: bool = False) -> FilterError | None:
-        """Return why this audience may not use the filter. With `of_problems`, it selects problems, whose positions
-        are printed anyway."""
+        """Return why this audience may not use the filter, or None. With `of_problems`, the filter selects problems,
+        whose positions are printed anyway."""
         if of_problems and all(is_of_problems(term) for term in self.terms) and self.pattern is None:
             return None
         if of_problems and audience.is_safe:
@@ -97,7 +97,7 @@ class Filter(Struct, frozen=True):
 
 
 def _needs(term: Term) -> Iterator[tuple[str, str]]:
-    """What must be revealed for a term, each time with the text that needs it."""
+    """Yield what must be revealed for a term, each with the text that needs it."""
     if term.field is None:
         return
     for choice in term.choices:

@@ -1,4 +1,4 @@
-"""Examples of secrets, generated on demand, so that no file of the program looks as if it leaked one."""
+"""Examples of secrets, generated on demand, so that no source file appears to leak one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ALPHABETS = {
 _PART = re.compile(r"\{([A-Za-z0-9]):([0-9]+)\}")
 _SIGNS = "_-+/!*.~^"
 _LEAST_SECRET = 12
-"""A shorter part of a secret is not itself secret, such as a region or a team number."""
+"""A shorter part of a secret, such as a region or a team number, is not itself secret."""
 
 
 def example_of(kind: SecretKind, chance: Random) -> tuple[str, list[str]]:
@@ -41,7 +41,7 @@ def example_of(kind: SecretKind, chance: Random) -> tuple[str, list[str]]:
 
 
 def _word(alphabet: str, length: int, chance: Random) -> str:
-    """Make a random word. It begins and ends with a letter or digit; one from the alphabet `p` has both."""
+    """Make a random word that begins and ends with a letter or digit. A word from the alphabet `p` contains both."""
     plain = [each for each in _ALPHABETS[alphabet] if each not in _SIGNS]
     while True:
         letters = chance.choices(_ALPHABETS[alphabet], k=length)

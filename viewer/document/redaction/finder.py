@@ -17,7 +17,7 @@ from viewer.errors import ViewerError
 
 _NAME = lazy_regex(r"[a-z][a-z0-9-]{0,31}")
 _LEAST_RANDOM = 3.0
-"""The minimum entropy per character of a key that only its name announces. Words and identifiers have less."""
+"""The minimum entropy per character of a key that is recognized only by its name. Words and identifiers have less."""
 _LEAST_MIXED = 8
 _PLACEHOLDER = lazy_regex(
     r"(?i)x{4,}|\*{3,}|\.{3}|_{4,}|your[_-]|example|changeme|placeholder|redacted|dummy|insert|replace|\bnone\b|\btrue\b"
@@ -45,7 +45,7 @@ class Finder:
     """Finds secrets of all kinds in the table, and the user's own patterns. All of them run in linear time."""
 
     def __init__(self, custom: Mapping[str, str] | None = None) -> None:
-        """Compile the patterns. Raises ViewerError if one is invalid."""
+        """Compile the patterns. Raise ViewerError if one is invalid."""
         self._custom = [(name, compiled_pattern(name, pattern)) for name, pattern in (custom or {}).items()]
 
     def find(self, text: str) -> list[Secret]:
@@ -64,7 +64,7 @@ class Finder:
 
 
 def compiled_pattern(name: str, pattern: str) -> Regex:
-    """Compile a user's pattern. Raises ViewerError if it or its name is invalid."""
+    """Compile a user's pattern. Raise ViewerError if it or its name is invalid."""
     if not _NAME.fullmatch(name):
         raise ViewerError("a name below redact in the settings file needs small letters, digits, and hyphens only")
     try:
@@ -93,7 +93,7 @@ def _matches(reading: Reading, kind: SecretKind, joins: bool) -> Iterator[Secret
 
 
 def _without_next_line(reading: Reading, kind: SecretKind, start: int, end: int) -> int:
-    """Return the end of a token of any length, excluding the word that begins the next line."""
+    """Return the end of a token of variable length, without a word that begins the next line."""
     text = reading.text
     while (last := reading.last_part(end)) > start:
         is_word = _WORD.fullmatch(text, last, end) is not None or text.startswith(("=", ":", "("), end)
@@ -161,7 +161,7 @@ def _is_address(text: str, start: int, end: int) -> bool:
 
 
 def _is_separate(text: str, start: int, end: int) -> bool:
-    """True if a path begins here, rather than in the middle of a longer one."""
+    """True if a path begins here, not in the middle of a longer one."""
     return start == 0 or not (text[start - 1].isalnum() or text[start - 1] in "_.~")
 
 
@@ -194,8 +194,8 @@ def entropy(value: str) -> float:
 
 
 def _merged(found: Sequence[Secret]) -> list[Secret]:
-    """Join overlapping secrets. The longest one determines the kind and text; of equal ones, the first in the table. A
-    fact about a person that overlaps a secret is part of it."""
+    """Join overlapping secrets. The longest one determines the kind and the text; of equally long ones, the first in
+    the table. A fact about a person becomes part of a secret that it overlaps."""
     secrets = _joined([each for each in found if not _is_personal(each)])
     if len(secrets) == len(found):
         return secrets

@@ -25,7 +25,7 @@ and formatting."""
 
 
 class Reading:
-    """A text derived from another one, with the original span of each part."""
+    """A text derived from another text, with the original span of each part."""
 
     def __init__(self, text: str, starts: list[int], places: list[Span]) -> None:
         self.text = text
@@ -84,7 +84,7 @@ def readings(text: str) -> Iterator[tuple[Reading, bool]]:
 
 
 def _decoded(reading: Reading) -> Reading | None:
-    """Decode one level of escapes. Returns None if there are none."""
+    """Decode one level of escapes. Return None if there are none."""
     text = reading.text
     if "\\" not in text and "%" not in text and "&#" not in text:
         return None
@@ -113,7 +113,7 @@ def _character(code: str | None, control: str | None, plain: str | None, byte: s
 
 
 def _joined(reading: Reading) -> Reading | None:
-    """Remove the gaps from a text. Returns None if there are none."""
+    """Remove the gaps from a text. Return None if there are none."""
     text = reading.text
     parts: list[tuple[str, Span]] = []
     at = 0
@@ -129,7 +129,7 @@ def _joined(reading: Reading) -> Reading | None:
 
 
 def _made(reading: Reading, parts: list[tuple[str, Span]]) -> Reading:
-    """Make a reading of a reading, with spans in the original text."""
+    """Derive a reading from a reading, with spans in the original text."""
     starts: list[int] = []
     places: list[Span] = []
     at = 0

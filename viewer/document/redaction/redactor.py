@@ -34,7 +34,7 @@ class Redactor:
         """The secrets in learned texts, by kind."""
 
     def learn(self, text: str) -> None:
-        """Remember the secrets in a text, so that they are also masked where the context does not reveal them."""
+        """Remember the secrets in a text, so that they are also masked where their context does not reveal them."""
         for secret in self._finder.find(text):
             self.counts[secret.kind] += 1
             self._mask(secret)
@@ -43,7 +43,7 @@ class Redactor:
                 self._known.setdefault(secret.text, secret.kind)
 
     def learn_shown(self, projection: Projection) -> None:
-        """Learn each text that an audience sees once."""
+        """Learn, once, each text that the audience sees."""
         for item in projection.items():
             if isinstance(item, ShownMessage):
                 for text in (item.body, item.name, item.recipient, item.call_id, *item.extra.values()):

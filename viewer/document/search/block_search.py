@@ -65,7 +65,7 @@ class SearchScope(Struct, frozen=True):
     read: Callable[[int, int], bytes]
     sees: VisibilityCache
     cuts: VisibilityCache
-    """Whether parts of a message are cut."""
+    """Knows whether parts of a message are cut."""
 
 
 class _Plan(Struct, frozen=True):
@@ -79,7 +79,7 @@ class _Plan(Struct, frozen=True):
     starts: Positions
     ends: Positions
     verbatim: Marks
-    """True if the text is certain to be the bytes of the body. Otherwise, a mark in them may be escaped."""
+    """True if the text certainly equals the bytes of the body. Otherwise, the bytes may contain an escaped mark."""
     cut: Marks
     """True for a body with cut parts."""
     borders: Positions
@@ -207,7 +207,7 @@ def _block_end(plan: _Plan, first: int) -> int:
 
 
 def _holding(found: Positions, starts: Positions, ends: Positions) -> Marks:
-    """True for each body that contains one of these positions."""
+    """Return, for each body, whether it contains any of these positions."""
     if not len(found):
         return np.zeros(len(starts), bool)
     holding: Marks = found.searchsorted(starts) < found.searchsorted(ends)
@@ -280,7 +280,7 @@ class PatternFinder:
         return found
 
     def doubts(self, data: bytes) -> Positions:
-        """Positions of letters that may belong to a match that `find` misses."""
+        """Return the positions of letters that may belong to a match that `find` misses."""
         if self._pattern.others is None or (data.isascii() and not self._pattern.others_are_ascii):
             return _NONE
         return np.fromiter((match.start() for match in self._pattern.others.finditer(data)), np.int64)

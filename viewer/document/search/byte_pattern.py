@@ -20,7 +20,7 @@ _NOT_TEXT = re.compile("[\ufffd\ud800-\udfff]")
 
 
 class BytePattern:
-    """Byte pattern that finds the same matches as `re` would for its text, with or without regard to case."""
+    """A byte pattern that finds the same matches as `re` would for its text, with or without regard to case."""
 
     def __init__(self, text: str, ignores_case: bool) -> None:
         spellings = [_spellings(letter) if ignores_case else [letter.encode()] for letter in text]
@@ -36,18 +36,18 @@ class BytePattern:
         """True if each byte match is a match of the text. Otherwise, it is only a candidate."""
         others = {one for spelled in spellings for one in spelled if len(one) != len(spelled[0])}
         self.others = re.compile(b"|".join(map(re.escape, sorted(others)))) if others else None
-        """Spellings of its letters with a different number of bytes."""
+        """Spellings of the letters that have a different number of bytes."""
         self.others_are_ascii = any(map(bytes.isascii, others))
         self.overlaps = any(all(map(frozenset.intersection, self.bytes[at:], self.bytes)) for at in range(1, self.size))
         """True if one match may begin inside another."""
         self.two_spellings = _two_spellings(self.bytes)
         """Two spellings that together cover every byte that matches at each index; None if there are more."""
         self.letters = [_letter(wanted) for wanted in self.bytes]
-        """By index, the lower-case ASCII letter if either case matches; otherwise 0."""
+        """For each index, the lower-case ASCII letter if both cases match; otherwise 0."""
 
 
 def byte_pattern(text: str, ignores_case: bool, *, is_all: bool = True) -> BytePattern | None:
-    """Return the pattern of a text, which may be only part of the query, or None if bytes cannot represent it."""
+    """Return the pattern of a text, or None if bytes cannot represent it. The text may be only part of the query."""
     if not text or _NOT_TEXT.search(text):
         return None
     pattern = BytePattern(text, ignores_case)

@@ -10,7 +10,8 @@ from typing import Any
 from viewer.model.messages import Span
 
 MOST_MEMORY = 8 * 1024 * 1024
-"""Bytes for the program of a pattern and its states. A larger program is refused; more states cost time."""
+"""In bytes, for the compiled pattern and its states. A larger program is refused; too many states only take more
+time."""
 
 TOO_LARGE = "The pattern is too large. Simplify it."
 NO_LOOK_AROUND = "Look-around and backreferences are not supported."
@@ -31,13 +32,13 @@ _CONTINUATIONS = bytes(range(0x80, 0xC0))
 
 
 class RegexError(Exception):
-    """A pattern that cannot be searched. The sentence says why, without quoting the pattern."""
+    """A pattern that cannot be searched for. The sentence says why, without quoting the pattern."""
 
     def __init__(self, sentence: str, place: int | None = None, reason: str = "") -> None:
         super().__init__(sentence)
         self.sentence = sentence
         self.place = place
-        """The index of the character at fault, if one is."""
+        """The index of the faulty character, if there is one."""
         self.reason = reason
         """What is wrong at that place: one of `_REASONS`."""
 
@@ -60,7 +61,7 @@ class Regex:
         return self._spans(text, start, lambda match: match.span())
 
     def captured(self, text: str) -> Iterator[Span]:
-        """Yield the first group of each match that took part in it, or the whole match without one."""
+        """Yield the group that took part in each match, or the whole match if none did."""
         return self._spans(text, 0, lambda match: match.span(match.lastindex or 0))
 
     def _spans(self, text: str, start: int, span_of: Callable[[Any], Span]) -> Iterator[Span]:
@@ -122,7 +123,7 @@ _REASONS = {
     "unknown extension": "unknown kind of group",
     "missing group name": "missing name of the group",
 }
-"""Our words for the errors of Python, by their beginning: the rest may quote the pattern."""
+"""Our wording of Python's errors, by the start of the error. The rest may quote the pattern."""
 
 
 def _translated(pattern: str) -> str:
@@ -167,10 +168,10 @@ def _character(part: str) -> str:
 
 
 def _compiled(pattern: str, ignores_case: bool) -> Any:
-    import re2  # takes longer to load than most searches take
+    import re2  # loading it takes longer than most searches
 
     options = re2.Options()
-    options.log_errors = False  # they would be printed on the screen
+    options.log_errors = False  # they would appear on the screen
     options.case_sensitive = not ignores_case
     options.max_mem = MOST_MEMORY
     try:

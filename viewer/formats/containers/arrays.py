@@ -1,4 +1,4 @@
-"""Read long arrays item by item, without keeping the items. Regular items are decoded at once."""
+"""Read long arrays item by item, without keeping the items. Regular items are decoded in one step."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Items(Protocol):
     """Receives the items of an array."""
 
     def read_known(self, data: bytearray, at: int, base: int) -> int:
-        """Read the item at an index if it has a known shape. Returns the index after it, or -1."""
+        """Read the item at an index if it has a known shape. Return the index after it, or -1."""
         ...
 
     def read_known_run(self, data: bytearray, at: int, base: int, lead: bytes) -> int:
@@ -36,7 +36,7 @@ class Items(Protocol):
         ...
 
     def apply(self, node: JsonNode, name: str | None, lenient: list[Span], source: Source | None = None) -> bool:
-        """Read an item."""
+        """Read an item. Return False if it is not a record after all."""
         ...
 
 
@@ -48,7 +48,7 @@ class Outcome(Enum):
     CLOSED = "closed"
     """The array ended."""
     IRREGULAR = "irregular"
-    """The next item needs the careful reader."""
+    """The next item needs the slow path."""
 
 
 class ArrayItems:
@@ -59,15 +59,16 @@ class ArrayItems:
         self.start = start
         """The offset of the array."""
         self.is_begun = False
-        """True once an item was read, so that a comma or the end of the array comes next."""
+        """True after the first item, so that a comma or the end of the array must come next."""
         self._count = BracketCount()
         self._size = 0
-        """The size of the next item, once its end was found."""
+        """The size of the next item; 0 until its end is found."""
         self._is_tried = False
-        """True if the next item is known to have no known shape."""
+        """True if the next item is known not to have a known shape."""
 
     def read(self, data: bytearray, at: int, base: int) -> tuple[Outcome, int]:
-        """Read items from an index on. Returns why reading stopped, and the index after the last item or the array."""
+        """Read items from an index on. Return why reading stopped, and the index after the last item or after the
+        array."""
         while True:
             item = _SPACE.match(data, at).end()  # type: ignore[union-attr]
             if self.is_begun and item < len(data):
@@ -96,7 +97,7 @@ class ArrayItems:
             at = end
 
     def _read_item(self, item: bytes, offset: int) -> bool:
-        """Read an item. False if it is irregular."""
+        """Read an item. Return False if it is irregular."""
         if item.count(b"{") + item.count(b"[") >= MAX_DEPTH and is_too_deep(b"[" + item):
             return False
         node = read_regular(item, offset)
@@ -108,7 +109,7 @@ class ArrayItems:
 
 
 class ArrayDocuments(JsonDocuments):
-    """Reads one document after another. Complete items of a long array are read before it ends."""
+    """Reads one document after another. Complete items of a long array are read before the array ends."""
 
     def __init__(self, record: Recorder) -> None:
         super().__init__(record)
@@ -119,10 +120,10 @@ class ArrayDocuments(JsonDocuments):
         self._tried = -1
         """The offset of the last array whose items were tried."""
         self._is_broken = False
-        """True if the rest of the array must wait for the end of the input."""
+        """True if the rest of the array must wait until the input ends."""
 
     def begin_items(self, start: int) -> Items:
-        """The receiver of the items of an array, which begins when its first item is read."""
+        """Return the receiver for the items of an array. It begins the array when its first item is read."""
         raise NotImplementedError
 
     def read_items(self, reading: JsonReading, data: bytes, base: int) -> None:
@@ -144,7 +145,7 @@ class ArrayDocuments(JsonDocuments):
             super().close()
 
     def begin_parts(self) -> bool:
-        """True if a long array has begun. Its items are then read one at a time."""
+        """Begin a long array, whose items are then read one at a time. Return False if there is none."""
         start = self.base + self.at
         is_long = self.waits and len(self.data) - self.at >= READ_WITH_CARE
         if not is_long or start == self._tried or not self.data.startswith(b"[", self.at):
@@ -154,7 +155,7 @@ class ArrayDocuments(JsonDocuments):
         return True
 
     def _read_items(self) -> bool:
-        """Read on in the array. False if more bytes are needed."""
+        """Continue reading the array. Return False if more bytes are needed."""
         items = self._items
         assert items is not None
         if self._rest is None:
@@ -183,7 +184,7 @@ class ArrayDocuments(JsonDocuments):
         return True
 
     def _close_array(self, items: ArrayItems) -> bool:
-        """Read the rest of an array at the end of the input. True if the array ends there."""
+        """Read the rest of an array at the end of the input. Return True if the array ends there."""
         data = bytes(self.data)
         reading = read_rest(data, self.base, self.at)
         assert reading.node is not None

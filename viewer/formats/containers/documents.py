@@ -16,7 +16,7 @@ _INSIDE = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
 
 
 class BracketCount:
-    """Finds the end of a document by its brackets and quotes, and reads each byte once."""
+    """Finds the end of a document by its brackets and quotes. It reads each byte only once."""
 
     def __init__(self, depth: int = 0) -> None:
         self._at = 0
@@ -24,7 +24,7 @@ class BracketCount:
         self._in_string = False
 
     def end(self, data: bytes | bytearray, start: int) -> int | None:
-        """The end of the document that begins at `start`; None if more bytes are needed."""
+        """Return the end of the document that begins at `start`, or None if more bytes are needed."""
         at, size = start + self._at, len(data)
         while at < size:
             at = (_INSIDE if self._in_string else _OUTSIDE).match(data, at).end()  # type: ignore[union-attr]
@@ -52,7 +52,7 @@ class JsonDocuments:
         self.base = 0
         """The offset of the first byte in the buffer."""
         self.at = 0
-        """How many of the buffered bytes have been read."""
+        """The number of buffered bytes that have been read."""
         self._looked = 0
         self._count: BracketCount | None = None
         self._spoiled = False
@@ -66,7 +66,7 @@ class JsonDocuments:
         self.at = 0
 
     def close(self) -> None:
-        """Handle the end of the input: the rest is an unfinished document, a broken one, or none."""
+        """Handle the end of the input. What remains is an unfinished document, a broken one, or nothing."""
         data = bytes(self.data)
         at = self.at
         while found := _OPENER.search(data, at):
@@ -105,7 +105,7 @@ class JsonDocuments:
         return self._count is not None and not self._spoiled
 
     def begin_parts(self) -> bool:
-        """True if the document that has begun is read part by part, before its end is searched."""
+        """True if the document that has begun is read in parts, before its end is known."""
         return False
 
     def skip_to(self, end: int) -> None:
@@ -114,11 +114,11 @@ class JsonDocuments:
         self._count = None
 
     def read_in_place(self, at: int, end: int) -> bool:
-        """Read a complete document in the buffer. False if it must be read as a whole."""
+        """Read a complete document in the buffer. Return False if it must be read as a whole."""
         return False
 
     def read_value(self, data: bytes, base: int) -> JsonReading:
-        """The value of a complete document."""
+        """Return the value of a complete document."""
         return read_json(data, base)
 
     def read_document(self, reading: JsonReading, data: bytes, base: int) -> None:
@@ -126,7 +126,7 @@ class JsonDocuments:
         raise NotImplementedError
 
     def broken_rest(self, reading: JsonReading, data: bytes) -> None:
-        """Handle the text after the position where reading stopped."""
+        """Handle the text after the position where parsing stopped."""
         raise NotImplementedError
 
     def text_between(self, text: bytes, start: int) -> None:
@@ -134,7 +134,8 @@ class JsonDocuments:
         add_stray(self.record, text, start)
 
     def _begin(self) -> bool:
-        """Go to the next document. Text before it is recorded once it is complete."""
+        """Go to the next document. Text before it is recorded once it is complete. Return False if there is none
+        yet."""
         found = _OPENER.search(self.data, max(self._looked, self.at))
         if found is None:
             self._looked = len(self.data)
@@ -146,7 +147,7 @@ class JsonDocuments:
 
 
 def add_stray(record: Recorder, text: bytes, start: int) -> None:
-    """Record text that is not a record, unless it is only white space."""
+    """Record text that is not a record, unless it is only whitespace."""
     content = text.strip(SPACE)
     if content:
         begin = start + len(text) - len(text.lstrip(SPACE))

@@ -10,7 +10,7 @@ from viewer.reading.format import Reader
 from viewer.syntax.json_text import check_json, read_json
 
 LONGEST_READ = 64 * 1024
-"""In bytes. A longer line is recognized as an object without reading its values."""
+"""In bytes. A longer line is recognized as an object without parsing its values."""
 
 _SPACE = re.compile(rb"[ \t\r\n]*")
 _FIELD = re.compile(rb"(?:event|data|id|retry):|:[ \t]?[a-z]", re.IGNORECASE)
@@ -25,7 +25,7 @@ class Layout(Enum):
 
 
 class LayoutJudge:
-    """Decides by the first two nonblank lines, whatever the chunk boundaries. Each byte is read once."""
+    """Decides from the first two nonblank lines, whatever the chunk boundaries. It reads each byte only once."""
 
     def __init__(self) -> None:
         self._start = 0
@@ -34,7 +34,7 @@ class LayoutJudge:
         self._first: bytes | None = None
 
     def judge(self, data: bytearray, *, ended: bool) -> Layout | None:
-        """The layout; None if more bytes are needed. `data` is the whole input so far."""
+        """Return the layout, or None if more bytes are needed. `data` is the whole input so far."""
         while (line := self._next_line(data, ended)) is not None:
             if self._first is not None:
                 return _by_the_second(self._first, line)
@@ -60,7 +60,7 @@ class LayoutJudge:
 
 
 class AnyLayout:
-    """Reads an input whose layout is decided by its first lines."""
+    """Reads an input whose first lines decide its layout."""
 
     def __init__(self, lines: Callable[[], Reader], documents: Callable[[], Reader]) -> None:
         self._readers = {Layout.LINES: lines, Layout.DOCUMENTS: documents}
@@ -100,7 +100,7 @@ def _is_object(line: bytes) -> bool:
 
 
 def _by_the_second(first: bytes, second: bytes) -> Layout:
-    """Decide whether a first line that is not an object is broken or continues on the second line."""
+    """Decide whether a first line that is not an object is broken, or continues on the second line."""
     if not _is_object(second):
         return Layout.DOCUMENTS
     if not first.startswith(b"{"):

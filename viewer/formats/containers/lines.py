@@ -20,7 +20,7 @@ _SPACE = b" \t\r\n"
 _BRACKETS = (b"[", b"]", b"],", b",")
 """Lines of an array of events."""
 _HEAD = 80
-"""How many bytes at the start of a line show whether it is a field of a server-sent event."""
+"""The number of bytes at the start of a line that show whether it is a field of a server-sent event."""
 
 
 class Values(Protocol):
@@ -31,7 +31,8 @@ class Values(Protocol):
         ...
 
     def apply(self, node: JsonNode, name: str | None, lenient: list[Span], source: Source | None = None) -> bool:
-        """Read a value. False if it is not a record after all. `source` has its bytes if they are contiguous."""
+        """Read a value. Return False if it is not a record after all. `source` holds its bytes if they are
+        contiguous."""
         ...
 
     def end_response(self) -> None:
@@ -71,7 +72,7 @@ class LineReader:
         self._after_return = False
         """True if the last line ended with CR. A line feed right after it belongs to that line."""
         self._skipping: Span | None = None
-        """The span of a line that is too long, as far as it has arrived."""
+        """The part of an overlong line that has arrived so far."""
         self._stray: Span | None = None
         self._name: str | None = None
         """The type from the `event:` line of the current event."""
@@ -87,7 +88,7 @@ class LineReader:
         self._events.grow()
 
     def read(self, data: bytes) -> None:
-        """Read the next bytes. Growth is reported later."""
+        """Read the next bytes. Growth is reported separately, by `grow`."""
         at = 0
         while at < len(data):
             if self._after_return:
@@ -99,7 +100,7 @@ class LineReader:
             at = self._feed_line(data, at)
 
     def _feed_line(self, data: bytes, at: int) -> int:
-        """Read to the end of a line, or of these bytes; return where the next line begins."""
+        """Read to the end of the line, or of these bytes. Return where the next line begins."""
         end = data.find(b"\n", at)
         stop = len(data) if end < 0 else end
         found = data.find(b"\r", at, stop)
@@ -119,7 +120,7 @@ class LineReader:
         return end + 1
 
     def _ends_with_return(self, rest: bytes, length: int) -> bool:
-        """True if a CR ends the current line. For server-sent events, a lone CR does."""
+        """True if a CR ends the current line. In server-sent events, even a lone CR does."""
         if self._skipping is not None or self._whole is not None:
             return False
         head = (bytes(self._line[:_HEAD]) + rest)[:_HEAD]
@@ -217,19 +218,19 @@ class LineReader:
         self._read_objects(data.strip(_SPACE), value.start + len(data) - len(data.lstrip(_SPACE)), None)
 
     def _give_up_value(self) -> None:
-        """Read the lines of an object that never ended one by one."""
+        """Read the lines of an object that never ended, one by one."""
         value, self._value = self._value, None
         for line in value.lines() if value else []:
             self._read_plain(line.value, line.start)
 
     def _take_name(self, name: str) -> None:
-        """Remember an `event:` line. It may follow its data, unless the data already has a name."""
+        """Remember the name from an `event:` line. It may come after its data, unless the data already has a name."""
         if self._data and self._name is not None:
             self._dispatch()
         self._name = name
 
     def _add_data(self, line: bytes, offset: int) -> None:
-        """Add a line to the data of an event. Complete data needs no blank line after it."""
+        """Add a line to the data of an event. If the data is then complete, no blank line is needed."""
         found = data_line(line, offset)
         if found is None:
             return
@@ -295,7 +296,7 @@ class LineReader:
         self.add_stray(start, end)
 
     def add_stray(self, start: int, end: int) -> None:
-        """Add text that is not a record to the current run of such text."""
+        """Add text that is not a record to the current run of stray text."""
         self._stray = (self._stray[0] if self._stray else start, end)
 
     def _flush_stray(self) -> None:
@@ -307,6 +308,6 @@ class LineReader:
 def _is_begun(text: bytes) -> bool:
     """True if an object begins in these bytes but does not end."""
     if text.endswith(b"}"):
-        return False  # almost every line is decided without reading it
+        return False  # decides almost every line without parsing it
     reading = read_json(text)
     return reading.fault is not None and reading.fault.is_truncation

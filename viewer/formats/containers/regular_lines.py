@@ -1,4 +1,4 @@
-"""Reader of record lines that decodes regular lines at once and leaves all others to the tolerant JSON parser."""
+"""Reader of record lines that decodes regular lines in one step and leaves all others to the tolerant JSON parser."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from viewer.syntax.json_lines import read_regular, whole_tree
 from viewer.syntax.json_text import JsonNode
 
 READ_WITH_CARE = 64 * 1024
-"""The first bytes of an input, up to this many, go to the careful reader: compiling the fast path would cost more."""
+"""The first bytes of an input, up to this many, take the slow path: compiling the fast path would take longer."""
 LONG = 1024 * 1024
-"""In bytes. A value on a line of at least this length is read part by part, if its parts allow it."""
+"""In bytes. A value on a line of at least this length is read part by part, if its parts allow that."""
 
 
 class Records(Values, Protocol):
@@ -26,16 +26,17 @@ class Records(Values, Protocol):
         ...
 
     def read_long(self, data: bytes, at: int, end: int, base: int) -> bool:
-        """Read a long value part by part. False if it must be read as a whole."""
+        """Read a long value part by part. Return False if it must be read as a whole."""
         ...
 
     def read_run(self, data: bytes, start: int, at: int, base: int, node: JsonNode) -> int:
-        """Read the events after a regular one that differ from it only in the text they add."""
+        """Read the events after a regular one that differ from it only in the text they add. Return the index after
+        them."""
         ...
 
 
 class RecordLines:
-    """Reads lines, regular ones at once."""
+    """Reads lines, decoding regular ones in one step."""
 
     def __init__(
         self, record: Recorder, records: Records, *, longest: int = LONGEST_LINE, whole: WholeLines | None = None

@@ -28,7 +28,7 @@ def is_field(line: bytes) -> bool:
 
 
 def data_line(line: bytes, offset: int) -> DataLine | None:
-    """The value of a `data:` line, without one space after the colon."""
+    """Return the value of a `data:` line, without one space after the colon."""
     text = line.lstrip(_SPACE)
     if not text.startswith(b"data:") and text.rstrip(_SPACE) != b"data":
         return None
@@ -45,7 +45,8 @@ def is_complete(line: DataLine) -> bool:
 
 
 def read_joined(lines: list[DataLine]) -> JsonReading | None:
-    """The value of several `data:` lines joined by line feeds, with offsets in the input; None if there is none."""
+    """Return the value of several `data:` lines joined by line feeds, with offsets in the input, or None if there is
+    none."""
     text = b"\n".join(line.value for line in lines)
     reading = read_json(text)
     node = reading.node
@@ -69,7 +70,7 @@ class OpenValue:
         self._count.end(self.data, 0)
 
     def add(self, line: bytes, offset: int) -> bool:
-        """Add a line. True if it is the last one of the value."""
+        """Add a line. Return True if it is the last line of the value."""
         gap = offset - self.start - len(self.data)
         self.data += b"\n" * gap + line
         return self._count.end(self.data, 0) is not None
@@ -80,7 +81,7 @@ class OpenValue:
         return text.startswith(_FIELDS) or (text.startswith(b"{") and _indent_of(line) <= self._indent)
 
     def lines(self) -> list[DataLine]:
-        """The individual lines of the value."""
+        """Return the individual lines of the value."""
         lines, at = [], self.start
         for line in bytes(self.data).split(b"\n"):
             lines.append(DataLine(line, at))
@@ -104,12 +105,12 @@ class _Places:
             at += len(line.value) + 1
 
     def start(self, at: int) -> int:
-        """The input offset of a byte of the joined text."""
+        """Return the input offset of a byte of the joined text."""
         index = self._line(at)
         return self._sources[index] + at - self._joined[index]
 
     def end(self, at: int) -> int:
-        """The input offset where the previous byte of the joined text ends."""
+        """Return the input offset where the previous byte of the joined text ends."""
         return self.start(at - 1) + 1 if at else self._sources[0]
 
     def _line(self, at: int) -> int:

@@ -9,7 +9,7 @@ from viewer.syntax.json_lines import LazyNode
 from viewer.syntax.json_text import JsonKind, JsonMember, JsonNode
 
 OWN = "="
-"""The member for the value of an attribute whose name continues in others: `a` next to `a.b`."""
+"""The member that holds the value of an attribute whose name is also the prefix of others: `a` next to `a.b`."""
 _SINGLE = ("stringValue", "intValue", "boolValue", "doubleValue", "bytesValue")
 _DEEPEST = 16
 LOGS = "|".join(
@@ -25,7 +25,7 @@ _Tree = dict[str, "JsonNode | list[JsonNode] | _Tree"]
 
 
 def attribute_tree(node: JsonNode) -> JsonNode:
-    """Return the attributes as nested objects, or arrays where names are numbers: `a.0.b` is at `a[0].b`."""
+    """Return the attributes as nested objects, or as arrays where names are numbers: `a.0.b` is at `a[0].b`."""
     tree: _Tree = {}
     for key, value in _pairs(node):
         parts = key.split(".")

@@ -1,4 +1,4 @@
-"""Chains of model calls: each call repeats the conversation so far, and only what is new becomes a message."""
+"""Chains of model calls: each call repeats the conversation so far, so only the new part becomes messages."""
 
 from __future__ import annotations
 
@@ -21,23 +21,24 @@ class _Chain(Struct):
     said: list[Identity]
     """What was said so far, including the history."""
     shared: int
-    """How many messages also belong to an earlier chain."""
+    """The number of messages that also belong to an earlier chain."""
     drafts: list[Draft]
     """The drafts that its calls added."""
     parent: int | None = None
     """The chain from which it branched off."""
     is_old: bool = False
-    """True if it began in an earlier trace."""
+    """True if the chain began in an earlier trace."""
 
 
 class Conversation:
-    """The chains of one conversation, by agent."""
+    """The chains of one conversation, grouped by agent."""
 
     def __init__(self) -> None:
         self._agents: dict[str, _Agent] = {}
 
     def add(self, calls: Sequence[Call], *, is_stated: bool) -> None:
-        """Reduce the readings of calls, in order, to what is new. `is_stated`: the file names the conversation."""
+        """Reduce the readings of consecutive calls to what is new. `is_stated` is True if the file names the
+        conversation."""
         touched: dict[str, _Agent] = {}
         for reading, source, thread, is_covered in calls:
             agent = self._agents.setdefault(thread, _Agent())
@@ -56,14 +57,14 @@ class _Agent:
     def __init__(self) -> None:
         self._chains: list[_Chain] = []
         self._seen: set[Identity] = set()
-        """What counts as repeated wherever it occurs: calls, replies, instructions, thoughts."""
+        """The identities that count as repeated wherever they occur: calls, replies, instructions, thoughts."""
         self._drafts: list[Draft] = []
         """The drafts of this trace."""
         self._covered: list[tuple[RecordReading, list[Draft], list[tuple[Identity, Draft]]]] = []
-        """Calls of this trace that other calls repeat, with what is new in them."""
+        """Calls of this trace that the calls below them repeat, with the drafts that are new in them."""
 
     def add(self, reading: RecordReading, source: Source | None, *, is_covered: bool) -> None:
-        """Add a call. Its reading keeps only what is new."""
+        """Add a call. Its reading keeps only the new drafts."""
         new: list[Draft] = []
         spoken: list[tuple[Identity, Draft]] = []
         for draft in reading.drafts:
@@ -83,7 +84,7 @@ class _Agent:
         self._drafts += reading.drafts
 
     def _add_covered(self) -> None:
-        """Keep, as context, what calls say and the calls below them do not repeat."""
+        """Keep, as context, what these calls say but the calls below them do not repeat."""
         if not self._covered:
             return
         known = {identity for chain in self._chains for identity in chain.said}
@@ -99,7 +100,7 @@ class _Agent:
         self._covered = []
 
     def _extend(self, spoken: list[tuple[Identity, Draft]]) -> list[Draft]:
-        """Return the drafts that no chain has yet."""
+        """Return the drafts that are not in any chain yet."""
         if not spoken:
             return []
         said = [identity for identity, _ in spoken]
@@ -123,7 +124,7 @@ class _Agent:
         return drafts
 
     def settle(self, *, is_stated: bool) -> None:
-        """Choose the longest chain as the one that the end user saw. The others are repeated context."""
+        """Choose the longest chain as the one that the end user saw. All others become repeated context."""
         shown = self._shown(is_stated=is_stated)
         for index, chain in enumerate(self._chains):
             if index in shown or chain.is_old:
@@ -183,7 +184,7 @@ class _Agent:
 
 
 def _overlap(chain: list[Identity], said: list[Identity]) -> int:
-    """Return how many messages at the start repeat the end of a chain; all of them if the chain contains them."""
+    """Return how many messages at the start repeat the end of a chain, or all of them if the chain contains them."""
     if said[: len(chain)] == chain:
         return len(chain)
     start = -1

@@ -25,7 +25,7 @@ Rule = TypeVar("Rule", bound=_Rule)
 
 
 class Unreadable(Exception):  # noqa: N818 - not an error: different readers would understand the record differently
-    """A condition depends on a flag that is not a JSON truth value, or on a repeated key."""
+    """A condition depends on a flag that is not a Boolean, or on a repeated key."""
 
 
 def first_rule(rules: tuple[Rule, ...], node: JsonNode) -> Rule | None:
@@ -65,7 +65,7 @@ def all_hold(conditions: tuple[When, ...], node: JsonNode) -> bool:
 
 
 def holds(when: When, node: JsonNode) -> bool:
-    """True if a condition holds. Raises `Unreadable`."""
+    """True if a condition holds. Raise `Unreadable` if it cannot be decided."""
     if type(node) is LazyNode:
         return _test(when)(node.value)
     value = _value(path(when.path), node)
@@ -134,17 +134,17 @@ def _item(node: JsonNode, at: int) -> JsonNode | None:
 Test = Callable[[Any], bool]
 Read = Callable[[Any], Any]
 FEWEST_DIVIDED = 3
-"""A division of the rules must spare at least this many of them a test."""
+"""A split of the rules must spare at least this many of them a test."""
 FEWEST_STRUCTURAL = 6
-"""Fewer conditions on the structure of a value are tested for each value."""
+"""With fewer conditions on the structure of a value, each value is tested directly."""
 MOST_MEMBERS = 64
-"""The structure of an object with more members is not kept."""
+"""In members. The structure of a larger object is not cached."""
 MOST_STRUCTURES = 256
-"""The most structures of values to keep for one set of rules."""
+"""The most structures of values to cache for one set of rules."""
 
 
 class _Choice(Generic[Rule]):
-    """Rules with their tests, divided by the words that they require."""
+    """Rules with their tests, split by the words that they require."""
 
     def __init__(self, rules: Sequence[_Tested[Rule]], at: str) -> None:
         self.path = path(at)
@@ -154,7 +154,7 @@ class _Choice(Generic[Rule]):
         self._at = at
         self._words = {word for rule in rules for word in _needed(rule, at)[1]}
         self._branches: dict[str | None, _Divided[Rule]] = {}
-        """The rules for each word so far, and under None for any other word."""
+        """The rules for each word seen so far. The key None covers all other words."""
 
     def branch(self, word: str | None) -> _Divided[Rule]:
         """Return the rules that may apply to a record with this word."""
@@ -177,7 +177,7 @@ class _Tested(Struct, Generic[Rule]):
 
 
 class _Leaf(Generic[Rule]):
-    """Rules that no word divides further. Which of them apply to a value depends on its structure and a few tests.
+    """Rules that no word splits further. Which of them apply to a value depends on its structure and a few tests.
 
     Conditions on the presence or kind of members are decided once for all values with members of the same types."""
 
@@ -211,8 +211,8 @@ class _Leaf(Generic[Rule]):
 
 
 def _structural(conditions: tuple[When, ...]) -> frozenset[int]:
-    """Return the indexes of the conditions that only the types of the values decide. None follows a flag, which may
-    be unreadable."""
+    """Return the indexes of the conditions that depend only on the types of the values. None comes after a flag, which
+    may be unreadable."""
     found: set[int] = set()
     for place, when in enumerate(conditions):
         if when.true is not None:
@@ -227,7 +227,7 @@ _Divided = _Choice[Rule] | _Leaf[Rule]
 
 
 def _divided(rules: Sequence[_Tested[Rule]]) -> _Divided[Rule]:
-    """Divide rules by the member whose word most of them require, as long as that saves tests."""
+    """Split rules by the member whose word most of them require, as long as that saves tests."""
     counts: dict[str, int] = {}
     for rule in rules:
         for at in {when.path for when in rule.when if _needed(rule, when.path)[0] >= 0}:
@@ -251,10 +251,9 @@ def _with(rules: Sequence[_Tested[Rule]], at: str, word: str | None) -> list[_Te
 
 
 def _needed(rule: _Tested[Rule], at: str) -> tuple[int, frozenset[str]]:
-    """Return the index of the condition that limits this member to certain words, and the words, or -1 if there is
-    none.
+    """Return the index of the condition that limits this member to certain words, and those words.
 
-    No flag may precede it, because an unreadable flag decides first."""
+    The index is -1 if there is none. No flag may precede the condition, because an unreadable flag decides first."""
     for place, when in enumerate(rule.when):
         if when.true is not None:
             break
@@ -264,11 +263,11 @@ def _needed(rule: _Tested[Rule], at: str) -> tuple[int, frozenset[str]]:
 
 
 _COMPILED: dict[int, tuple[object, object]] = {}
-"""The compiled conditions and rules, by their identity, because hashing them costs more."""
+"""The compiled conditions and rules by identity, because hashing them takes longer."""
 
 
 def _among(rules: tuple[Rule, ...], value: Any) -> tuple[_Tested[Rule], ...]:
-    """Return the rules that may apply to a decoded value, with the tests that decide."""
+    """Return the rules that may apply to a decoded value, each with the tests that remain."""
     found = _divisions(rules)
     while type(found) is _Choice:
         word = found.read(value)
@@ -277,8 +276,8 @@ def _among(rules: tuple[Rule, ...], value: Any) -> tuple[_Tested[Rule], ...]:
 
 
 def _among_nodes(rules: tuple[Rule, ...], node: JsonNode) -> tuple[_Tested[Rule], ...]:
-    """Return the rules that may apply to a value, with the conditions that decide; all rules if a key there is
-    repeated."""
+    """Return the rules that may apply to a value, each with the conditions that remain. If a key is repeated in the
+    value, return all rules."""
     found = _divisions(rules)
     while type(found) is _Choice:
         try:

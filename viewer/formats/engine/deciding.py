@@ -1,4 +1,4 @@
-"""Find the deciding values of a record: those that determine how it is read. Only others may differ in a shape."""
+"""Find the deciding values of a record: those that determine how it is read. All others may differ within a shape."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from viewer.syntax.json_text import JsonKind, JsonNode
 DECIDING_NAMES = (
     FLAGS | SHOWN | STARTERS | KINDS | {"audience", "channel", "phase", "role", "status", "subtype", "type"}
 )
-"""Members whose values decide in every format."""
+"""Members whose values are deciding in every format."""
 DECIDING_NUMBERS = WORDS
-"""Members whose values decide if they are numbers."""
+"""Members whose values are deciding if they are numbers."""
 HOLDERS = frozenset({"metadata", "annotations"})
 """Members that may contain such members."""
 
@@ -26,9 +26,9 @@ class Deciding(Struct):
     """The deciding values of one record, by offset."""
 
     values: set[int] = field(default_factory=set)
-    """Values that decide, with everything in them."""
+    """Values that are deciding, with everything inside them."""
     beginnings: dict[int, list[tuple[str, ...]]] = field(default_factory=dict)
-    """Texts of which only the beginning decides, with the beginnings that rules test."""
+    """Texts whose start alone is deciding, with the prefixes that rules test."""
     holders: set[int] = field(default_factory=set)
     """Objects in which a rule looks up values."""
     times: set[int] = field(default_factory=set)
@@ -47,7 +47,7 @@ class Deciding(Struct):
 
 
 def deciding(rules: tuple[RecordRule, ...], node: JsonNode) -> Deciding:
-    """Return the deciding values of a record. Raises `Unreadable`."""
+    """Return the deciding values of a record. Raise `Unreadable`."""
     found = Deciding()
     _add_rules(found, rules, node)
     return found

@@ -1,4 +1,4 @@
-"""Read runs of delta events, which differ only in the text they add, with a single pattern."""
+"""Read runs of delta events that differ only in the text they add, with a single pattern."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from viewer.syntax.utf8 import is_utf8
 
 MOST_PATTERNS = 64
 LONGEST = 64 * 1024 * 1024
-"""A longer event is read with care."""
+"""In bytes. A longer event takes the slow path."""
 MOST_MISSES = 32
-"""After this many patterns that matched no further event, no more are made."""
+"""After this many patterns that matched no further event, no more patterns are made."""
 _PLAIN = rb'[^"\\\x00-\x1f]*+'
 _TEXT = _PLAIN + rb'(?:\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4})' + _PLAIN + rb")*+"
 _SCALAR = rb'(?:"' + _TEXT + rb'"|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null)'
@@ -56,7 +56,7 @@ class DeltaRuns:
 
     @cached_property
     def _names(self) -> frozenset[str]:
-        """The names of members that have a meaning."""
+        """The names of members that may have a meaning."""
         return frozenset((*_KNOWN_NAMES, *_format_names(self._format), *_names(all_rules(self._format.records))))
 
     @cached_property
@@ -184,7 +184,7 @@ def _format_names(format: RecordFormat) -> Iterator[str]:
 
 
 def all_rules(rules: tuple[RecordRule, ...]) -> list[RecordRule]:
-    """These rules and all rules nested in them, each once."""
+    """Return these rules and all rules nested in them, each once."""
     found: dict[int, RecordRule] = {}
     waiting = [*rules]
     while waiting:

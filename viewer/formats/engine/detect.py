@@ -1,4 +1,4 @@
-"""Detect a record format by the signatures in the tables."""
+"""Detect a record format by the signatures in its table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from viewer.formats.tables.model import RecordFormat, Signature
 from viewer.syntax.json_text import JsonKind, JsonNode
 
 MOST_RECORDS = 64
-"""How many records count as evidence, so that one odd first line does not decide."""
+"""The number of records that count as evidence, so that one odd first line does not decide."""
 
 
 class Match(Struct, frozen=True):
@@ -35,7 +35,8 @@ def rank(formats: Iterable[RecordFormat], values: Sequence[JsonNode]) -> list[Ma
 
 
 class _Record(dict[str, list[JsonNode]]):
-    """The values of a record by path, without null, found on first access: many signatures ask for the same paths."""
+    """The values of a record by path, without null. They are found on first access, because many signatures ask for the
+    same paths."""
 
     def __init__(self, node: JsonNode) -> None:
         self.names = frozenset(member.key for member in node.members)
@@ -56,7 +57,8 @@ def _records(values: Sequence[JsonNode]) -> list[_Record]:
 def _match(
     format: RecordFormat, possible: Mapping[frozenset[str], list[Signature]], records: list[_Record]
 ) -> Match | None:
-    """How well a format fits. Only `possible` signatures are compared with a record of these member names."""
+    """Return how well a format fits. Only `possible` signatures are compared with a record that has these member
+    names."""
     best: Signature | None = None
     fitting = 0
     decides = False
@@ -73,7 +75,7 @@ def _match(
 
 
 def _may_fit(signature: Signature, names: frozenset[str]) -> bool:
-    """False if no record with these member names fits. The records of an input have few sets of names."""
+    """False if no record with these member names fits. An input has few different sets of names."""
     for at in (*signature.need, *signature.any_of):
         heads = path(at).heads
         if heads is not None and heads.isdisjoint(names):
@@ -82,7 +84,7 @@ def _may_fit(signature: Signature, names: frozenset[str]) -> bool:
 
 
 def _fits(signature: Signature, record: _Record) -> bool:
-    """True if a record with possible member names has all that a signature requires."""
+    """True if a record with possible member names has everything that a signature requires."""
     if not all(record[at] for at in signature.need) or any(record[at] for at in signature.none_of):
         return False
     return all(_has_word(record[at], words) for at, words in signature.any_of.items())
@@ -98,7 +100,7 @@ def _has_word(values: list[JsonNode], words: frozenset[str]) -> bool:
 
 
 def reason(signature: Signature) -> str:
-    """What the records of a signature have in common."""
+    """Return what the records of a signature have in common."""
     keys = [
         *signature.need,
         *(f"{each}…" for each in signature.members),

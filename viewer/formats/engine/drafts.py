@@ -1,4 +1,4 @@
-"""Read one record into message drafts, as the rules of a table describe."""
+"""Read one record into message drafts, as the rules of a table specify."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from viewer.formats.hiding import is_flagged, is_in_hidden_phase
 from viewer.formats.json.content_parts import ContentPart
 from viewer.formats.json.fields import is_empty, piece_of
 from viewer.formats.json.parts import is_hidden_type
+from viewer.formats.json.times import unreadable_time
 from viewer.formats.json.unread import first_text_member
 from viewer.formats.tables.model import (
     Branches,
@@ -32,6 +33,7 @@ from viewer.formats.tables.model import (
 )
 from viewer.model.diagnostic import Problem
 from viewer.model.messages import Channel, Coding, Kind, Outcome, Piece, Span
+from viewer.model.time_order import Placed
 from viewer.rules.structure import W_CONTENT_MISSING, W_PART_UNKNOWN, W_RECORD_UNKNOWN, W_THREAD_BROKEN
 from viewer.syntax.attachments import attachment_kind
 from viewer.syntax.json_lines import LazyNode
@@ -43,23 +45,23 @@ TEXT_KEYS = frozenset(
         *("content", "text", "message", "body", "output", "parts", "delta", "value", "response", "prompt", "input"),
     }
 )
-"""Members that hold text in a record that no rule maps."""
+"""Members that hold text in a record that no rule covers."""
 _DEEPEST_TEXT = 3
 _UNUSED = "unused"
-"""The thread of answers that no user received."""
+"""The thread for answers that no user received."""
 MOST_TURNS = 1024
 """The most prompts that one record can supersede."""
 LONGEST_NUMBER = 18
 _NARROWING = frozenset({Kind.SUBAGENT, Kind.REPLAYED, Kind.INJECTED, Kind.NOTICE})
 _WHOLE = frozenset({Kind.UNKNOWN, Kind.INJECTED, Kind.REPLAYED, Kind.NOTICE})
-"""Kinds for which a part is its own body if its rule names none."""
+"""Kinds of parts that are their own body unless the rule names one."""
 _LIKE_OTHERS = re.compile(r'-?[0-9]|"')
 """The start of a string that could be confused with a number or a quoted string."""
 _OUTCOMES = tuple((outcome, outcome.value) for outcome in Outcome)
 
 
 class Draft(Struct):
-    """A message as a rule describes it, before copies, merging, and threads."""
+    """A message as a rule specifies it, before copies, merging, and threads are considered."""
 
     kind: Kind
     role: str
@@ -68,7 +70,7 @@ class Draft(Struct):
     rule: RecordRule
     channel: Channel | None = None
     channel_word: str | None = None
-    """The word that decided the channel."""
+    """The word that determined the channel."""
     has_unknown_channel: bool = False
     call_id: str | None = None
     name: str | None = None
@@ -77,6 +79,8 @@ class Draft(Struct):
     is_text: bool = False
     intent: str | None = None
     time_ms: int | None = None
+    time_at: Placed | None = None
+    """Where the time is stated."""
     thread: str | None = None
     """The id of the thread of another agent."""
     key: str | None = None
@@ -104,7 +108,7 @@ class StreamStep(Struct, frozen=True):
     drafts: list[Draft]
     span: Span
     is_whole: bool = False
-    """True for a block to which nothing may be added."""
+    """True for a block that cannot grow."""
 
 
 class RecordReading(Struct):
@@ -128,13 +132,13 @@ class RecordReading(Struct):
     is_aside: bool = False
     """True if the record does not belong to the tree of the session."""
     rewind_turns: int = 0
-    """How many of the latest prompts are superseded."""
+    """The number of latest prompts that are superseded."""
     rewind_to: str | None = None
     """The id of the record after which everything is superseded."""
     left: list[tuple[int, int]] = field(default_factory=list)
-    """The drafts of each superseded branch, as the first one and the one after the last."""
+    """The drafts of each superseded branch: the index of the first one, and the index after the last one."""
     unknown: JsonNode | None = None
-    """The record, if no rule maps it and it holds no text."""
+    """The record, if no rule covers it and it holds no text."""
     usage_starts: dict[int, int] | None = None
     """The offsets of the values that state a token usage, by rule, if they are known."""
 
@@ -167,7 +171,7 @@ def _read(rules: tuple[RecordRule, ...], node: JsonNode, outer: _Outer | None, r
 
 
 def _has_readable_list(rules: tuple[RecordRule, ...], node: JsonNode) -> bool:
-    """True if a rule reads a list in a record that is cut."""
+    """True if a rule reads a list in a truncated record."""
     try:
         return any(rule.each and not rule.whole and all_hold(rule.when, node) for rule in rules)
     except Unreadable:
@@ -199,7 +203,7 @@ def _read_rules(rules: tuple[RecordRule, ...], node: JsonNode, outer: _Outer | N
 
 
 def _note_start(rule: RecordRule, node: JsonNode, reading: RecordReading) -> None:
-    """Record what a record changes for itself and for those that follow."""
+    """Record what a record changes for itself and for later records."""
     if rule.starts:
         reading.starts = True
         reading.session = reading.session or string_at(node, rule.session)
@@ -229,6 +233,7 @@ class _Outer(Struct, frozen=True):
     kind: Kind
     thread: str | None
     time_ms: int | None
+    time_at: Placed | None
     call_id: str | None = None
     """The call that replies without a call id answer."""
     is_unused: bool = False
@@ -247,11 +252,13 @@ def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: Reco
         kind = rule.kind if rule.kind in _NARROWING else outer.kind if outer else Kind.UNKNOWN
         assert kind is not None
         thread = string_at(node, rule.thread) or (outer.thread if outer else None)
-        time_ms = _time(node, rule.time) or (outer.time_ms if outer else None)
+        time_ms, time_at = _time(node, rule.time, reading.faults)
+        if outer is not None and not time_ms:
+            time_ms, time_at = outer.time_ms, outer.time_at
         calls = path(rule.call_id).all(node) if rule.call_id else []
         is_unused = rule.unused or (outer is not None and outer.is_unused)
         is_hidden = (outer is not None and outer.is_hidden) or is_flagged(node)
-        inner = _Outer(kind, thread, time_ms, calls[0].text if len(calls) == 1 else None, is_unused, is_hidden)
+        inner = _Outer(kind, thread, time_ms, time_at, calls[0].text if len(calls) == 1 else None, is_unused, is_hidden)
         items = path(rule.each).all(node)
         if rule.order:
             items = _in_order(items, rule.order)
@@ -268,7 +275,7 @@ def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: Reco
     elif rule.kind is not None:
         drafts = [] if rule.repeats and is_repeated(rule, node) else _messages(rule, node)
         if rule.unused:
-            outer = _Outer(rule.kind, None, None, is_unused=True)
+            outer = _Outer(rule.kind, None, None, None, is_unused=True)
         if outer is not None:
             for draft in drafts:
                 _narrow(draft, outer)
@@ -372,7 +379,7 @@ def _is_on_other_channel(node: JsonNode) -> bool:
 
 
 def _narrow(draft: Draft, outer: _Outer) -> None:
-    """Narrow the kind of a part, which can never show more than the record around it."""
+    """Narrow the kind of a part, so that it never shows more than the record around it."""
     if outer.kind in _NARROWING and draft.kind is Kind.SAID:
         draft.kind = outer.kind
     if outer.is_hidden and draft.kind is Kind.SAID:
@@ -383,7 +390,8 @@ def _narrow(draft: Draft, outer: _Outer) -> None:
     if draft.kind is Kind.REPLY:
         draft.call_id = draft.call_id or outer.call_id
     draft.thread = draft.thread or outer.thread
-    draft.time_ms = draft.time_ms if draft.time_ms is not None else outer.time_ms
+    if draft.time_ms is None:
+        draft.time_ms, draft.time_at = outer.time_ms, outer.time_at
 
 
 def _messages(rule: RecordRule, node: JsonNode) -> list[Draft]:
@@ -394,7 +402,10 @@ def _messages(rule: RecordRule, node: JsonNode) -> list[Draft]:
         return [base]
     bodies = path(rule.body).all(node)
     if rule.parts:
-        return _PartReader(rule, base).drafts(bodies)
+        drafts = _PartReader(rule, base).drafts(bodies)
+        if drafts and base.problems and drafts[0] is not base:
+            drafts[0].problems[:0] = base.problems
+        return drafts
     if rule.kind is Kind.SAID and not rule.label and any(body.kind is not JsonKind.STRING for body in bodies):
         return [_unknown(node)]
     base.pieces = _pieces(bodies, base.kind, label=rule.label, opaque=rule.opaque)
@@ -442,7 +453,7 @@ def _base(rule: RecordRule, node: JsonNode) -> Draft:
         draft.name = string_at(node, rule.name) or rule.default_name or None
     draft.is_text = rule.text
     if rule.time:
-        draft.time_ms = _time(node, rule.time)
+        draft.time_ms, draft.time_at = _time(node, rule.time, draft.problems)
     if rule.thread:
         draft.thread = string_at(node, rule.thread)
     if rule.merge and rule.merge.key:
@@ -479,7 +490,7 @@ def _set_outcome(draft: Draft, outcomes: Outcomes | None, node: JsonNode) -> Non
 
 
 class _OutcomeTest(Struct, frozen=True):
-    """A test from a table, parsed once."""
+    """A test from an outcome table, parsed once."""
 
     at: Path
     word: str | None
@@ -497,7 +508,7 @@ class _OutcomeTest(Struct, frozen=True):
 
 
 _OUTCOME_TESTS: dict[int, tuple[Outcomes, list[tuple[Outcome, _OutcomeTest]]]] = {}
-"""By identity, because a hash costs more."""
+"""The tests of each table by identity, because hashing takes longer."""
 
 
 def _outcome_tests(outcomes: Outcomes) -> list[tuple[Outcome, _OutcomeTest]]:
@@ -540,14 +551,18 @@ def _faults(faults: tuple[Fault, ...], node: JsonNode) -> Iterator[Problem]:
             yield Problem(found[0], found[1], value.start, value.end)
 
 
-def _time(node: JsonNode, at: str) -> int | None:
-    if not at:
-        return None
-    given = path(at)
-    if given.read is not None and type(node) is LazyNode:
-        return parse_decoded_time(given.read(node.value))
-    value = given.first(node)
-    return parse_fine_time(value) or parse_time(value) if value is not None else None
+def _time(node: JsonNode, at: str, problems: list[Problem]) -> tuple[int | None, Placed | None]:
+    """Return the time at a path, and where it is stated."""
+    value = path(at).first(node) if at else None
+    if value is None:
+        return None, None
+    if type(value) is LazyNode:
+        time_ms = parse_decoded_time(value.value)
+    else:
+        time_ms = parse_fine_time(value) or parse_time(value)
+    if time_ms is None:
+        problems += unreadable_time(value)
+    return time_ms, value
 
 
 def _unknown(node: JsonNode, *, is_open: bool = False) -> Draft:
@@ -700,11 +715,11 @@ class _PartReader:
 
 
 def _copy_of(base: Draft, kind: Kind) -> Draft:
-    """Return a new draft of this kind with the same facts about the record."""
+    """Return a new draft of this kind with the same facts from the record."""
     narrowed = base.kind if kind is Kind.SAID and base.kind is not Kind.SAID else kind
     draft = Draft(narrowed, base.role, [], base.span, base.rule, base.channel, base.channel_word)
     draft.has_unknown_channel = base.has_unknown_channel
-    draft.time_ms, draft.thread, draft.key = base.time_ms, base.thread, base.key
+    draft.time_ms, draft.time_at, draft.thread, draft.key = base.time_ms, base.time_at, base.thread, base.key
     draft.outcome, draft.outcome_span = base.outcome, base.outcome_span
     return draft
 

@@ -9,7 +9,7 @@ from viewer.model.messages import Kind
 from viewer.syntax.json_text import JsonNode
 
 _COMPARED = frozenset({Kind.SAID, Kind.CALL, Kind.REPLY, Kind.INJECTED})
-"""The kinds of messages that every request repeats. It may leave out thoughts and instructions."""
+"""The kinds of messages that every request repeats. A request may leave out thoughts and instructions."""
 _Identity = tuple[Kind, str, str]
 
 
@@ -26,7 +26,7 @@ class Conversation:
         """True while the last request has no response."""
 
     def take(self, reading: RecordReading, node: JsonNode) -> bool:
-        """Drop what a record repeats. True if it begins another conversation."""
+        """Drop what a record repeats. Return True if it begins another conversation."""
         if not reading.exchanges:
             self._note(reading.drafts)
             return False

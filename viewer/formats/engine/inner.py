@@ -24,11 +24,11 @@ _IS_JSON = lazy_regex(r'\s*(?:\{\s*"|\[\s*[\[{"])')
 
 _ANY = ""
 _CUT = lazy_regex(rb"\.\.\.|\xe2\x80\xa6|[\[(<](?:[0-9, ]+\w* )?(?:truncated|omitted)", re.IGNORECASE)
-"""Matches where a logger may have left out text. What follows may belong to anything."""
+"""Matches where a logger may have cut out text. The text after it may belong to anything."""
 
 
 def read_inner_strings(inner: Iterable[str | Inner], node: JsonNode, source: Source) -> list[Problem]:
-    """Replace strings with the JSON they hold, and report broken JSON. Any other string stays."""
+    """Replace strings with the JSON they hold, and report broken JSON. All other strings stay."""
     reader = _InnerReader(source)
     for each in inner:
         if isinstance(each, str):
@@ -51,7 +51,8 @@ def has_inner_strings(inner: tuple[str | Inner, ...], node: JsonNode) -> bool:
 
 @cache
 def _by_member(inner: tuple[str | Inner, ...]) -> dict[str, list[str | Inner]]:
-    """Return the paths that begin with each member of a record, and under `_ANY` those that may begin with any."""
+    """Return the paths that begin with each member of a record. The key `_ANY` holds the paths that may begin with any
+    member."""
     found: dict[str, list[str | Inner]] = {}
     for each in inner:
         choices = path(each if isinstance(each, str) else each.holders or each.path).choices

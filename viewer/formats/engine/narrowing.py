@@ -1,4 +1,4 @@
-"""Narrow the visibility of messages that are the history of another session or belong to another agent."""
+"""Narrow the visibility of messages that are history from another session or belong to another agent."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ class Narrowings:
         return not self._active
 
     def is_replay(self, node: JsonNode) -> bool:
-        """True if a record that starts another session only begins the history of that session in this transcript."""
+        """True if a record that seems to start another session only begins that session's history in this
+        transcript."""
         replays = self._replays
         if replays is None or not self._is_close(replays, node):
             return False
@@ -44,7 +45,7 @@ class Narrowings:
         return True
 
     def apply(self, reading: RecordReading, node: JsonNode) -> None:
-        """Narrow the messages of a record, and remember what it states about itself and those that follow."""
+        """Narrow the messages of a record, and remember what the record states about itself and later records."""
         self._active = [each for each in self._active if not self._ends(each, node)]
         for narrowing in self._active:
             self._narrow(narrowing, reading.drafts)

@@ -32,7 +32,7 @@ class Path:
         self.read = None if self.keys is None else _reader(self.keys)
         """Reads the first decoded value that is not null."""
         self.heads = _heads([*self.choices, *(steps for each in self._joined for steps in each.choices)])
-        """The names of members of which an object must have one; None if others may do."""
+        """Names of members of which an object must have at least one; None if others may do."""
 
     def all(self, node: JsonNode) -> list[JsonNode]:
         """Return the values at the path, without null, for the first choice that has any."""
@@ -150,7 +150,7 @@ def _first_at(choices: Keys, value: Any) -> Any:
 
 
 def change(at: str, node: JsonNode, new: Callable[[JsonNode], JsonNode | None]) -> None:
-    """Replace each value at a path with what `new` returns for it. None keeps the value."""
+    """Replace each value at a path with the result of `new`. If that is None, keep the value."""
     for steps in path(at).choices:
         holders = [node]
         for step in steps[:-1]:

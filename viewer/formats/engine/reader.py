@@ -1,4 +1,4 @@
-"""Reader of a record format: find the records in the bytes, and read each as the table describes."""
+"""Reader of a record format: find the records in the bytes, and read each one as the table specifies."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ class Records:
         self._deltas = DeltaRuns(format)
         self._shapes = RecordShapes(format)
         self._step: StreamStep | None = None
-        """The step of the last record on a reply, if it did nothing else."""
+        """The stream step of the last record, if it did nothing else."""
 
     def knows(self, node: JsonNode, name: str | None) -> bool:
-        """True for any object. One that no rule maps is a hidden message."""
+        """True for any object. An object that no rule covers becomes a hidden message."""
         return node.kind is JsonKind.OBJECT
 
     def changes(self, node: JsonNode) -> bool:
@@ -112,9 +112,9 @@ class Records:
         self._step = reading.only_step()
 
     def read_run(self, data: bytes, start: int, at: int, base: int, node: JsonNode) -> int:
-        """Read the events after a regular one that differ only in the text they add, or the records after it that
-        have known shapes. Returns the index after them. The regular one begins at index `start` and ends at index
-        `at`; `base` is the offset of the data."""
+        """Read the events after a regular one that differ only in the text they add, or the records after it that have
+        known shapes. Return the index after them. The regular event begins at index `start` and ends at index `at`;
+        `base` is the offset of the data."""
         step, deltas = self._step, self._deltas
         if step is None:
             deltas.note_other()
@@ -134,7 +134,7 @@ class Records:
         return False
 
     def _read_shapes(self, data: bytes, at: int, base: int, head: bytes, tail: bytes) -> int:
-        """Read the next records that have this text around them. Returns the index after them."""
+        """Read the next records that are surrounded by this text. Return the index after them."""
         while not head or data.startswith(head, at):
             end = self._read_shape(data, at + len(head), base, tail)
             if end < 0:
@@ -143,7 +143,7 @@ class Records:
         return at
 
     def read_known(self, data: bytearray, at: int, base: int) -> int:
-        """Read the record at an index if it has a known shape. Returns the index after it, or -1."""
+        """Read the record at an index if it has a known shape. Return the index after it, or -1."""
         return self._read_shape(data, at, base, b"")
 
     def read_known_run(self, data: bytearray, at: int, base: int, lead: bytes) -> int:
@@ -151,7 +151,8 @@ class Records:
         return at
 
     def _read_shape(self, data: bytes | bytearray, at: int, base: int, tail: bytes) -> int:
-        """Read the record at an index if it has a known shape and is followed by this text."""
+        """Read the record at an index if it has a known shape and `tail` follows it. Return the index after both, or
+        -1."""
         known = self._shapes.read(data, at, base)
         if known is None:
             return -1
@@ -163,7 +164,7 @@ class Records:
         return end
 
     def _grow_tree(self, tree: RecordTree, reading: RecordReading, node: JsonNode, first: int) -> None:
-        """Add the record to the tree of the session, and mark the branches that this supersedes."""
+        """Add the record to the tree of the session, and mark the branches that it supersedes."""
         fault = tree.fault(node)
         if fault is not None:
             self._record.report(W_THREAD_BROKEN, fault, node.start, node.end)
@@ -178,7 +179,7 @@ class Records:
         """Handle the mark `[DONE]`: all messages are complete."""
 
     def grow(self) -> None:
-        """Does nothing, because nothing is held back."""
+        """Do nothing, because nothing is held back."""
 
     def close(self, at: int) -> None:
         """Handle the end of the input."""

@@ -16,8 +16,8 @@ _ROLES = (*ROLE_KEYS, "from")
 
 
 def repeated_keys(node: JsonNode, bodies: Container[int] = ()) -> Iterator[Problem]:
-    """Report the duplicate keys of each object in a record: the first one, and how many. `bodies` are the starts of
-    values that are checked as bodies instead."""
+    """Yield a problem for each object with duplicate keys in a record: the first such key, and their number. `bodies`
+    are the starts of values that are checked as bodies instead."""
     waiting = [node]
     while waiting:
         value = waiting.pop()
@@ -35,7 +35,7 @@ def repeated_keys(node: JsonNode, bodies: Container[int] = ()) -> Iterator[Probl
 
 
 def repeated_length(items: list[JsonNode], others: tuple[str, ...], node: JsonNode) -> int:
-    """Return how many items at the start of a list repeat the start or the end of another list."""
+    """Return the number of items at the start of a list that repeat the start or the end of another list."""
     length = 0
     for at in others:
         length = max(length, _overlap(items, path(at).all(node)))
@@ -43,7 +43,7 @@ def repeated_length(items: list[JsonNode], others: tuple[str, ...], node: JsonNo
 
 
 def is_repeated(rule: RecordRule, node: JsonNode) -> bool:
-    """True if the text for a rule occurs in one of the lists that it may repeat."""
+    """True if the text of a rule also occurs in one of the lists that it may repeat."""
     if not rule.repeats:
         return False
     text = path(rule.body).first(node)
@@ -95,6 +95,6 @@ def _text(item: JsonNode) -> JsonNode | None:
 
 
 def _rest(item: JsonNode) -> object:
-    """Return the calls in a message, which distinguish it from a message with the same text."""
+    """Return the calls in a message, which distinguish it from another message with the same text."""
     calls = first_of(item, ("tool_calls", "function_call"))
     return calls.to_python() if calls is not None else None

@@ -1,9 +1,9 @@
 """Fast path for records of a known shape: the bytes of an earlier record, with other values in some places.
 
-The careful reader reads the first records of a shape. The values that decide how a record is read are part of its
-shape; the others are holes. To learn what a hole becomes, the careful reader reads the record once more with a mark in
-each hole: where a mark comes out, the value of that hole belongs. Further records of the shape then need no rules. A
-record that differs outside its holes, or has a value in a hole that might decide, goes to the careful reader."""
+The slow path reads the first records of a shape. The values that decide how a record is read are part of its shape; the
+others are holes. To learn what a hole becomes, the slow path reads the record again with a mark in each hole: the value
+of a hole belongs wherever its mark appears in the result. Further records of the shape then need no rules. A record
+that differs outside its holes, or has a value in a hole that might decide, goes to the slow path."""
 
 from __future__ import annotations
 
@@ -25,30 +25,31 @@ from viewer.formats.engine.paths import MEMBERS, all_at, path
 from viewer.formats.tables.model import Exchange, RecordFormat
 from viewer.model.diagnostic import Problem, Rule
 from viewer.model.messages import Coding, Piece
+from viewer.model.time_order import TimePlace
 from viewer.syntax.json_lines import LazyNode, read_known, read_regular, whole_tree
 from viewer.syntax.json_text import JsonKind, JsonNode
 from viewer.syntax.times import parse_decoded_time
 
 MOST_SHAPES = 64
-"""The most shapes of one input. After that, the oldest one is dropped."""
+"""The most shapes of one input. Beyond that, the oldest one is dropped."""
 MOST_TRIALS = 128
-"""The most records from which shapes are made. An input that needs more has no shapes."""
+"""The most records that are tried as shapes. An input that needs more gets no shapes."""
 SEEN_BEFORE = 2
-"""How many records with the same members must come before a shape pays off."""
+"""The number of earlier records with the same members that make a shape worthwhile."""
 MOST_OUTLINES = 1024
 MOST_OUTLINED = 16
-"""How many items of a list are compared before a shape is made."""
+"""The number of items of a list that are compared before a shape is made."""
 LONGEST_SHAPE = 16 * 1024
 LONGEST_LEARNED = 256 * 1024
 """In bytes. No shape is made from a longer record."""
 LONGEST_KNOWN = 1024 * 1024
-"""In bytes. A longer record is left to the careful reader."""
+"""In bytes. A longer record takes the slow path."""
 MOST_HOLES = 96
 _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 """A string, which the decoder checks later."""
 _TEXT = rb'(?!"")' + _STRING
 _PLAIN_TEXT = rb'"(?=[!#-\[\]-~]|\\["\\])' + _STRING[1:]
-"""A string that is certain not to be blank."""
+"""A string that is certainly not blank."""
 _NUMBER = rb"(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?![0-9.eE])"
 _INSIDE = rb'[^"\[\]{}]*+'
 _CONTAINER = rb"[\[{]" + _INSIDE
@@ -57,13 +58,13 @@ for _ in range(5):
 _OBJECT = rb"(?=\{)" + _CONTAINER + rb"[\]}]"
 _Path = tuple[str | int, ...]
 _Place = tuple[int, int]
-"""A hole, or 0 for the start of the record, and the distance from its end."""
+"""A hole, or 0 for the start of the record, and the distance from the end of the hole."""
 _Mix = str | int | tuple[str | int, ...] | None
 """A text with holes: their numbers, and the text between them."""
 _AS_A_WHOLE = (Coding.LABEL, Coding.OPAQUE, Coding.JSON_VALUE)
 """Codings that cover a string with its quotes, whatever its content."""
 _SIGNS = {byte: chr(byte) if byte in b"{[" else "a" for byte in range(0x21, 0x7F) if byte not in b'"\\'}
-"""What the first byte of a text reveals about it."""
+"""For each first byte of a text, what it reveals about the text."""
 _FACTS = ("call_id", "name", "thread", "key", "part", "text", "role", "channel_word", "intent")
 
 
@@ -74,22 +75,22 @@ class _Hole(Struct):
     path: _Path
     is_time: bool = False
     is_read: bool = False
-    """True for a text whose beginning may decide."""
+    """True for a text whose start may be deciding."""
     beginnings: tuple[tuple[str, ...], ...] = ()
 
 
 class _PieceAt(Struct, frozen=True):
-    """A piece of a draft."""
+    """A piece of a draft in a shape."""
 
     coding: Coding
     start: _Place
     end: _Place
     hole: int = 0
-    """The hole with the string that the piece is, or that follows it; 0 for any other piece."""
+    """The hole with the string that the piece covers or precedes; 0 for any other piece."""
 
 
 class _Said(Struct, frozen=True):
-    """A draft of a shape."""
+    """A draft in a shape."""
 
     draft: Draft
     """The facts that do not come from holes."""
@@ -104,7 +105,7 @@ class _Said(Struct, frozen=True):
 
 
 class _Check(Struct, frozen=True):
-    """What the text in a hole must have in common with the first one."""
+    """What the text in a hole must have in common with the text of the first record."""
 
     hole: int
     sign: str
@@ -113,7 +114,7 @@ class _Check(Struct, frozen=True):
 
 
 class _Shape:
-    """A pattern for the bytes, and the drafts that they become."""
+    """A pattern for the bytes of a record, and the drafts that matching bytes become."""
 
     def __init__(
         self,
@@ -125,23 +126,24 @@ class _Shape:
     ) -> None:
         self._match = re.compile(pattern, re.DOTALL).match
         self.next = self
-        """The shape that came next the last time."""
+        """The shape that followed this one the last time."""
         self._said = said
         self._paths = [(), *(hole.path for hole in holes)]
         self._exchanges: set[Exchange] = reading.exchanges
         self._is_aside = reading.is_aside
         self._usage = usage
-        """Where the values that state a token usage begin, by rule; None if that differs from record to record."""
+        """Where the values that state a token usage begin, by rule; None if that differs between records."""
         self._checks = [
             _Check(number, _sign(hole.node.text), _beginning(hole.node.text, hole.beginnings), hole.beginnings)
             for number, hole in enumerate(holes, 1)
             if hole.is_read
         ]
         self._read_node = read_regular if any(hole.node.kind is JsonKind.OBJECT for hole in holes) else read_known
-        """A value that is not part of the shape may have a repeated key."""
+        """Reads a record. If an object can be in a hole, repeated keys in it must be found."""
 
     def read(self, data: bytes | bytearray, at: int, base: int) -> tuple[LazyNode, RecordReading] | None:
-        """Return the record at an index and its reading, or None if it has another shape or a value that may decide."""
+        """Return the record at an index and its reading, or None if it has another shape or a value that may be
+        deciding."""
         found = self._match(data, at)
         if found is None or found.end() - at > LONGEST_KNOWN:
             return None
@@ -152,7 +154,7 @@ class _Shape:
         return (node, reading) if node is not None and reading is not None else None
 
     def _reading(self, node: LazyNode, found: re.Match[bytes], base: int) -> RecordReading | None:
-        """Return the reading of a record, or None if it has a value that may decide."""
+        """Return the reading of a record, or None if it has a value that may be deciding."""
         value, paths, regs = node.value, self._paths, found.regs
         for check in self._checks:
             if _beginning(_at(value, paths[check.hole]), check.beginnings) != check.beginning:
@@ -191,6 +193,7 @@ class _Shape:
                 draft.time_ms = parse_decoded_time(_at(value, paths[said.time]))
                 if not draft.time_ms:
                     return None
+                draft.time_at = TimePlace(base + regs[said.time][0], base + regs[said.time][1])
             if said.outcome_span is not None:
                 (first, start), (last, end) = said.outcome_span
                 draft.outcome_span = ends[first] + start, ends[last] + end
@@ -215,7 +218,7 @@ class RecordShapes:
         """The shape of the last record."""
         self._trials = 0
         self._outlines: dict[object, int] = {}
-        """How often records with the same members have occurred."""
+        """The number of occurrences of records with the same members."""
 
     @cached_property
     def _has_shapes(self) -> bool:
@@ -230,7 +233,7 @@ class RecordShapes:
         return inner_names(self._format)
 
     def read(self, data: bytes | bytearray, at: int, base: int) -> tuple[LazyNode, RecordReading] | None:
-        """Return the record at an index and its reading, or None if it needs the careful reader."""
+        """Return the record at an index and its reading, or None if it needs the slow path."""
         last = self._last
         if last is None:
             return None
@@ -248,7 +251,7 @@ class RecordShapes:
         return None
 
     def learn(self, node: JsonNode, reading: RecordReading) -> None:
-        """Make a shape from a record and its careful reading, if similar records have come before."""
+        """Make a shape from a record and its reading by the slow path, if similar records have come before."""
         if type(node) is not LazyNode or self._trials >= MOST_TRIALS or not self._has_shapes or not _is_usual(reading):
             return
         if node.end - node.start > LONGEST_LEARNED:
@@ -270,7 +273,7 @@ class RecordShapes:
 
 
 def _is_usual(reading: RecordReading) -> bool:
-    """True if a reading has only drafts."""
+    """True if a reading consists only of drafts."""
     is_more: object = (
         reading.steps or reading.faults or reading.begun or reading.done or reading.starts or reading.narrows
     )
@@ -279,7 +282,7 @@ def _is_usual(reading: RecordReading) -> bool:
 
 
 def _outline(value: Any, depth: int) -> object:
-    """Return the member names in a value, and the words that decide."""
+    """Return the member names in a value, and the words that are deciding."""
     kind = type(value)
     if kind is dict and depth < 4:
         return tuple(
@@ -292,7 +295,8 @@ def _outline(value: Any, depth: int) -> object:
 
 
 def _beginning(text: str, asked: tuple[tuple[str, ...], ...]) -> tuple[object, ...]:
-    """What a rule may test at the start of a text: whether it may be JSON, and whether it begins with certain words."""
+    """Return what a rule may test at the start of a text: whether it may be JSON, and whether it starts with certain
+    words."""
     if not asked:
         return (_sign(text),)
     rest = text.lstrip()
@@ -317,7 +321,7 @@ def _mixed(mix: _Mix, value: Any, paths: list[_Path]) -> str:
 
 
 def _containers(node: JsonNode) -> Iterator[int]:
-    """Where the objects and arrays in a value begin."""
+    """Yield where the objects and arrays in a value begin."""
     if node.kind in (JsonKind.OBJECT, JsonKind.ARRAY):
         yield node.start
     for inner in (*node.items, *(member.value for member in node.members)):
@@ -417,14 +421,14 @@ class _Learner:
         return is_number and re.fullmatch(_NUMBER, node.text.encode()) is not None
 
     def _is_opaque(self, node: JsonNode, name: str) -> bool:
-        """True if no rule looks into an object."""
+        """True if no rule looks inside an object."""
         if node.kind is not JsonKind.OBJECT or not self._inner_names.isdisjoint((name, MEMBERS)) or name in HOLDERS:
             return False
         read = self._deciding.values | self._deciding.beginnings.keys() | self._deciding.holders
         return not any(node.start <= start < node.end for start in read)
 
     def _pattern(self) -> bytes | None:
-        """Return the bytes of a record with a pattern in each hole."""
+        """Return a pattern for the bytes of a record with a subpattern for each hole."""
         parts: list[bytes] = []
         at, size = self._base, 0
         for hole in self._holes:
@@ -460,7 +464,7 @@ class _Learner:
         for name, _ in given:
             setattr(bare, name, "")
         bare.pieces, bare.texts, bare.problems, bare.span = [], [], [], (0, 0)
-        bare.outcome_span = None
+        bare.outcome_span = bare.time_at = None
         time = self._time(draft, probed, probe)
         if time:
             bare.time_ms = None
@@ -484,13 +488,13 @@ class _Learner:
         return places.span(draft.outcome_span, probed.outcome_span)
 
     def _time(self, draft: Draft, probed: Draft, probe: _Probed) -> int:
-        """Return the hole with the time of a draft, or 0 if its time is part of the shape."""
+        """Return the hole with the time of a draft, or 0 if it has none."""
         for number, hole in enumerate(self._holes, 1):
             if hole.node.kind is not JsonKind.OBJECT and probed.time_ms is not None:
                 is_own = parse_decoded_time(_at(self._value, hole.path)) == draft.time_ms
                 if is_own and parse_decoded_time(_at(probe.value, hole.path)) == probed.time_ms:
                     return number
-        if draft.time_ms != probed.time_ms:
+        if draft.time_ms is not None or probed.time_ms is not None:
             raise _DiffersError
         return 0
 
@@ -555,14 +559,14 @@ def _value(hole: _Hole) -> bytes:
 
 
 class _Places(Struct, frozen=True):
-    """Positions in a record and in its probe."""
+    """Maps positions in a record and in its probe to places in the shape."""
 
     own: list[int]
     """The ends of the holes, after the start of the record."""
     probed: list[int]
 
     def span(self, own: tuple[int, int], probed: tuple[int, int]) -> tuple[_Place, _Place]:
-        """Return the places of a span."""
+        """Return the places of the start and the end of a span."""
         return self._place(own[0], probed[0]), self._place(own[1], probed[1])
 
     def _place(self, own: int, probed: int) -> _Place:
@@ -573,7 +577,7 @@ class _Places(Struct, frozen=True):
 
 
 class _Probed(Struct, frozen=True):
-    """The careful reading of a record with marks in its holes."""
+    """The slow path's reading of a record with a mark in each hole."""
 
     reading: RecordReading
     value: Any
@@ -602,7 +606,7 @@ class _Probe:
         self._data = b"".join(parts) + data[at - base :]
 
     def read(self, format: RecordFormat) -> _Probed:
-        """Read the record with the careful reader."""
+        """Read the record by the slow path."""
         node = read_regular(self._data, self._base)
         if node is None or has_inner_strings(format.inner, node):
             raise _DiffersError
@@ -625,7 +629,7 @@ class _Probe:
         return json.dumps(mark)
 
     def _split(self, text: str) -> list[str | int]:
-        """Return a text, split into marks and what is between them."""
+        """Split a text into marks and the text between them."""
         if not self._marks:
             return [text] if text else []
         found = re.split("(" + "|".join(map(re.escape, self._marks)) + ")", text)

@@ -49,10 +49,11 @@ class TraceSpan(Struct):
     is_covered: bool = False
     """True if the spans below it hold the same messages."""
     is_logged: bool = False
-    """True if its events are log records. Its parent is then their span, which may be in another file."""
+    """True if its events are log records. Its parent is then the span of those records, which may be in another
+    file."""
 
     def forget(self) -> None:
-        """Keep only what the spans below it need, after its messages were written."""
+        """Drop everything that the spans below it do not need, after its messages were written."""
         self.node, self.source, self.reading = _NO_NODE, None, RecordReading()
 
 
@@ -60,7 +61,7 @@ Emit = Callable[[TraceSpan], None]
 
 
 class SpanCollector:
-    """Holds the spans of incomplete traces. Ancestors, which determine the agent, arrive last."""
+    """Holds the spans of incomplete traces, because ancestors arrive last but determine the agent."""
 
     def __init__(self, format: RecordFormat, emit: Emit) -> None:
         assert format.spans is not None
@@ -74,7 +75,7 @@ class SpanCollector:
         self._conversations: dict[str, Conversation] = {}
         self._count = 0
         self.first: int | None = None
-        """The position of the first span, because even a trace without content is a transcript."""
+        """The position of the first span. Even a trace without content becomes a transcript."""
 
     def take(self, record: JsonNode, source: Source | None) -> None:
         """Add the spans of a record, and write the traces whose root has arrived."""
@@ -134,7 +135,7 @@ class SpanCollector:
         )
 
     def _unread(self, record: JsonNode) -> Iterator[Problem]:
-        """Problems for messages next to the spans of a record, which are not read."""
+        """Yield problems for messages that are next to the spans of a record and therefore not read."""
         read = {choice[0] for choice in path(self._spans.each).choices if choice}
         read |= {choice[0] for choice in path(LOGS).choices}
         for member in record.members:
@@ -191,7 +192,7 @@ class SpanCollector:
         return [span, *self._ancestors(span)][-1]
 
     def _cover(self, span: TraceSpan) -> None:
-        """Mark the spans above a span with messages, because they repeat these."""
+        """Mark the spans above a span with messages as covered, because they repeat these messages."""
         if span.has_messages:
             for above in self._ancestors(span):
                 above.is_covered = above.is_covered or above.thread == span.thread

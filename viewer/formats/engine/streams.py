@@ -1,4 +1,4 @@
-"""Assemble replies that arrive in blocks, which are announced, extended by deltas, and ended by events."""
+"""Assemble replies that arrive in blocks, which events announce, extend, and end."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from viewer.rules.errors import E_STREAM_TRUNCATED
 from viewer.rules.structure import W_RECORD_UNKNOWN, W_STREAM_LATE
 
 MOST_ENDED = 64
-"""How many replies a later record may still repeat."""
+"""The number of replies that a later record may still repeat."""
 _GROWING = (Step.GROW, Step.ADD)
 _AT_ONCE = frozenset({Kind.CALL, Kind.REPLY})
 """Kinds of blocks that become messages even before they have text."""
@@ -97,7 +97,7 @@ class BlockStreams:
             self._end(reply)
 
     def grown_by(self, step: StreamStep) -> Piece | None:
-        """Return the piece of text that a step added to an open block, if it did only that."""
+        """Return the piece of text that a step only adds to an open block, or None for any other step."""
         if step.step not in _GROWING or len(step.drafts) != 1:
             return None
         draft, reply = step.drafts[0], self._replies.get(step.scope)
@@ -175,7 +175,7 @@ class BlockStreams:
         for draft in step.drafts[:1]:
             block = reply.blocks[step.block] = _Block(draft, draft.span[1], step.is_whole)
             if draft.kind in _AT_ONCE or draft.pieces:
-                # The initial arguments of a call count only if no others follow.
+                # the initial arguments of a call count only if no others follow
                 self._write(block, [] if draft.kind is Kind.CALL else draft.pieces, draft)
         for draft in step.drafts[1:]:
             self._emit(draft)
@@ -196,7 +196,7 @@ class BlockStreams:
             self._add_unknown(reply, key, draft)
 
     def _add_unknown(self, reply: _Reply, key: str, draft: Draft) -> None:
-        """Hide text that belongs to no open block. All such text with one key forms one message."""
+        """Hide text that belongs to no open block. All such text with the same key forms one message."""
         block = reply.unknown.get(key)
         if block is None:
             is_late = reply.is_ended or key in reply.closed
@@ -212,7 +212,9 @@ class BlockStreams:
             if not pieces and block.draft.kind not in _AT_ONCE:
                 return
             first = block.draft
-            block.number = self._record.open(self._header(first), first.span[0], pieces, time_ms=first.time_ms)
+            block.number = self._record.open(
+                self._header(first), first.span[0], pieces, time_ms=first.time_ms, time_at=first.time_at
+            )
             self._report(first.problems, block.number)
         elif pieces:
             self._record.grow(block.number, pieces, len(block.pieces))

@@ -16,11 +16,11 @@ class _Node(Struct):
     parent: str | None
     first: int
     last: int
-    """The last message of the record; before the first one if the record has no messages."""
+    """The last message of the record. If the record has no messages, the one before `first`."""
     is_prompt: bool
     """True if the user typed it."""
     prompt: str | None = None
-    """The record with the latest prompt that follows this one."""
+    """The record of the latest prompt that follows this one."""
 
 
 class RecordTree:
@@ -40,7 +40,8 @@ class RecordTree:
         return id in self._nodes
 
     def fault(self, node: JsonNode) -> str | None:
-        """Return why the place of a record in the tree is uncertain (`cycle`, `parent-missing`), once; usually None."""
+        """Return why the place of a record in the tree is uncertain (`cycle` or `parent-missing`), but only once;
+        usually None."""
         parent = self.parent_of(node)
         if self._is_broken or parent is None or not self._nodes:
             return None
@@ -51,7 +52,7 @@ class RecordTree:
         return reason
 
     def add(self, node: JsonNode, first: int, last: int, *, is_prompt: bool) -> Iterator[tuple[int, int]]:
-        """Add a record with its messages. Returns the runs of messages that it supersedes."""
+        """Add a record with its messages, and yield the runs of messages that it supersedes."""
         id = string_at(node, self._threads.id)
         if id is None or id in self._nodes:
             return
@@ -61,13 +62,13 @@ class RecordTree:
         self._nodes[id] = added
 
     def rewind_to(self, id: str) -> Iterator[tuple[int, int]]:
-        """Abandon all records after this one. Returns the runs of their messages."""
+        """Abandon all records after this one, and yield the runs of their messages."""
         if id in self._nodes:
             names = [*self._nodes]
             yield from self._leave({*names[names.index(id) + 1 :]})
 
     def _branches(self, prompt: _Node) -> Iterator[tuple[int, int]]:
-        """Yield the messages on the branch of an earlier prompt in the same place."""
+        """Yield the messages on the branch of an earlier prompt that this one replaces."""
         place = self._nodes.get(self._place(prompt.parent) or "")
         if place is None:
             return
@@ -93,7 +94,7 @@ class RecordTree:
         return None
 
     def _leave(self, branch: set[str]) -> Iterator[tuple[int, int]]:
-        """Yield the messages of a branch, in runs. Its records are dropped."""
+        """Yield the messages of a branch, in runs, and drop its records."""
         run: tuple[int, int] | None = None
         for name in [name for name in self._nodes if name in branch]:
             node = self._nodes.pop(name)
@@ -110,10 +111,10 @@ class RecordTree:
 
 
 def branch_order(tree: Branches, records: list[JsonNode], outer: JsonNode) -> tuple[list[tuple[int, bool]], str | None]:
-    """Return the records of a tree in order, each with True if it is on an older branch, and why the tree is broken, if
-    it is.
+    """Return the records of a tree in order, and why the tree is broken, if it is.
 
-    Older branches come before the newest one, right after the record where they fork."""
+    Each record comes with True if it is on an older branch. Older branches come before the newest one, right after the
+    record where they fork."""
     ids: dict[str, int] = {}
     for index, record in enumerate(records):
         ids.setdefault(string_at(record, tree.id) or "", index)
@@ -151,7 +152,7 @@ def _ancestors(index: int, parents: dict[int, int]) -> set[int]:
 
 
 def _last_branch(index: int, children: dict[int, list[int]]) -> set[int]:
-    """Return the records from one down to a leaf, always following the last child."""
+    """Return the records from this one down to a leaf, always following the last child."""
     found = {index}
     while index in children:
         index = children[index][-1]

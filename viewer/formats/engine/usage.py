@@ -18,13 +18,13 @@ from viewer.syntax.json_lines import LazyNode
 from viewer.syntax.json_text import JsonKind, JsonNode
 
 MOST_REPLIES = 4096
-"""How many replies may have their usage changed by a later record."""
+"""The number of replies whose usage a later record may still change."""
 _NOTHING = Usage()
 _MOST_DIGITS = 15
 _MODEL = "model|message.model|response.model|data.model|modelID|modelId|model_name"
-"""Where a record names the model of its numbers, unless its format knows another place."""
+"""Where a record names the model that its numbers belong to, unless its format has another place for it."""
 _FARTHEST = 64
-"""How many messages back to look for the one that contains a usage."""
+"""How many messages back to look for the message that contains a usage."""
 
 
 class _Known(Struct):
@@ -40,14 +40,14 @@ class UsageLedger:
     """Counts the usage of the replies in a transcript. Each change is an event."""
 
     def __init__(self, record: Recorder, rules: tuple[Tokens, ...], model: str = "") -> None:
-        """`model` is the path of the model in a record."""
+        """`model` is the path of the model name in a record."""
         self._record = record
         self._rules = rules
         self._model_path = f"{model}|{_MODEL}" if model else _MODEL
         self._keeps_model = any(rule.counts is Counting.COUNTER for rule in rules)
-        """True if the records with the numbers of a counter do not name the model."""
+        """True if records with the numbers of a counter do not name the model."""
         self._model: str | None = None
-        """The model of the record, or the last one named if records with numbers name none."""
+        """The model of the record or, if records with numbers name none, the last one named."""
         self._replies: OrderedDict[tuple[int, str], _Known] = OrderedDict()
         self._counter = Usage()
         """The last value of a cumulative counter."""
@@ -65,8 +65,10 @@ class UsageLedger:
         self._before = self._record.last_number
 
     def take(self, node: JsonNode, placed: list[tuple[Span, int]], starts: dict[int, int] | None = None) -> None:
-        """Add what a record states. `placed` has the spans and numbers of its messages. `starts` has the offsets of the
-        values that state a usage, by rule, if they are known."""
+        """Add the usage that a record states.
+
+        `placed` holds the spans and numbers of its messages. `starts` holds the offsets of the values that state a
+        usage, by rule, if they are known."""
         self.has_stated = False
         if not self._rules:
             return

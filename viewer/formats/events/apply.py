@@ -1,4 +1,4 @@
-"""`EventApplier`: applies events to messages, with one method for each kind of event."""
+"""`EventApplier`: apply events to messages, with one method for each kind of event."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ from viewer.formats.events.objects import (
 from viewer.formats.events.streams import Addition, Streams
 from viewer.formats.hiding import is_flagged
 from viewer.formats.json.fields import piece_if_any
+from viewer.formats.json.times import stated_time
 from viewer.formats.tables.model import Act, EventKind, EventTable, Family
 from viewer.formats.tables.usage import EVENT_TOKENS
 from viewer.model.diagnostic import Problem, Rule
@@ -39,23 +40,22 @@ from viewer.rules.errors import E_PARSE_HEADER, E_STREAM_TRUNCATED
 from viewer.rules.notes import I_RECORD_UNKNOWN, I_STREAM_FINAL_ONLY
 from viewer.rules.structure import W_PART_UNKNOWN, W_RECORD_UNKNOWN
 from viewer.syntax.json_text import JsonKind, JsonNode
-from viewer.syntax.times import parse_time
 
 _UNNAMED = DeltaKey("unnamed", True)
-"""The key of deltas without an item, in a stream that announces its items."""
+"""The key of deltas that name no item, in a stream that announces its items."""
 
 _Act = Callable[["EventApplier", EventObject, EventKind], bool]
 
 
 class EventTypes:
-    """What the types of events in one stream do."""
+    """Knows what each type of event in a stream does."""
 
     def __init__(self, table: EventTable) -> None:
         self._table = table
         self.is_api = table.is_api
-        """True if the events are those of the interface."""
+        """True if the stream is known to come from the Responses API."""
         self._newest: tuple[JsonNode, str | None, EventObject, list[EventKind]] | None = None
-        """The object that was last read."""
+        """The object that was read last."""
 
     def knows(self, node: JsonNode, name: str | None) -> bool:
         """True if this value, or the `event:` line before it, has a known type."""
@@ -68,14 +68,14 @@ class EventTypes:
         return bool(kinds) or is_chunk(event)
 
     def read(self, node: JsonNode, name: str | None) -> tuple[EventObject, list[EventKind]]:
-        """The event in an object, and what its types do. Cached, because each object is looked up twice."""
+        """Return the event in an object, and what its types do. Cached, because each object is looked up twice."""
         if self._newest is None or self._newest[0] is not node or self._newest[1] != name:
             event = event_object(node)
             self._newest = node, name, event, self._kinds(event, name)
         return self._newest[2:]
 
     def _kinds(self, event: EventObject, name: str | None) -> list[EventKind]:
-        """What the types of an event do. The first one counts."""
+        """Return what the types of an event do. The first one counts."""
         names = names_of_event(event, name)
         kinds = [kind for each in names if (kind := self._table.kind_of(each))]
         if not kinds and self.is_api:
@@ -83,7 +83,8 @@ class EventTypes:
         return kinds
 
     def learn_api(self, event: EventObject) -> bool:
-        """Note if this event is one of the interface, because only those are numbered. True if it is the first."""
+        """Record whether this event belongs to the API, because only API events are numbered. Return True for the first
+        one."""
         if self.is_api or not event.text("sequence_number"):
             return False
         self.is_api = True
@@ -109,14 +110,15 @@ class EventApplier:
         self._conversation = ConversationItems(record)
         self._notes = ResponseNotes(record, table)
         self._known: set[str] = set()
-        """The unlisted events without text that have been reported."""
+        """The unlisted events without text that have already been reported."""
         self._time_ms: int | None = None
         """The time when the response began."""
         self.grown: Addition | None = None
-        """What the last event added to a message, if it did nothing else."""
+        """The text that the last event added to a message, if it did nothing else."""
 
     def apply(self, node: JsonNode, name: str | None = None) -> bool:
-        """Apply an event. True if the object was one and was accepted. `name` is the type from an `event:` line."""
+        """Apply an event. Return True if the object was an event and was accepted. `name` is the type from an `event:`
+        line."""
         self.grown = None
         self.streams.additions.clear()
         if node.kind is JsonKind.STRING and name:
@@ -140,7 +142,7 @@ class EventApplier:
         return _ACTS[kinds[0].act](self, event, kinds[0])
 
     def _apply_string(self, node: JsonNode, kind: EventKind | None) -> bool:
-        """Apply a delta that is only its text."""
+        """Apply a delta that consists only of its text."""
         if kind is None or kind.act is not Act.DELTA or kind.family is None:
             return False
         text = ItemText(kind.family, "", node, kind.is_refusal)
@@ -174,7 +176,7 @@ class EventApplier:
         return self._note_addition(self._write(event, lane, text), is_only=True)
 
     def _note_addition(self, taken: bool, *, is_only: bool) -> bool:
-        """Note what an event added, if that is all it did; returns if the event was accepted."""
+        """Remember what an event added, if it did nothing else. Return True if the event was accepted."""
         additions = self.streams.additions
         if taken and is_only and len(additions) == 1 and not self._usage.has_stated:
             self.grown = additions[0]
@@ -182,13 +184,13 @@ class EventApplier:
 
     @property
     def _announces(self) -> bool:
-        """True if text of an unannounced item may be anything, because this stream announces items."""
+        """True if text of an unannounced item may be anything, because this stream announces its items."""
         return self._items.announces_messages or (self.types.is_api and self._items.announces)
 
     def _write(
         self, event: EventObject, lane: DeltaKey, text: ItemText, rule: Rule | None = None, *, is_copy: bool = False
     ) -> bool:
-        """Add a text to the message of a delta key. `rule` is reported if that opens the message."""
+        """Add a text to the message of a delta key. `rule` is reported if this opens the message."""
         family, value = text.family, text.node
         item = self._items.get(lane)
         if family is Family.TEXT and is_thought(*event.layers):
@@ -214,8 +216,10 @@ class EventApplier:
         item = self._items.get(lane)
         own = event.said
         said = own.over(item.said) if item else own
-        time_ms = self._time_ms if event.time_ms is None else event.time_ms
-        opening = opening_of(event, family, said, self._names(event, lane), time_ms)
+        time = event.time
+        if time.ms is None:
+            time = replace(time, ms=self._time_ms)
+        opening = opening_of(event, family, said, self._names(event, lane), time)
         opening = replace(opening, faults=(*opening.faults, *faults), header=self._with_preamble(opening.header))
         if family is not Family.TEXT or not is_shown(opening.header):
             return opening
@@ -228,7 +232,7 @@ class EventApplier:
         return opening
 
     def _with_preamble(self, header: Header) -> Header:
-        """Apply Harmony's rule for commentary, if the operator asked for it."""
+        """Apply Harmony's rule for commentary, if the operator requested it."""
         is_said = header.role == "assistant" and header.recipient is None and header.intent is None
         is_text = header.kind is Kind.SAID and header.content_type in (None, "text", "markdown")
         if self._preambles and header.channel is Channel.COMMENTARY and is_said and is_text:
@@ -316,7 +320,7 @@ class EventApplier:
         return True
 
     def _declare_part(self, lane: DeltaKey, text: ItemText, part: JsonNode) -> None:
-        """Handle a part that has no text for the user: mark what the user saw of it, and hide the rest."""
+        """Handle a part without text for the user: mark what the user already saw of it, and hide the rest."""
         if text.family is Family.TEXT or not lane.identified:
             return
         self._items.at(lane).parts.add(lane.part)
@@ -363,7 +367,7 @@ class EventApplier:
         return True
 
     def _settle_unannounced(self) -> None:
-        """Turn texts into messages at the end of a stream that announced no items."""
+        """At the end of a stream that announced no items, turn the texts into messages."""
         if self.types.is_api and not self._items.announces:
             self.streams.settle_all()
 
@@ -377,7 +381,7 @@ class EventApplier:
         return True
 
     def _take_response(self, event: EventObject) -> None:
-        """Read what the closing event repeats of the response."""
+        """Read the part of the response that the closing event repeats."""
         response = response_of(event)
         if response is None:
             return
@@ -399,8 +403,10 @@ class EventApplier:
         self._forget()
         self.streams.begin_response()
         response = response_of(event)
-        time_ms = parse_time(response.get("created_at") if response else None)
-        self._time_ms = event.time_ms if time_ms is None else time_ms
+        time = stated_time(response.get("created_at") if response else None)
+        for problem in time.problems:
+            self._record.report(problem.rule, problem.reason, problem.start, problem.end)
+        self._time_ms = event.time.ms if time.ms is None else time.ms
         self._has_begun = self.types.is_api
         self._note_response(event)
         return True
@@ -517,7 +523,8 @@ class EventApplier:
 
 
 def _hidden_by(header: Header, said: Said) -> Header:
-    """The header of a text that its item hides. It keeps what its channel implies, unless that would show it."""
+    """Return the header of a text that its item hides. What its channel implies stays, unless that would show the
+    text."""
     settled = with_said(replace(header, kind=Kind.SAID), said)
     return replace(header, kind=Kind.UNKNOWN) if is_shown(settled) else settled
 

@@ -27,6 +27,7 @@ from viewer.formats.events.objects import (
 from viewer.formats.events.streams import Streams
 from viewer.formats.hiding import is_flagged
 from viewer.formats.json.fields import is_thought_key, piece_if_any
+from viewer.formats.json.times import StatedTime
 from viewer.formats.tables.model import EventTable, Family
 from viewer.model.diagnostic import Problem
 from viewer.rules.structure import W_PART_UNKNOWN
@@ -39,7 +40,7 @@ class _Choice(Struct, frozen=True):
     event: EventObject
     said: Said
     lane: DeltaKey
-    time_ms: int | None
+    time: StatedTime
 
 
 class ChatChunks:
@@ -51,10 +52,10 @@ class ChatChunks:
         self._reject = reject
         self._said: dict[str, Said] = {}
         self.is_addition = False
-        """True if the last chunk only added a text to each of its messages."""
+        """True if the last chunk only added text to existing messages."""
 
     def apply(self, event: EventObject) -> bool:
-        """Apply a chunk. True if no part of it was rejected."""
+        """Apply a chunk. Return True if no part of it was rejected."""
         taken = True
         choices = event.get("choices")
         self.is_addition = choices is not None and len(choices.items) == 1
@@ -74,7 +75,7 @@ class ChatChunks:
         if own.role is not None:
             self._streams.reopen(lane)
         said = self._said[lane.name] = own.over(self._said.get(lane.name, NOTHING_SAID))
-        place = _Choice(EventObject((delta,) if delta else (), event.span), said, lane, event.time_ms)
+        place = _Choice(EventObject((delta,) if delta else (), event.span), said, lane, event.time)
         texts = list(_texts(delta, choice, self._table))
         taken = True
         is_hidden = any(map(is_flagged, nodes))
@@ -118,13 +119,13 @@ class ChatChunks:
         delta = Delta(choice.lane, family, identity_of(said, family), piece, event.span, is_refusal)
         rule = W_PART_UNKNOWN if value and text and text.is_unknown else None
         faults = (Problem(rule, None, value.start, value.end),) if rule and value else ()
-        self._streams.delta(delta, partial(_opening, event, family, said, names, choice.time_ms, faults))
+        self._streams.delta(delta, partial(_opening, event, family, said, names, choice.time, faults))
 
 
 def _opening(
-    event: EventObject, family: Family, said: Said, names: CallNames, time_ms: int | None, faults: tuple[Problem, ...]
+    event: EventObject, family: Family, said: Said, names: CallNames, time: StatedTime, faults: tuple[Problem, ...]
 ) -> Opening:
-    opening = opening_of(event, family, said, names, time_ms)
+    opening = opening_of(event, family, said, names, time)
     return replace(opening, faults=(*opening.faults, *faults))
 
 
@@ -135,7 +136,7 @@ def _lane(event: EventObject, choice: JsonNode) -> DeltaKey:
 
 
 def _texts(delta: JsonNode | None, choice: JsonNode, table: EventTable) -> Iterator[ItemText]:
-    """The texts of one choice, thoughts first, in the order of their messages."""
+    """Yield the texts of one choice, thoughts first, in the order of their messages."""
     if delta is not None:
         yield from _thoughts(delta)
         is_hidden = is_thought(delta, choice)
@@ -149,7 +150,7 @@ def _texts(delta: JsonNode | None, choice: JsonNode, table: EventTable) -> Itera
 
 
 def _thoughts(delta: JsonNode) -> Iterator[ItemText]:
-    """The thoughts. The same text under several names counts once."""
+    """Yield the thoughts. If several members have the same text, it counts once."""
     members = [member.value for member in delta.members if is_thought_key(member.key)]
     texts = {node.text: node for node in reversed(members) if node.kind is JsonKind.STRING and node.text}
     if texts:

@@ -34,14 +34,14 @@ class ConversationItems:
         self._seen: dict[tuple[str, str], None] = {}
         """The parts that have become messages, by item id."""
         self._answers: dict[str, None] = {}
-        """The ids of items that belong to a response."""
+        """The ids of items that belong to responses."""
         self._sent: deque[tuple[str, str]] = deque(maxlen=MOST_SENT)
         """The roles and texts that a client sent without ids. The server repeats them in this order."""
         self._is_sent = False
         """True while an item from a client is read."""
 
     def note_answer(self, item: JsonNode) -> None:
-        """Remember an item of a response, whose text comes in events of its own."""
+        """Remember an item of a response, whose text comes in separate events."""
         id = text_of(item.get("id"))
         if id is not None:
             self._answers[id] = None
@@ -49,11 +49,11 @@ class ConversationItems:
                 del self._answers[next(iter(self._answers))]
 
     def inject(self, event: EventObject, items: JsonNode) -> None:
-        """Add what a request holds only for the model."""
+        """Add the content of a request that is only for the model."""
         self._add(event, ("", ""), _INJECTED, items)
 
     def take(self, event: EventObject, item: JsonNode, *, is_sent: bool = False) -> None:
-        """Add what is new in an item. `is_sent`: it comes from a client."""
+        """Add the new content of an item. `is_sent` is True if a client sent it."""
         self._is_sent = is_sent
         id = text_of(item.get("id")) or ""
         if id in self._answers:
@@ -79,7 +79,7 @@ class ConversationItems:
             self._hide(event, id, item)
 
     def transcript(self, event: EventObject) -> None:
-        """Add what the user said."""
+        """Add the transcript of what the user said."""
         self._is_sent = False
         value = event.get("transcript")
         place = event.text("item_id") or "", event.text("content_index") or "0"
@@ -112,7 +112,7 @@ class ConversationItems:
     def _add(
         self, event: EventObject, place: tuple[str, str], header: Header, value: JsonNode, *, label: bool = False
     ) -> int:
-        """Add a message, unless this part of the item already is one. Returns its number, or 0."""
+        """Add a message, unless this part of the item already is one. Return its number, or 0."""
         piece = Piece(value.start, value.end, Coding.LABEL) if label else piece_if_any(value)
         if piece is None or (place[0] and place in self._seen):
             return 0
@@ -125,9 +125,13 @@ class ConversationItems:
             return 0
         if self._is_sent and not place[0] and sent[1]:
             self._sent.append(sent)
-        return self._record.add(header, Ending.END, event.span, [piece], time_ms=event.time_ms)
+        time = event.time
+        number = self._record.add(header, Ending.END, event.span, [piece], time_ms=time.ms, time_at=time.at)
+        for problem in time.problems:
+            self._record.report(problem.rule, problem.reason, problem.start, problem.end, number)
+        return number
 
 
 def item_of(event: EventObject) -> JsonNode | None:
-    """The item of an event."""
+    """Return the item of an event."""
     return next((found for layer in event.layers if (found := member_object(layer, "item"))), None)

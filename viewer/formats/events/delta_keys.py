@@ -8,6 +8,7 @@ from typing import TypeVar
 from msgspec import Struct, field
 from msgspec.structs import astuple, replace
 
+from viewer.formats.json.times import StatedTime
 from viewer.formats.tables.model import Family
 from viewer.model.diagnostic import Problem
 from viewer.model.messages import Ending, Header, Piece, Span
@@ -30,7 +31,7 @@ ANONYMOUS = DeltaKey("", False)
 
 
 class Identity(Struct, frozen=True, gc=False):
-    """The properties that distinguish messages with the same key. One that an event does not state is None."""
+    """The properties that distinguish messages with the same key. A property that an event does not state is None."""
 
     role: str | None
     channel: str | None
@@ -38,7 +39,7 @@ class Identity(Struct, frozen=True, gc=False):
     recipient: str | None
 
     def filled(self, channel: str) -> Identity:
-        """Fill in defaults for what is not stated."""
+        """Fill in defaults for the properties that are not stated."""
         return replace(self, role=self.role or "assistant", channel=self.channel or channel)
 
     def fits(self, whole: Identity) -> bool:
@@ -50,10 +51,10 @@ class Opening(Struct, frozen=True):
     """The initial properties of a message."""
 
     header: Header
-    time_ms: int | None
+    time: StatedTime
     faults: tuple[Problem, ...] = ()
     is_unsettled: bool = False
-    """True until an item states that this is a message, which stays hidden until then."""
+    """True until an item confirms that this is a message. Until then, it stays hidden."""
 
 
 class Delta(Struct, frozen=True):
@@ -66,7 +67,7 @@ class Delta(Struct, frozen=True):
     """None if the text is empty."""
     event: Span
     is_refusal: bool = False
-    """True if the text begins on a new line when the message has other text."""
+    """True if the text starts on a new line whenever the message has other text."""
     is_copy: bool = False
     """True if a later event repeats the text of a message without deltas."""
     text: str = ""
@@ -91,9 +92,9 @@ class Stream(Struct):
     texts: list[str] = field(default_factory=list)
     """The texts of its deltas."""
     is_mixed: bool = False
-    """True if it holds more than its deltas, so that no copy has the same text."""
+    """True if the message holds more than its deltas, so that no copy can have the same text."""
     unsettled: Span | None = None
-    """The event that opened it, until an item states that this is a message."""
+    """The event that opened the message, until an item confirms that this is a message."""
 
     @property
     def ending(self) -> Ending:
@@ -114,11 +115,11 @@ class OpenStreams:
         self._parts: dict[tuple[str, Family], DeltaKey] = {}
 
     def part_of(self, lane: DeltaKey, family: Family) -> DeltaKey:
-        """The key with its last written part, if the event does not name a part."""
+        """Return the key with the part that was written last, if the event does not name a part."""
         return self._parts.get((lane.name, family), lane) if lane.identified and not lane.part else lane
 
     def find(self, delta: Delta, identity: Identity) -> Stream | None:
-        """The message of a delta. With an id, unstated properties stay as they were."""
+        """Return the message that a delta belongs to. If the key has an id, unstated properties keep their values."""
         kind = self._kinds.get((delta.lane, delta.family))
         if not kind:
             return None
@@ -128,25 +129,25 @@ class OpenStreams:
         return kind.get(identity)
 
     def last(self, lane: DeltaKey, family: Family) -> Stream | None:
-        """The most recently written message of this family."""
+        """Return the most recently written message of this family."""
         kind = self._kinds.get((lane, family))
         return kind[next(reversed(kind))] if kind else None
 
     def all(self) -> list[Stream]:
-        """All messages, in the order of their numbers."""
+        """Return all messages, in the order of their numbers."""
         return list(self._numbers.values())
 
     def of_lane(self, lane: DeltaKey) -> list[Stream]:
-        """The messages with exactly this key."""
+        """Return the messages with exactly this key."""
         return [stream for family in Family for stream in self._kinds.get((lane, family), {}).values()]
 
     def current(self, lane: DeltaKey) -> Stream | None:
-        """The most recently written message with an id."""
+        """Return the most recently written message with an id."""
         names = self._names.get(self._resolved(lane))
         return names[next(reversed(names))] if names else None
 
     def addressed(self, lane: DeltaKey) -> list[Stream]:
-        """The messages with an id, the most recently written one last."""
+        """Return the messages with an id, the most recently written one last."""
         return list(self._names.get(self._resolved(lane), {}).values())
 
     def has_family(self, lane: DeltaKey, family: Family) -> bool:
@@ -154,7 +155,7 @@ class OpenStreams:
         return self._families[self._resolved(lane), family] > 0
 
     def _resolved(self, lane: DeltaKey) -> str:
-        """The id for an event without one, which may refer to the only existing id."""
+        """Return the id for an event without one. If only one id exists, the event refers to that."""
         if lane.identified or lane.name in self._names or len(self._names) != 1:
             return lane.name
         return next(iter(self._names))
@@ -176,7 +177,7 @@ class OpenStreams:
         kinds[stream.identity] = kinds.pop(stream.identity)
 
     def last_part(self, name: str, family: Family) -> str | None:
-        """The last written part of these messages; None if there is none."""
+        """Return the last written part of these messages, or None if there is none."""
         lane = self._parts.get((name, family))
         return lane.part if lane else None
 
@@ -189,7 +190,7 @@ class OpenStreams:
         self._parts.clear()
 
     def get(self, number: int) -> Stream | None:
-        """The open message with this number."""
+        """Return the open message with this number."""
         return self._numbers.get(number)
 
     def remove(self, stream: Stream) -> None:

@@ -1,4 +1,4 @@
-"""Make the header of a message that a delta opens, and find its problems."""
+"""Create the header of a message that a delta opens, and find its problems."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from msgspec.structs import asdict, replace
 
 from viewer.formats.events.delta_keys import Identity, Opening
 from viewer.formats.events.objects import EventObject, Said, word_of
+from viewer.formats.json.times import StatedTime
 from viewer.formats.tables.model import Family
 from viewer.model.diagnostic import Problem
 from viewer.model.messages import Channel, Ending, Header, Kind
@@ -17,7 +18,7 @@ from viewer.rules.errors import E_PARSE_HEADER, E_PERM_VISIBILITY
 from viewer.syntax.json_text import JsonKind, JsonNode
 
 ANSWER = Header("assistant", channel=Channel.FINAL)
-"""The header of a text about which nothing is stated."""
+"""The header of a text with no stated properties."""
 
 
 class CallNames(Struct, frozen=True, gc=False):
@@ -33,7 +34,7 @@ class CallNames(Struct, frozen=True, gc=False):
 
 
 def identity_of(said: Said, family: Family) -> Identity:
-    """The properties that distinguish the message of a delta from others with its key."""
+    """Return the properties that distinguish the message of a delta from others with its key."""
     role = None if said.role is None else word_of(said.role)
     if family is not Family.TEXT:
         return Identity(role, None, None, None)
@@ -47,8 +48,8 @@ def is_shown(header: Header) -> bool:
     return is_header_safe(header, Ending.OPEN)
 
 
-def opening_of(event: EventObject, family: Family, said: Said, names: CallNames, time_ms: int | None) -> Opening:
-    """The initial properties of the message that a delta opens. `said` includes the statements of its item."""
+def opening_of(event: EventObject, family: Family, said: Said, names: CallNames, time: StatedTime) -> Opening:
+    """Return the initial properties of the message that a delta opens. `said` includes the statements of its item."""
     role = "assistant" if said.role is None else word_of(said.role)
     faults = _role_faults(said.role, role)
     if family is Family.TEXT:
@@ -62,7 +63,7 @@ def opening_of(event: EventObject, family: Family, said: Said, names: CallNames,
         intent = "summary" if family is Family.SUMMARY else None
         header = Header(role, channel=Channel.ANALYSIS, channel_given="analysis", intent=intent)
     malformed = any(fault.rule is E_PARSE_HEADER for fault in faults)
-    return Opening(replace(header, malformed=malformed), time_ms, tuple(faults))
+    return Opening(replace(header, malformed=malformed), time, (*faults, *time.problems))
 
 
 def with_said(header: Header, said: Said) -> Header:
@@ -81,7 +82,7 @@ def with_said(header: Header, said: Said) -> Header:
 
 
 def hiding_statement(header: Header, said: Said) -> JsonNode | None:
-    """The statement of a later event that hides a shown message; None if it stays shown."""
+    """Return the statement of a later event that hides a shown message, or None if the message stays shown."""
     if is_shown(with_said(header, said)):
         return None
     nodes = [(name, node) for name, node in asdict(said).items() if node is not None]

@@ -1,4 +1,4 @@
-"""Track the items of a response: their keys, announcements, and the texts that their last event repeats."""
+"""Track the items of a response: their keys, their announcements, and the texts that closing events repeat."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ItemText(Struct, frozen=True):
     node: JsonNode
     is_refusal: bool = False
     is_unknown: bool = False
-    """True if no rule maps this part."""
+    """True if no rule covers this part."""
 
 
 class Item(Struct):
@@ -62,11 +62,11 @@ class Items:
         self._lanes: dict[str, str] = {}
         self._items: dict[str, Item] = {}
         self.announces_messages = False
-        """True after an item was announced as a message. The text of other items may then be anything."""
+        """True once an item was announced as a message. The text of other items may then be anything."""
         self.announces = False
-        """True after any item was announced."""
+        """True once any item was announced."""
         self.is_strict = False
-        """True if only an item of the type `message` with the role `assistant` is a message."""
+        """True if only items of type `message` with the role `assistant` are messages."""
 
     def clear(self) -> None:
         """Drop all items when another response begins."""
@@ -75,7 +75,7 @@ class Items:
         self.announces_messages = self.announces = False
 
     def lane_of(self, event: EventObject, act: Act, family: Family | None) -> DeltaKey:
-        """The key of an event that is not about an item itself."""
+        """Return the key of an event that is not about an item itself."""
         name = event.text("message_id", "item_id")
         index = event.text("output_index") if act is not Act.CANCEL or name else None
         call_id = event.text("call_id") if family is Family.CALL else None
@@ -84,13 +84,13 @@ class Items:
         return replace(lane, part=f"part {number}") if lane.identified and number else lane
 
     def item_lane(self, item: JsonNode | None, event: EventObject, index: str | None) -> DeltaKey:
-        """The key of the item that an event is about."""
+        """Return the key of the item that an event is about."""
         name = text_of(item.get("id")) if item else None
         call_id = text_of(item.get("call_id")) if item else None
         return self._lane(name or event.text("item_id", "message_id"), index, call_id)
 
     def _lane(self, name: str | None, index: str | None, call_id: str | None) -> DeltaKey:
-        """The key for these names. An item known only by its index keeps that key when its id arrives."""
+        """Return the key for these names. An item known only by its index keeps that key after its id arrives."""
         message, place, call = (
             f"{kind}:{each}" if each else None
             for kind, each in (("message", name), ("index", index), ("call", call_id))
@@ -110,11 +110,11 @@ class Items:
         return DeltaKey(found, True)
 
     def get(self, lane: DeltaKey) -> Item | None:
-        """The item of a key; None if unknown."""
+        """Return the item of a key, or None if unknown."""
         return self._items.get(lane.name)
 
     def at(self, lane: DeltaKey) -> Item:
-        """The item of a key, created if unknown."""
+        """Return the item of a key, created if unknown."""
         return self._items.setdefault(lane.name, Item(replace(lane, part="")))
 
     def note(self, lane: DeltaKey, said: Said) -> None:
@@ -141,7 +141,7 @@ class Items:
 
 
 def is_message(item: JsonNode, rules: tuple[RecordRule, ...]) -> bool:
-    """True if, judging by its type, the texts of an item are said to the user."""
+    """True if the type of an item means that its texts are said to the user."""
     rule = _rule_of(item, rules)
     return rule is not None and rule.kind is Kind.SAID and not is_flagged(item)
 
@@ -152,7 +152,7 @@ def _is_answer(item: JsonNode) -> bool:
 
 
 def texts_of(item: JsonNode, rules: tuple[RecordRule, ...]) -> Iterator[ItemText]:
-    """The texts of an item that deltas would have contained, in their order."""
+    """Yield the texts of an item that deltas would have contained, in the same order."""
     rule = _rule_of(item, rules)
     if rule is not None:
         for each in (rule, *rule.also):
@@ -162,7 +162,7 @@ def texts_of(item: JsonNode, rules: tuple[RecordRule, ...]) -> Iterator[ItemText
 
 
 def part_text(node: JsonNode, part: str, rules: tuple[PartRule, ...]) -> ItemText:
-    """One content part of a message."""
+    """Return one content part of a message."""
     rule = _rule_of(node, rules)
     if rule is not None and rule.kind is Kind.THOUGHT:
         return ItemText(_family_of(rule), part, path(rule.body).first(node) or node)
@@ -175,7 +175,7 @@ def part_text(node: JsonNode, part: str, rules: tuple[PartRule, ...]) -> ItemTex
 
 
 def _rule_of(node: JsonNode, rules: tuple[Rule, ...]) -> Rule | None:
-    """The rule for an item or a part; None if there is none or if its conditions cannot be read."""
+    """Return the rule for an item or a part, or None if there is none or if its conditions cannot be read."""
     try:
         return first_rule(rules, node)
     except Unreadable:
@@ -199,7 +199,7 @@ def _family_of(rule: PartRule) -> Family:
 
 
 def output_of(response: JsonNode | None) -> list[JsonNode]:
-    """The items that a closing event repeats."""
+    """Return the items that a closing event repeats."""
     output = response.get("output") if response else None
     if output is None:
         return []
@@ -207,5 +207,5 @@ def output_of(response: JsonNode | None) -> list[JsonNode]:
 
 
 def response_of(event: EventObject) -> JsonNode | None:
-    """The response object of an event."""
+    """Return the response object of an event."""
     return next((found for layer in event.layers if (found := member_object(layer, "response"))), None)

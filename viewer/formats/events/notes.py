@@ -1,4 +1,4 @@
-"""What a response says besides its items: its instructions, its errors, and why it is incomplete."""
+"""Notes of a response besides its items: its instructions, its errors, and why it is incomplete."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ResponseNotes:
         """The instructions that have been written; each event repeats them."""
 
     def response(self, event: EventObject) -> None:
-        """Write the instructions of the response in an event once, and report its errors."""
+        """Write the instructions in an event's response once, and report its errors."""
         response = response_of(event)
         if response is None:
             return
@@ -37,7 +37,7 @@ class ResponseNotes:
             self._record.report(rule, why, reason.start, reason.end)
 
     def instructions(self, event: EventObject, holder: JsonNode) -> None:
-        """Write the instructions that an object holds once."""
+        """Write the instructions in an object, but only once."""
         given = holder.get("instructions")
         if given is not None and piece_if_any(given) and given.text not in self._instructions:
             self._instructions.add(given.text)
@@ -55,4 +55,5 @@ class ResponseNotes:
     def _write(self, header: Header, event: EventObject, text: JsonNode) -> None:
         piece = piece_if_any(text)
         if piece is not None:
-            self._record.add(header, Ending.END, event.span, [piece], time_ms=event.time_ms)
+            time = event.time
+            self._record.add(header, Ending.END, event.span, [piece], time_ms=time.ms, time_at=time.at)

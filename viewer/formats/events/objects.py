@@ -1,4 +1,4 @@
-"""Read an event object: its types, its members under various names, and what it states about a message."""
+"""Read an event object: its types, its members under various names, and its statements about a message."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from msgspec import Struct
 from msgspec.structs import astuple
 
 from viewer.formats.json import fields
+from viewer.formats.json.times import StatedTime, stated_time
 from viewer.model.messages import Span
 from viewer.syntax.json_lines import LazyNode
 from viewer.syntax.json_text import JsonKind, JsonNode
-from viewer.syntax.times import parse_time
 
 _STATED = ("role", "channel", "phase", "recipient", "to", "intent")
 _STATING = frozenset(_STATED)
@@ -48,7 +48,7 @@ _NOTES = frozenset(
 
 
 class Said(Struct, frozen=True):
-    """What an object states about the message of its text. Anything it does not state is None."""
+    """What an object states about the message of its text. What it does not state is None."""
 
     role: JsonNode | None = None
     channel: JsonNode | None = None
@@ -57,7 +57,7 @@ class Said(Struct, frozen=True):
     intent: JsonNode | None = None
 
     def over(self, other: Said) -> Said:
-        """Combine these statements with those of another object; these take precedence."""
+        """Combine these statements with those of another object. These take precedence."""
         has_channel = self.channel is not None or self.phase is not None
         channel, phase = (self.channel, self.phase) if has_channel else (other.channel, other.phase)
         return Said(
@@ -75,7 +75,7 @@ class Said(Struct, frozen=True):
 
     @property
     def channel_name(self) -> str | None:
-        """The channel as written, or that of a phase; the kind of the value if it is not a string."""
+        """The channel as written, or the channel of a phase. If the value is not a string, its kind."""
         if self.channel is not None:
             return word_of(self.channel)
         if self.phase is None:
@@ -94,7 +94,7 @@ class EventObject(Struct, frozen=True):
     span: Span
 
     def get(self, *keys: str) -> JsonNode | None:
-        """The first of these members that exists and is not null."""
+        """Return the first of these members that exists and is not null."""
         for layer in self.layers:
             for key in keys:
                 value = layer.get(key)
@@ -103,13 +103,13 @@ class EventObject(Struct, frozen=True):
         return None
 
     def text(self, *keys: str) -> str | None:
-        """The first of these members, if it is a nonempty string or number."""
+        """Return the first of these members, if it is a nonempty string or number."""
         return text_of(self.get(*keys))
 
     @property
-    def time_ms(self) -> int | None:
-        """The time of the event, if given."""
-        return parse_time(self.get(*fields.TIME_KEYS))
+    def time(self) -> StatedTime:
+        """The time of the event."""
+        return stated_time(self.get(*fields.TIME_KEYS))
 
     @property
     def said(self) -> Said:
@@ -125,14 +125,14 @@ class EventObject(Struct, frozen=True):
 
 
 def event_object(node: JsonNode) -> EventObject:
-    """The event in this object."""
+    """Return the event in this object."""
     data = node.get("data")
     layers = (data, node) if data is not None and data.kind is JsonKind.OBJECT else (node,)
     return EventObject(layers, (node.start, node.end))
 
 
 def names_of_event(event: EventObject, name: str | None) -> list[str]:
-    """The types of an event. `name` is the one from an `event:` line."""
+    """Return the types of an event. `name` is the type from an `event:` line."""
     values = [layer.get(key) for layer in event.layers for key in ("type", "event")]
     names = [value.text for value in values if value is not None and value.kind is JsonKind.STRING]
     return [*names, *([name] if name else [])]
@@ -149,7 +149,7 @@ def is_chunk(event: EventObject) -> bool:
 
 
 def said_by(nodes: Iterable[JsonNode]) -> Said:
-    """The statements of these objects. The first of each kind counts."""
+    """Return the statements of these objects. The first of each kind counts."""
     found: dict[str, JsonNode] = {}
     for node in filter(_states, nodes):
         for key in _STATED:
@@ -160,14 +160,14 @@ def said_by(nodes: Iterable[JsonNode]) -> Said:
 
 
 def _states(node: JsonNode) -> bool:
-    """True if an object makes a statement, which most events do not."""
+    """True if an object makes any statement. Most events make none."""
     if type(node) is LazyNode and type(node.value) is dict:
         return not _STATING.isdisjoint(node.value)
     return any(member.key in _STATING for member in node.members)
 
 
 def repeated_key(nodes: Iterable[JsonNode]) -> Span | None:
-    """The second of two equal keys in one of these objects."""
+    """Return the second of two equal keys in one of these objects."""
     for node in nodes:
         if type(node) is LazyNode:  # a regular object has no repeated key
             continue
@@ -180,7 +180,7 @@ def repeated_key(nodes: Iterable[JsonNode]) -> Span | None:
 
 
 def disagreement(nodes: Iterable[JsonNode]) -> Span | None:
-    """The first of two different values in these objects for the same statement."""
+    """Return the first of two different values in these objects for the same statement."""
     known: dict[str, tuple[str, JsonNode]] = {}
     for node in filter(_states, nodes):
         for key in _STATED:
@@ -197,7 +197,7 @@ def disagreement(nodes: Iterable[JsonNode]) -> Span | None:
 
 
 def is_thought(*nodes: JsonNode | None) -> bool:
-    """True if an object marks its text as a thought: `thought`, possibly in Google's extensions."""
+    """True if an object marks its text as a thought, with `thought` or Google's extension of it."""
     for node in nodes:
         extra = member_object(member_object(node, "extra_content"), "google")
         if any(each is not None and fields.is_marked_thought(each) for each in (node, extra)):
@@ -211,24 +211,24 @@ def has_text(node: JsonNode) -> bool:
 
 
 def text_of(node: JsonNode | None) -> str | None:
-    """A string or number as text; None if it is anything else or empty."""
+    """Return a string or number as text, or None if it is anything else or empty."""
     if node is None or node.kind not in (JsonKind.STRING, JsonKind.NUMBER):
         return None
     return node.text or None
 
 
 def word_of(node: JsonNode) -> str:
-    """A word as written; the kind of a value that is not a string."""
+    """Return a word as written, or the kind of a value that is not a string."""
     return node.text.strip(" \t\r\n") if node.kind is JsonKind.STRING else node.text or node.kind.value
 
 
 def member_object(node: JsonNode | None, key: str) -> JsonNode | None:
-    """A member that is an object."""
+    """Return a member that is an object."""
     value = node.get(key) if node else None
     return value if value is not None and value.kind is JsonKind.OBJECT else None
 
 
 def member_items(node: JsonNode | None, key: str) -> Iterator[JsonNode]:
-    """The objects in a member that is an array."""
+    """Yield the objects in a member that is an array."""
     value = node.get(key) if node else None
     return (item for item in (value.items if value else []) if item.kind is JsonKind.OBJECT)

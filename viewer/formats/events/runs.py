@@ -8,33 +8,34 @@ from viewer.syntax.json_lines import LazyNode
 from viewer.syntax.json_text import JsonNode
 
 MOST_MISSES = 32
-"""Events after which no run began, before none is looked for anymore."""
+"""After this many events that no run followed, the search for runs ends."""
 LONGEST_TOGETHER = 64 * 1024
-"""A longer event is read alone."""
+"""In bytes. A longer event is not read as part of a run."""
 _UNREAD = frozenset({"obfuscation", "event_id", "created"})
-"""Members that say nothing about the text of an event for a message that is open."""
+"""Members that do not affect the text that an event adds to an open message."""
 _COUNTED = "sequence_number"
-"""The same where events are known to be those of the interface."""
+"""A further such member, in events that are known to come from the API."""
 
 
 class EventRuns:
-    """Owner of the runs of one input."""
+    """The runs of one input."""
 
     def __init__(self) -> None:
         self._misses = 0
         self._was_delta = False
 
     def note_other(self) -> None:
-        """Note an event that is more than an addition."""
+        """Record an event that does more than add text."""
         self._was_delta = False
 
     def after(
         self, data: bytes, start: int, at: int, base: int, node: JsonNode, piece: Piece, *, is_api: bool
     ) -> DeltaRun | None:
-        """The run of events after one that only added a piece of text to an open message, without its last one, which
-        is the newest that later events refer to; None if there is none.
+        """Return the run of events after one that only added a piece of text to an open message, or None if there is
+        none.
 
-        `start` is the index of that event in the data, `at` the index after it, and `base` the offset of the data."""
+        The run excludes its last event, because later events may refer to the newest one. `start` is the index of the
+        first event in the data, `at` the index after it, and `base` the offset of the data."""
         was_delta, self._was_delta = self._was_delta, True
         if not was_delta or self._misses >= MOST_MISSES or not isinstance(node, LazyNode):
             return None

@@ -27,12 +27,12 @@ _DEFAULT_CHANNEL = {
     Family.OTHER: "final",
 }
 _LASTING = "message:"
-"""Prefix of keys whose names no other response uses."""
+"""The prefix of keys whose names no other response uses."""
 
 _HALF = "\ufffd"
 """Half of a character that is split between two deltas."""
 _MOST_SHOWN = 64
-"""How many messages per key a later event can still mark."""
+"""The number of messages per key that a later event can still mark."""
 
 
 class Addition(Struct, frozen=True):
@@ -43,17 +43,17 @@ class Addition(Struct, frozen=True):
 
 
 class Streams:
-    """All open messages. The cost of each step is independent of their number."""
+    """All open messages. The cost of each step does not depend on their number."""
 
     def __init__(self, record: Recorder) -> None:
         self._record = record
         self._open = OpenStreams()
         self._changed: dict[int, Stream] = {}
         self._left: dict[tuple[DeltaKey, Family], set[Identity]] = {}
-        """Messages without an id that ended only because another kind began."""
+        """Messages without an id that ended only because a message of another kind began."""
         self._seen: set[tuple[str, str, Family]] = set()
         self._closed: set[tuple[str, str, Family | None]] = set()
-        """Keys whose messages are closed for good: all with a key, those of a family, or one part."""
+        """What is closed for good: whole keys, families of a key, or parts of a key."""
         self._cancelled: set[str] = set()
         self._all_cancelled = False
         """True if the whole response was cancelled."""
@@ -64,10 +64,10 @@ class Streams:
         self._withdrawn: set[tuple[str, str]] = set()
         """Keys, and parts of keys, whose remaining text was declared hidden by a later event."""
         self.additions: list[Addition | None] = []
-        """The texts of the last event; None for one that began a message, or is empty."""
+        """The texts of the last event. None represents a text that began a message or is empty."""
 
     def delta(self, delta: Delta, describe: Callable[[], Opening]) -> int:
-        """Add a delta to its message, or open a message for it. Returns the number of the message."""
+        """Add a delta to its message, or open a message for it. Return the number of the message."""
         delta = replace(delta, lane=self._open.part_of(delta.lane, delta.family))
         if self._is_late(delta):
             delta = replace(delta, lane=DeltaKey(f"late:{delta.lane.name}", True, delta.lane.part, late=True))
@@ -123,7 +123,7 @@ class Streams:
             left.discard(identity)
             self._record.report(W_STREAM_INTERLEAVED, None, *delta.event, number)
         pieces = [delta.piece] if delta.piece else []
-        self._record.open(opening.header, delta.event[0], pieces, time_ms=opening.time_ms)
+        self._record.open(opening.header, delta.event[0], pieces, time_ms=opening.time.ms, time_at=opening.time.at)
         stream = Stream(number, lane, family, identity, opening.header, delta.event[1], pieces)
         stream.is_refusal, stream.texts, stream.is_mixed = delta.is_refusal, [delta.text], _HALF in delta.text
         stream.unsettled = delta.event if opening.is_unsettled and not lane.late else None
@@ -133,7 +133,7 @@ class Streams:
         return number
 
     def _judged(self, delta: Delta, opening: Opening) -> Opening:
-        """The opening, which is hidden if the text is late or a later event declared its message hidden."""
+        """Return the opening, hidden if the text is late or a later event already declared its message hidden."""
         lane = delta.lane
         if lane.late:
             return _hidden(opening, Problem(W_STREAM_LATE, None, *delta.event))
@@ -149,7 +149,7 @@ class Streams:
                 del known[next(iter(known))]
 
     def _leave(self, lane: DeltaKey) -> None:
-        """Close the current messages when another kind begins, if only the order separates messages."""
+        """Close the current messages when another kind begins, if order is all that separates messages."""
         for stream in self._open.of_lane(lane):
             self._left.setdefault((lane, stream.family), set()).add(stream.identity)
             self._close(stream)
@@ -202,7 +202,7 @@ class Streams:
 
     def declare(self, lane: DeltaKey, family: Family | None, said: Said) -> None:
         """Apply the statements of an event without text to the messages of a key. A message that the user saw does not
-        change, but later text is hidden."""
+        change, but text that arrives later is hidden."""
         if said.first is None or (not lane.identified and self._is_about_hidden(lane, said)):
             return
         for name in [lane.name] if lane.identified or lane.name in self._shown else list(self._shown)[-_MOST_SHOWN:]:
@@ -218,7 +218,7 @@ class Streams:
                 self._withdrawn.add((name, lane.part))
 
     def _is_about_hidden(self, lane: DeltaKey, said: Said) -> bool:
-        """True if an event without an id names the channel of another message that was always hidden."""
+        """True if an event without an id names the channel of another message, one that was always hidden."""
         channel = said.channel_name
         if channel in (None, "final"):
             return False
@@ -235,7 +235,7 @@ class Streams:
             self._close(stream)
 
     def withdraw_lane(self, lane: DeltaKey, family: Family | None, place: Span) -> None:
-        """Withdraw all messages of a key, or of one part of it. Later text is hidden."""
+        """Withdraw all messages of a key, or of one part of it. Text that arrives later is hidden."""
         known = self._shown.get(lane.name, {})
         numbers = [number for number, (of, its_family, _) in known.items() if _concerns(lane, family, of, its_family)]
         for number in numbers:
@@ -269,8 +269,8 @@ class Streams:
             self._write(stream, piece, event)
 
     def done(self, lane: DeltaKey, family: Family | None, event: Span, *, is_last: bool = True) -> None:
-        """Close the messages of this family, and those of the key that ended earlier. With `is_last`, no text may
-        follow."""
+        """Close the messages of this family, and those of the key that ended earlier. With `is_last`, no more text may
+        come."""
         for kind in [family] if family else Family:
             self._left.pop((lane, kind), None)
         if lane.identified and is_last:
@@ -299,7 +299,7 @@ class Streams:
         self._closed.discard((lane.name, "", None))
 
     def cancel(self, lane: DeltaKey, event: Span) -> None:
-        """Cancel messages, which then get no more text. Without an id, this applies to the whole response."""
+        """Cancel messages, which then get no more text. Without an id, this cancels the whole response."""
         for stream in self._open.addressed(lane) if lane.identified else self._open.all():
             if not stream.lane.late:
                 stream.end = max(stream.end, event[1])
@@ -334,7 +334,7 @@ class Streams:
         self._withdrawn = {lane for lane in self._withdrawn if lane[0].startswith(_LASTING)}
 
     def break_off(self) -> None:
-        """End the input. For each key, the most recently written message stays unfinished."""
+        """End the input. The most recently written message of each key stays unfinished."""
         last = {stream.lane.name: stream.number for stream in sorted(self._open.all(), key=lambda stream: stream.end)}
         for stream in self._open.all():
             if last[stream.lane.name] == stream.number and not stream.lane.late:
@@ -370,13 +370,13 @@ class Streams:
 
 
 def _hidden(opening: Opening, *faults: Problem) -> Opening:
-    """The opening, with a header that is never shown."""
+    """Return the opening, with a header that is never shown."""
     header = replace(opening.header, kind=Kind.UNKNOWN) if is_shown(opening.header) else opening.header
     return replace(opening, header=header, faults=(*opening.faults, *faults))
 
 
 def _digest(text: str) -> bytes:
-    """A digest for comparing texts."""
+    """Return a digest for comparing texts."""
     return blake2b(text.encode("utf-16-le", "surrogatepass"), digest_size=16).digest()
 
 

@@ -1,4 +1,4 @@
-"""Read the values of an event stream: events on separate lines, or between the messages of a log."""
+"""Read the values of an event stream, from separate lines or between the messages of a log."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ class EventLines:
         self._runs = EventRuns()
 
     def try_line(self, line: bytes, offset: int, first: Callable[[], None] = lambda: None) -> bool:
-        """Apply the line if it is an event of a known type, and return True. `first` is called before that."""
+        """Apply the line if it is an event of a known type, and return True. `first` is called before anything is
+        applied."""
         if not may_be_event(line):
             return False
         reading = read_json(line, offset)
@@ -59,7 +60,8 @@ class EventLines:
         return False
 
     def read_run(self, data: bytes, start: int, at: int, base: int, node: JsonNode) -> int:
-        """Read the events after a regular one that differ only in the text they add to the same message."""
+        """Read the events after a regular one that differ only in the text they add to the same message. Return the
+        index after them."""
         applier = self._applier
         grown = applier.grown
         if grown is None:

@@ -19,7 +19,7 @@ _AGENT_KINDS = frozenset({"said", "thought", "call", "replayed"})
 
 
 def write_atif(transcripts: Sequence[WritableTranscript], messages: Iterable[Writable]) -> tuple[str, list[str]]:
-    """The text, and a sentence for each loss. Several transcripts are one document per line."""
+    """Return the text, and a sentence for each loss. With several transcripts, each line is one document."""
     sources = {transcript.number: transcript for transcript in transcripts}
     losses: Counter[str] = Counter()
     documents = []
@@ -34,7 +34,7 @@ def _times(count: int) -> str:
 
 
 def _encoded(document: dict[str, Any], *, is_only: bool) -> str:
-    """The text of a document. If it is the only one, each step is on a separate line."""
+    """Return the text of a document. If it is the only one, each step is on a separate line."""
     if not is_only:
         return json.dumps(document, ensure_ascii=False, separators=(",", ":")) + "\n"
     steps = document["steps"]
@@ -78,7 +78,7 @@ class _Steps:
     def __init__(self, losses: Counter[str], *, has_steps: bool) -> None:
         self._losses = losses
         self._has_steps = has_steps
-        """True if the source itself has steps. These are kept as they are."""
+        """True if the source itself has steps, which are then kept."""
         self._span: Span | None = None
         """The span of the message that started the last step."""
         self._steps: list[dict[str, Any]] = []
@@ -88,7 +88,7 @@ class _Steps:
         """True if the next message of the agent starts a new step."""
 
     def numbered(self) -> list[dict[str, Any]]:
-        """The steps, numbered from 1."""
+        """Return the steps, numbered from 1."""
         return [{"step_id": number, **_with_metrics(step)} for number, step in enumerate(self._steps, 1)]
 
     def add(self, message: Writable) -> None:
@@ -107,8 +107,8 @@ class _Steps:
             self._losses["a message of a kind that trajectories lack is left out"] += 1
 
     def _goes_on(self, message: Writable) -> bool:
-        """True if a message is in the same step of the source as the previous one. Texts have the span of their step;
-        calls come after them and have spans of their own."""
+        """True if a message is in the same step of the source as the previous one. Texts have the span of their step.
+        Calls come after them and have separate spans."""
         if not self._has_steps or message.span is None or self._span is None:
             return False
         if message.message_kind != "call":
@@ -189,7 +189,7 @@ class _Steps:
 
 
 def _with_metrics(step: dict[str, Any]) -> dict[str, Any]:
-    """The step with its token counts in the form of a trajectory."""
+    """Return the step with its token counts in the form of a trajectory."""
     usage = step.pop("_usage", None)
     if usage is None:
         return step
@@ -203,7 +203,7 @@ def _with_metrics(step: dict[str, Any]) -> dict[str, Any]:
 
 
 def _kind(message: Writable) -> str:
-    """The kind of a message in a trajectory. In formats without kinds, role and channel imply it."""
+    """Return the kind of a message in a trajectory. In formats without kinds, role and channel determine it."""
     if message.role == "assistant" and message.channel == "analysis":
         return "thought"
     return "said" if message.thread and message.message_kind == "subagent" else message.message_kind

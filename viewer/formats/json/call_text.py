@@ -16,7 +16,7 @@ LONGEST_READ = 1024 * 1024
 """In bytes. No name is read from a longer call."""
 LONGEST_NAME = 512
 MOST_CALLS = 1000
-"""If there are more calls between a pair of marks, they are read as one call without a name."""
+"""With more calls between a pair of marks, they are read as one call without a name."""
 
 _NAME = rb"([A-Za-z_][\w.:/-]{0,200})"
 _SYNTAXES = tuple(
@@ -60,16 +60,16 @@ class CallText(Struct, frozen=True, gc=False):
     """One call or reply between marks."""
 
     body: Span
-    """The arguments, or the whole text if they are not readable."""
+    """The span of the arguments, or of the whole text if they are unreadable."""
     name: str | None = None
     call_id: str | None = None
     is_json: bool = False
     whole: Span | None = None
-    """The whole text, if there are several calls or replies or if it is JSON."""
+    """The span of the whole text, if it holds several calls or replies or is JSON."""
 
 
 def read_calls(data: bytes) -> list[CallText]:
-    """The calls between two marks; a single call without a name if nothing is readable."""
+    """Return the calls between two marks, or a single call without a name if nothing is readable."""
     if len(data) > LONGEST_READ:
         return [CallText((0, len(data)))]
     parts = list(_python_calls(data)) if _PYTHON_LIST.match(data) else _split(data, _NEXT_CALL)
@@ -89,7 +89,7 @@ def _moved(span: Span, by: int) -> Span:
 
 
 def _split(data: bytes, separator: re.Pattern[bytes]) -> list[Span]:
-    """The texts between separators, without a blank part before the first one."""
+    """Return the texts between separators, without a blank part before the first one."""
     parts: list[Span] = []
     at = 0
     for found in separator.finditer(data):
@@ -100,7 +100,7 @@ def _split(data: bytes, separator: re.Pattern[bytes]) -> list[Span]:
 
 
 def _python_calls(data: bytes) -> Iterator[Span]:
-    """The items of a list like `[f(a=1), g(b="x")]`; the whole text if the brackets do not match."""
+    """Yield the items of a list like `[f(a=1), g(b="x")]`, or the whole text if the brackets do not match."""
     start = data.index(b"[") + 1
     depth, at = 0, start
     items: list[Span] = []
@@ -147,7 +147,7 @@ def _read_part(data: bytes) -> list[CallText]:
 
 
 def read_replies(data: bytes) -> list[CallText]:
-    """The replies between two marks, each with the call that it answers."""
+    """Return the replies between two marks, each with the call that it answers."""
     if len(data) > LONGEST_READ:
         return [CallText((0, len(data)))]
     text = data.strip()
@@ -166,7 +166,7 @@ def read_replies(data: bytes) -> list[CallText]:
 
 
 def _json_replies(data: bytes) -> list[CallText]:
-    """Results with their ids in a JSON array."""
+    """Return the results in a JSON array, with their ids."""
     reading = read_json(data, 0, len(data) - len(data.lstrip()))
     node = reading.node
     if node is None or reading.faults or data[reading.end :].strip() or not 0 < len(node.items) <= MOST_CALLS:

@@ -124,7 +124,7 @@ class ChatMLFrames:
         self._end = item.end
 
     def _start_again(self, item: JsonNode) -> None:
-        """Handle a second start token. After a role, the first one began an otherwise empty message."""
+        """Handle a second start token. If it follows a role, the first token began an otherwise empty message."""
         if self._role is not None:
             self._missing(item.start)
             self._close(Ending.IMPLIED, self._end)
@@ -134,7 +134,7 @@ class ChatMLFrames:
         self._end = item.end
 
     def _after_wrong_token(self, item: JsonNode, token: str | None) -> None:
-        """Handle an item after a stop token instead of `<|message|>`: text becomes the body, anything else ends the
+        """Handle an item after a stop token where `<|message|>` belongs: text becomes the body, anything else ends the
         message."""
         if token is None and item.kind is JsonKind.STRING:
             self._state = self._body
@@ -161,7 +161,7 @@ class ChatMLFrames:
             self._pieces.append(piece_of(item))
 
     def _finish(self) -> None:
-        """Finish at the end of the array, or where reading fails."""
+        """Finish at the end of the array, or where reading failed."""
         if self._state == self._between:
             return
         closed = self._array.closed
@@ -224,7 +224,7 @@ class ChatMLFrames:
         return Header(role, channel=Channel.FINAL, malformed=malformed, complete=complete)
 
     def _report_text(self) -> None:
-        """Report faults in the JSON text with the message that contains them."""
+        """Report the faults in the JSON text, each with the message that contains it."""
         for fault in self._reading.faults if self._array.closed else self._reading.faults[:-1]:
             self._report_at(E_BODY_CONSTRAINT_VIOLATION, fault.reason, fault.offset, fault.end)
         for start, end in self._reading.lenient:
@@ -236,6 +236,6 @@ class ChatMLFrames:
 
 
 def _token(item: JsonNode) -> str | None:
-    """The token that an object holds."""
+    """Return the token that an object holds."""
     value = item.get("token")
     return value.text if value is not None and value.kind is JsonKind.STRING else None

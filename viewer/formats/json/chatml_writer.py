@@ -13,7 +13,7 @@ _START, _MESSAGE, _END = (json.dumps({"token": token}) for token in (START, MESS
 
 
 def write_chatml_json(messages: Iterable[Writable]) -> tuple[str, list[str]]:
-    """The text, and a sentence for each loss. Messages that would be read back differently are left out."""
+    """Return the text, and a sentence for each loss. Messages that a reader would read differently are left out."""
     losses: list[str] = []
     arrays: list[str] = []
     for _, group in groupby(messages, lambda message: message.transcript):

@@ -1,4 +1,4 @@
-"""Split the text of a record into messages: answers, and thoughts, calls and replies between template marks."""
+"""Split the text of a record into messages: answers, and the thoughts, calls and replies between template marks."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ContentPart(Struct):
 
 
 def split_content(pieces: list[Piece], read: Callable[[int, int], bytes], role: str) -> list[ContentPart]:
-    """The parts of a text in order; none if it has no marks."""
+    """Return the parts of a text in order, or none if it has no marks."""
     body = read_body(tuple(pieces), read)
     if not may_be_split(body.data):
         return []
@@ -84,7 +84,7 @@ class _Splitter:
         self._has_said = False
 
     def parts(self) -> Iterator[ContentPart]:
-        """All parts, in order."""
+        """Yield all parts, in order."""
         if self._blocks[0].source is Source.EMBEDDED:
             yield from self._turn()
             return
@@ -158,7 +158,7 @@ class _Splitter:
             yield ContentPart(BlockKind.TOKENS, self._body.pieces(start, end))
 
     def _inner(self, block: Block) -> Span:
-        """The content of a block, without its marks and the whitespace next to them."""
+        """Return the content of a block, without its marks and the whitespace next to them."""
         data, (start, end) = self._body.data, (block.start, block.end)
         if block.source is not Source.MARKS:
             return self._trimmed(start, end)
@@ -182,7 +182,7 @@ class _Splitter:
 
 
 def part_header(part: ContentPart, spoken: Header) -> tuple[Header, Ending | None]:
-    """The header of a part, given that of the whole text, and its ending if it is unusual."""
+    """Return the header of a part, given that of the whole text, and its ending if it is unusual."""
     if part.kind is None:
         return spoken, None
     if part.header is not None:
@@ -200,7 +200,7 @@ def part_header(part: ContentPart, spoken: Header) -> tuple[Header, Ending | Non
 
 
 def _unknown(header: Header) -> Header:
-    """Hide a header, by a kind and a channel that other formats also hide."""
+    """Hide a header with a kind and a channel that every format hides."""
     return replace(header, kind=Kind.UNKNOWN, channel=Channel.COMMENTARY, channel_given="commentary")
 
 

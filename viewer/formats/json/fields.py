@@ -30,13 +30,14 @@ def is_thought_key(key: str) -> bool:
 
 
 def is_marked_thought(node: JsonNode) -> bool:
-    """True if the flag `thought` marks a part or an event as a thought, with any value but false."""
+    """True if the flag `thought` marks a part or an event as a thought, with any value except false."""
     flag = node.get("thought")
     return flag is not None and flag.kind not in (JsonKind.NULL, JsonKind.FALSE)
 
 
 def has_thought_flag(node: JsonNode) -> bool:
-    """Like `is_marked_thought`, for a message, whose `thought` may be a text next to its content."""
+    """True if the flag `thought` marks a message as a thought. In a message, `thought` may also be a text next to its
+    content."""
     flag = node.get("thought")
     return flag is not None and flag.kind in (JsonKind.TRUE, JsonKind.NUMBER)
 
@@ -54,18 +55,18 @@ def has_text(node: JsonNode, notes: frozenset[str] = frozenset()) -> bool:
 
 
 def is_known_key(key: str) -> bool:
-    """True if a message field has a meaning here. Others are kept as extra attributes."""
+    """True if this program knows the meaning of a message field. Other fields become extra attributes."""
     return key in _KNOWN_KEYS or is_thought_key(key)
 
 
 def is_message(node: JsonNode) -> bool:
-    """True if an object is meant to be a message."""
+    """True if an object is probably meant to be a message."""
     keys = {member.key for member in node.members}
     return any(key in (*ROLE_KEYS, *CONTENT_KEYS, *CALL_KEYS) or is_thought_key(key) for key in keys)
 
 
 def first_of(node: JsonNode, keys: tuple[str, ...]) -> JsonNode | None:
-    """The first of these fields that exists and is not null."""
+    """Return the first of these fields that exists and is not null."""
     for key in keys:
         value = node.get(key)
         if value is not None and value.kind is not JsonKind.NULL:
@@ -80,23 +81,23 @@ class Source(Struct, frozen=True, gc=False):
     base: int
 
     def text(self, node: JsonNode) -> str:
-        """The value of a string, or the source text of anything else."""
+        """Return the value of a string, or the source text of anything else."""
         if node.kind is JsonKind.STRING:
             return node.text
         return self.data[node.start - self.base : node.end - self.base].decode("utf-8", "replace")
 
     def value(self, node: JsonNode) -> str:
-        """The value of a string, or anything else as `JsonText`."""
+        """Return the value of a string, or the source text of anything else as `JsonText`."""
         return node.text if node.kind is JsonKind.STRING else JsonText(self.text(node))
 
     def field(self, node: JsonNode, *keys: str) -> str | None:
-        """The first of these fields that is not null, as text."""
+        """Return the first of these fields that is not null, as text."""
         value = first_of(node, keys)
         return None if value is None else self.text(value)
 
 
 def header_value(node: JsonNode, source: Source) -> object:
-    """A header value of a transcript, as mappings, lists and text."""
+    """Return a header value of a transcript, as mappings, lists and text."""
     if node.kind is JsonKind.OBJECT:
         return {member.key: header_value(member.value, source) for member in node.members}
     if node.kind is JsonKind.ARRAY:
@@ -105,7 +106,7 @@ def header_value(node: JsonNode, source: Source) -> object:
 
 
 def piece_of(node: JsonNode) -> Piece:
-    """The piece for a value as a body: the text of a string, or the source text of anything else."""
+    """Return the piece for a value as a body: the text of a string, or the source text of anything else."""
     if isinstance(node, InnerNode):
         if node.kind is JsonKind.STRING:
             return Piece(node.body_start, node.body_end, Coding.NESTED_TEXT)
@@ -120,17 +121,17 @@ def piece_of(node: JsonNode) -> Piece:
 
 
 def piece_if_any(node: JsonNode) -> Piece | None:
-    """The piece for a value; None for null and the empty string."""
+    """Return the piece for a value, or None for null and the empty string."""
     return None if is_empty(node) else piece_of(node)
 
 
 def pieces_of(node: JsonNode | None) -> list[Piece]:
-    """The pieces for a value that may be missing."""
+    """Return the pieces for a value that may be missing."""
     return [] if node is None or is_empty(node) else [piece_of(node)]
 
 
 def thought_pieces(node: JsonNode | None) -> list[Piece]:
-    """The pieces for a thought, which may be a list of parts."""
+    """Return the pieces for a thought, which may be a list of parts."""
     if node is None:
         return []
     pieces: list[Piece] = []
@@ -140,7 +141,7 @@ def thought_pieces(node: JsonNode | None) -> list[Piece]:
 
 
 def _thought_text(part: JsonNode) -> JsonNode | None:
-    """The first field with a text. `"thought": true` is only a flag next to it."""
+    """Return the first field with a text. `"thought": true` is only a flag next to it."""
     texts = (first_of(part, (key,)) for key in _THOUGHT_TEXTS)
     flags = (JsonKind.TRUE, JsonKind.FALSE, JsonKind.NUMBER)
     return next((text for text in texts if text is not None and text.kind not in flags), None)

@@ -14,6 +14,7 @@ from viewer.formats.json.fields import (
     first_of,
     is_known_key,
 )
+from viewer.formats.json.times import NOT_STATED, StatedTime, stated_time
 from viewer.model.diagnostic import Problem
 from viewer.model.messages import Channel, Ending, Header
 from viewer.reading.grammar import CHANNELS, CHECKED_TYPES, ROLES
@@ -33,7 +34,7 @@ class ObjectHeader(Struct):
 
     header: Header
     ending: Ending | None
-    time_ms: int | None
+    time: StatedTime
     problems: list[Problem] = field(default_factory=list)
 
 
@@ -58,18 +59,26 @@ def read_object_header(node: JsonNode, source: Source) -> ObjectHeader:
         extra=_extra(node, source),
         complete=node.closed or _is_settled(node),
     )
-    time_ms = next((time for key in TIME_KEYS if (time := parse_time(node.get(key))) is not None), None)
+    time = _time(node, problems)
     malformed = any(problem.rule is E_PARSE_HEADER for problem in problems)
-    return ObjectHeader(replace(header, malformed=malformed), ending, time_ms, problems)
+    return ObjectHeader(replace(header, malformed=malformed), ending, time, problems)
 
 
 def default_ending(header: Header) -> Ending:
-    """The ending of a message whose object states none: an assistant message to a tool is a call."""
+    """Return the ending of a message whose object states none: an assistant message to a tool is a call."""
     return Ending.CALL if header.role == "assistant" and is_tool(header.recipient) else Ending.END
 
 
+def _time(node: JsonNode, problems: list[Problem]) -> StatedTime:
+    """Return the first readable time."""
+    times = [stated_time(node.get(key)) for key in TIME_KEYS]
+    for time in times:
+        problems += time.problems
+    return next((time for time in times if time.ms is not None), NOT_STATED)
+
+
 def _is_settled(node: JsonNode) -> bool:
-    """True if an unfinished object has already stated everything that decides its visibility, in whatever order."""
+    """True if an unfinished object has already stated everything that determines its visibility, in any order."""
     return all((value := node.get(key)) is not None and value.closed for key in ("role", "channel"))
 
 
@@ -137,7 +146,7 @@ def _repeated_keys(node: JsonNode, source: Source, problems: list[Problem]) -> N
 
 
 def _extra(node: JsonNode, source: Source) -> tuple[tuple[str, str], ...]:
-    """The fields that have no meaning here, as text. Null fields are dropped."""
+    """Return the fields without a meaning here, as text. Null fields are dropped."""
     extra: dict[str, str] = {}
     for member in node.members:
         if member.value.kind is JsonKind.NULL or (
@@ -149,7 +158,7 @@ def _extra(node: JsonNode, source: Source) -> tuple[tuple[str, str], ...]:
 
 
 def _is_unused(key: str, value: JsonNode) -> bool:
-    """True for a known field with a meaningless value, which is kept unchanged."""
+    """True for a known field whose value has no meaning. Such a field is kept unchanged."""
     if key in TIME_KEYS:
         return parse_time(value) is None
     return key == "ending" and value.text not in _ENDINGS

@@ -1,4 +1,4 @@
-"""Split a JSON message object into messages: thoughts, answers, calls."""
+"""Split a JSON message object into messages: thoughts, answers, and calls."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from viewer.formats.json.header import ObjectHeader, default_ending, read_object
 from viewer.formats.json.parts import is_hidden_type, read_content
 from viewer.formats.json.runs import MessageRuns, Row
 from viewer.formats.json.shapes import KnownMessage, KnownShapes, Report
+from viewer.formats.json.times import NOT_STATED
 from viewer.formats.json.unread import first_text_member, with_inner_message
 from viewer.model.diagnostic import Problem
 from viewer.model.messages import Channel, Coding, Ending, Header, Kind, Piece, Span
@@ -68,7 +69,7 @@ class MessageObjects:
 
     def add_known(self, data: bytes | bytearray, at: int, base: int, tail: bytes = b"") -> int:
         """Add the message at an index if it has a known shape and is followed by `tail`. `base` is the offset of the
-        data. Returns the index after the message, or -1."""
+        data. Return the index after the message, or -1."""
         found = self._shapes.read(data, at, base, self._tools)
         if found is None or not data.startswith(tail, found[0]):
             return -1
@@ -112,7 +113,7 @@ class MessageObjects:
         if any(problem.rule is E_PARSE_HEADER for problem in problems):
             said.header = replace(said.header, malformed=True)
         parts, extra_problems = self._parts(node, source, said)
-        if kind is Kind.SAID and not said.problems and said.ending is None and said.time_ms is None:
+        if kind is Kind.SAID and not said.problems and said.ending is None and said.time is NOT_STATED:
             reports = [Report(at, one) for at, found in extra_problems.items() for one in found]
             self._shapes.learn(node, [(part.header, part.ending, part.pieces) for part in parts], reports)
         last = len(parts) - 1
@@ -126,7 +127,9 @@ class MessageObjects:
     def _add(self, node: JsonNode, said: ObjectHeader, part: Part, *, is_open: bool) -> int:
         ending = Ending.OPEN if is_open else part.ending
         span = node.start, node.end
-        return self._record.add_complete(part.header, ending, span, part.pieces, time_ms=said.time_ms)
+        return self._record.add_complete(
+            part.header, ending, span, part.pieces, time_ms=said.time.ms, time_at=said.time.at
+        )
 
     def _truncated(self, node: JsonNode, said: ObjectHeader) -> None:
         reason = "body" if said.header.role else "header"
@@ -172,7 +175,7 @@ class MessageObjects:
         return _with_fields_of_one(parts, said, len(parts) - 1 if chosen is None else chosen), problems
 
     def _split(self, pieces: list[Piece], spoken: Header, source: Source) -> list[tuple[Part, list[Problem]]]:
-        """The messages in a text with template marks or control tokens; none for any other text."""
+        """Return the messages in a text with template marks or control tokens, or none for any other text."""
         if not pieces or not is_header_safe(spoken):
             return []
         split = split_content(
@@ -189,7 +192,7 @@ class MessageObjects:
         return found
 
     def _named(self, node: JsonNode, header: Header, problems: list[Problem]) -> Header:
-        """Give a reply without a name the name of the call it answers."""
+        """Give a reply without a name the name of the call that it answers."""
         if header.role != "tool" or header.name is not None:
             return header
         tool = self._tools.get(header.call_id or "")
@@ -199,7 +202,7 @@ class MessageObjects:
         return replace(header, name=tool)
 
     def _reply(self, reply: JsonNode, source: Source, header: Header) -> Part:
-        """A tool reply that is a content part of another message."""
+        """Return a tool reply that is a content part of another message."""
         call_id = source.field(reply, "tool_use_id", "call_id", "tool_call_id", "toolUseId", "toolCallId", "id")
         name = source.field(reply, "name", "toolName") or self._tools.get(call_id or "")
         body = first_of(reply, ("content", "output", "result", "response"))
@@ -244,7 +247,7 @@ def _note_tools(messages: list[KnownMessage], tools: dict[str, str]) -> None:
 
 
 def _thoughts(node: JsonNode, source: Source) -> list[Piece]:
-    """The thoughts in all fields that hold them. The same text under two names counts once."""
+    """Return the thoughts in all fields that hold them. A text that occurs under two names counts once."""
     pieces: list[Piece] = []
     seen: set[str] = set()
     for member in node.members:
@@ -258,13 +261,13 @@ def _thoughts(node: JsonNode, source: Source) -> list[Piece]:
 
 
 def _unknown(run: list[JsonNode], header: Header) -> Part:
-    """A hidden message for adjacent parts that no rule maps."""
+    """Return a hidden message for adjacent parts that no rule maps."""
     piece = Piece(run[0].start, run[-1].end, Coding.JSON_VALUE)
     return Part(replace(header, kind=Kind.UNKNOWN), Ending.END, [piece])
 
 
 def _hidden(header: Header) -> Header:
-    """The header for a message whose content is in a field that is not read."""
+    """Return the header for a message whose content is in a field that is not read."""
     return replace(header, kind=Kind.UNKNOWN, channel=Channel.COMMENTARY, channel_given="commentary")
 
 
@@ -289,7 +292,7 @@ def _has_more(call: JsonNode) -> bool:
 
 
 def _call_type(call: JsonNode, source: Source) -> tuple[str | None, bool, list[Problem]]:
-    """The type of the arguments: json, unless the call states another type or has text as its input."""
+    """Return the type of the arguments: JSON, unless the call states another type or its input is text."""
     given = call.get("content_type")
     custom = call.get("custom")
     if given is None and custom is not None and custom.kind is JsonKind.OBJECT:
@@ -317,7 +320,7 @@ def _mixed(node: JsonNode) -> Problem:
 
 
 def _with_fields_of_one(parts: list[Part], said: ObjectHeader, chosen: int) -> list[Part]:
-    """Give the intent, ending and extra attributes to one of several messages. Other thoughts lose their recipient."""
+    """Give one of several messages the intent, ending and extra attributes. Other thoughts lose their recipient."""
     settled: list[Part] = []
     for index, part in enumerate(parts):
         header = part.header

@@ -30,7 +30,7 @@ from viewer.syntax.json_lines import LazyNode, read_regular
 from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading, read_json
 
 _WITH_USAGE = ("usage", "response", "response_obj")
-"""Members that state the token usage of a response or contain it."""
+"""Members that state the token usage of a response, or contain that statement."""
 
 
 class MessageLists:
@@ -46,7 +46,7 @@ class MessageLists:
         self._row: Row | None = None
         """The pattern of the last object on a line whose messages all had known shapes."""
         self._unknown_count = 0
-        """How many messages of the last object had no known shape or were not read at all."""
+        """The number of messages of the last object that had no known shape or were not read at all."""
 
     def read_document(self, reading: JsonReading, source: Source) -> None:
         """Read a document as a separate transcript."""
@@ -72,7 +72,7 @@ class MessageLists:
         self._read_record(node, reading, Source(line, offset))
 
     def first_open(self, node: JsonNode | None, at: int) -> int:
-        """The start of the first incomplete message, if it is before this offset; otherwise this offset."""
+        """Return the start of the first incomplete message, if it is before this offset; otherwise this offset."""
         found = (each for each in self._finder.find(node) if each.use is not Use.WRAPPER)
         return min((each.node.start for each in found if not each.node.closed and each.node.start < at), default=at)
 
@@ -91,7 +91,7 @@ class MessageLists:
         return False
 
     def read_run(self, data: bytes, start: int, at: int, base: int, node: JsonNode) -> int:
-        """Read the following lines as long as they are messages of a known shape."""
+        """Read the following lines as long as they are messages of a known shape. Return the index after them."""
         while True:
             first = at
             at = self._objects.add_run(data, at, base, tail=b"\n")
@@ -106,7 +106,7 @@ class MessageLists:
             self._is_empty = False
 
     def read_long(self, data: bytes | bytearray, at: int, end: int, base: int) -> bool:
-        """Read an object with a list of messages as a separate transcript, item by item. False if it holds other
+        """Read an object with a list of messages as a separate transcript, item by item. Return False if it holds other
         messages or anything irregular."""
         found = find_plain_list(data, at, end, base, self._finder.plain_names, self._is_message)
         if found is None or not self._finder.is_plain(found.wrapper):
@@ -126,7 +126,7 @@ class MessageLists:
         return not self._finder.is_wrapper(node)
 
     def read_known(self, data: bytearray, at: int, base: int) -> int:
-        """Read an item of an array if it is a message of a known shape. Returns the index after it, or -1."""
+        """Read an item of an array if it is a message of a known shape. Return the index after it, or -1."""
         end = self._objects.add_known(data, at, base)
         self._is_empty = self._is_empty and end < 0
         return end
@@ -150,16 +150,16 @@ class MessageLists:
         self._read_items(reading, source, reading.node)
 
     def end_response(self) -> None:
-        """Does nothing, because only streams have this mark."""
+        """Do nothing, because only streams have this mark."""
 
     def grow(self) -> None:
-        """Does nothing, because nothing is held back."""
+        """Do nothing, because nothing is held back."""
 
     def close(self, at: int) -> None:
-        """Does nothing, because nothing is open at the end of the input."""
+        """Do nothing, because nothing is open at the end of the input."""
 
     def _read_record(self, node: JsonNode, reading: JsonReading, source: Source) -> None:
-        """Read an object on a line. Each wrapper is a separate transcript."""
+        """Read an object on a line. Each wrapper becomes a separate transcript."""
         is_wrapper = self._finder.is_wrapper(node)
         if is_wrapper or not self._record.transcript or is_batch_line(node):
             self._start(node, source)
@@ -169,7 +169,7 @@ class MessageLists:
             self._row = self._row_of(node, source) or self._row
 
     def _row_of(self, node: JsonNode, source: Source) -> Row | None:
-        """The row pattern of an object from which all messages were read, for the next objects."""
+        """Return the row pattern of an object whose messages were all read, to use for the next objects."""
         items = self._finder.plain_list(node)
         if not items or _states_usage(node):
             return None
@@ -187,7 +187,7 @@ class MessageLists:
             self._start(node, source)
 
     def _start(self, node: JsonNode, source: Source) -> None:
-        """Begin a transcript. The other members of its wrapper are its header."""
+        """Begin a transcript. The other members of its wrapper become its header."""
         self._begin(node.start, self._facts(node, source))
 
     def _begin(self, start: int, facts: Facts) -> None:
@@ -198,7 +198,7 @@ class MessageLists:
         self._is_empty = True
 
     def _facts(self, node: JsonNode, source: Source) -> Facts:
-        """The version, model and header of the transcript in an object."""
+        """Return the version, model and header of the transcript in an object."""
         header = {member.key: header_value(member.value, source) for member in self._finder.header_members(node)}
         version, model = header.get("version"), header.get("model")
         return Facts(version if isinstance(version, str) else None, model if isinstance(model, str) else None, header)
@@ -241,7 +241,7 @@ class MessageLists:
             self._usage.take(node, [])
 
     def _begin_inner(self, wrapper: JsonNode, root: JsonNode | None, source: Source) -> None:
-        """Begin a transcript for a nested wrapper. An array at the head of a wrapper belongs to that."""
+        """Begin a transcript for a nested wrapper. An array at the head of a wrapper belongs to that wrapper."""
         if wrapper is not root and not (wrapper.kind is JsonKind.ARRAY and self._is_empty):
             self._start(wrapper, source)
 
@@ -266,7 +266,7 @@ class MessageLists:
             self._not_a_message((item.start, item.end))
 
     def _is_known(self, item: LazyNode, source: Source) -> bool:
-        """Read a message if it has a known shape; True if so."""
+        """Read a message if it has a known shape. Return True if it has."""
         return self._objects.add_known(source.data, item.start - source.base, source.base) >= 0
 
     def _not_a_message(self, text: Span) -> None:
@@ -285,7 +285,7 @@ def _is_null(node: JsonNode, key: str) -> bool:
 
 
 def _whole(node: JsonNode) -> JsonReading:
-    """A regular value as a reading without faults."""
+    """Return a regular value as a parse result without faults."""
     return JsonReading(node, node.end, None, [])
 
 
@@ -303,13 +303,13 @@ class _Notes:
         self._reported: set[Problem] = set()
 
     def inside(self, node: JsonNode) -> list[Problem]:
-        """The problems in the bytes of a message."""
+        """Return the problems in the bytes of a message."""
         found = self._problems[bisect_left(self._starts, node.start) : bisect_left(self._starts, node.end)]
         self._reported.update(found)
         return found
 
     def others(self) -> list[Problem]:
-        """The problems outside all messages."""
+        """Return the problems outside all messages."""
         return [problem for problem in self._problems if problem not in self._reported]
 
 
@@ -324,14 +324,14 @@ class _ArrayMessages:
     def __init__(self, lists: MessageLists, start: int) -> None:
         self._lists = lists
         self._start: int | None = start
-        """The offset of the array, until its first item was read."""
+        """The offset of the array, until its first item has been read."""
 
     def changes(self, node: JsonNode) -> bool:
         """False, because no value is replaced."""
         return False
 
     def read_known(self, data: bytearray, at: int, base: int) -> int:
-        """Read an item after the first if it is a message of a known shape."""
+        """Read any item but the first if it is a message of a known shape."""
         return self._lists.read_known(data, at, base)
 
     def read_known_run(self, data: bytearray, at: int, base: int, lead: bytes) -> int:
@@ -373,7 +373,7 @@ class MessageDocuments(ArrayDocuments):
         self._lists.read_document(reading, Source(data, base))
 
     def broken_rest(self, reading: JsonReading, data: bytes) -> None:
-        """Report the rest of a broken document as stray text. An unfinished one was read as far as it goes."""
+        """Report the rest of a broken document as stray text. An unfinished document was read as far as possible."""
         fault = reading.faults[-1]
         if fault.is_truncation:
             return

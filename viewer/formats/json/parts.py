@@ -1,4 +1,4 @@
-"""Sort the parts in the content of a JSON message: text, attachments, thoughts, calls, replies, unknown parts."""
+"""Sort the content parts of a JSON message: text, attachments, thoughts, calls, replies, and unknown parts."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _BARE_REPLIES = frozenset(
 _BARE_THOUGHTS = frozenset({"reasoningContent", "reasoning_content"})
 """Members that identify a part without a `type`, as in Gemini and Bedrock."""
 _DECIDING = frozenset({"type", "text", "thought", "refusal", *KINDS})
-"""Members that identify a part. A part where one is repeated, or spelled in different case, is unknown."""
+"""Members that identify a part. If one of them is repeated or spelled in a different case, the part is unknown."""
 _LISTS_OF_PARTS = frozenset({"text", "multimodal_text"})
 
 
@@ -68,7 +68,7 @@ class Content(Struct):
 
 
 def read_content(node: JsonNode, source: Source, role: str) -> Content:
-    """Sort the values of `content` and `refusal`. Anything not listed is unknown, in any role."""
+    """Sort the values of `content` and `refusal`. Anything not listed is unknown, whatever the role."""
     sorter = _Sorter(source, role)
     value = node.get("content")
     if value is not None:
@@ -83,7 +83,7 @@ def read_content(node: JsonNode, source: Source, role: str) -> Content:
 
 
 class _Sorter:
-    """Sorts parts in order."""
+    """Sorts parts, in order."""
 
     def __init__(self, source: Source, role: str) -> None:
         self.content = Content()
@@ -112,7 +112,7 @@ class _Sorter:
             self.add_content(value)
 
     def _parts(self, value: JsonNode) -> list[JsonNode]:
-        """The parts of a `content` value. In a tool reply, a list of other data is one part."""
+        """Return the parts of a `content` value. In a tool reply, a list of other data is a single part."""
         inner = value.get("parts")
         if inner is not None and inner.kind is JsonKind.ARRAY:
             listed = value.get("content_type")
@@ -135,7 +135,7 @@ class _Sorter:
             self._unknown(part, index)
 
     def _add_object(self, part: JsonNode) -> bool:
-        """Sort a part that is an object. False if no rule maps it."""
+        """Sort a part that is an object. Return False if no rule covers it."""
         if not part.closed or is_ambiguous(part):
             return False
         given = part.get("type")
@@ -215,7 +215,7 @@ def _is_part(node: JsonNode) -> bool:
 
 
 def is_ambiguous(part: JsonNode) -> bool:
-    """True if an identifying member occurs twice or is spelled in different case."""
+    """True if an identifying member occurs twice or is spelled in a different case."""
     seen = set()
     for member in part.members:
         key = member.key
@@ -227,7 +227,7 @@ def is_ambiguous(part: JsonNode) -> bool:
 
 
 def _other_kind(part: JsonNode) -> str:
-    """The kind of a part without a `type`. For an unreadable part, it is a word that no rule knows."""
+    """Return the kind of a part without a `type`. For an unreadable part, return a word that no rule knows."""
     values = [value for key in sorted(KINDS) if (value := part.get(key)) is not None]
     words = [
         value.text if value.kind is JsonKind.STRING else "?" for value in values if value.kind is not JsonKind.NULL
@@ -244,7 +244,7 @@ def _is_thought(part: JsonNode, kind: str) -> bool:
 
 
 def _bare(part: JsonNode, kind: str, keys: frozenset[str]) -> JsonNode | None:
-    """The object that a part without a `type` holds in one of these members."""
+    """Return the object that a part without a `type` holds in one of these members."""
     if kind:
         return None
     values = [member.value for member in part.members if member.key in keys]
@@ -252,7 +252,7 @@ def _bare(part: JsonNode, kind: str, keys: frozenset[str]) -> JsonNode | None:
 
 
 def _text_of(part: JsonNode, kind: str) -> JsonNode | None:
-    """The text of a text part. Without a type, only `text` is one."""
+    """Return the text of a text part. If the part has no type, only `text` counts."""
     for key in ("text", "value", "content") if kind == "text" else ("text",):
         value = part.get(key)
         if value is not None and value.kind is not JsonKind.NULL:

@@ -26,7 +26,7 @@ class PlainList(Struct, frozen=True):
     """An object whose list of messages is regular."""
 
     wrapper: LazyNode
-    """The object without its messages. Only members before these have their true positions."""
+    """The object without its messages. Only the members before them have their true positions."""
     starts: array[int]
     ends: array[int]
 
@@ -34,7 +34,8 @@ class PlainList(Struct, frozen=True):
 def find_plain_list(
     data: bytes | bytearray, at: int, end: int, base: int, names: Collection[str], is_item: Callable[[LazyNode], bool]
 ) -> PlainList | None:
-    """The list in the object between two indexes, if it has one of these names; None if anything is irregular."""
+    """Return the list in the object between two indexes, if it has one of these names, or None if anything is
+    irregular."""
     first = _list_of(data, at, names)
     starts, ends = array("Q"), array("Q")
     place = first
@@ -56,7 +57,7 @@ def find_plain_list(
 
 
 def _list_of(data: bytes | bytearray, at: int, names: Collection[str]) -> int:
-    """The index after the opening bracket of the list; 0 if there is no list."""
+    """Return the index after the opening bracket of the list, or 0 if there is no list."""
     place = _SPACE.match(data, at + 1).end()  # type: ignore[union-attr]
     while key := _KEY.match(data, place):
         place = key.end()
@@ -70,7 +71,7 @@ def _list_of(data: bytes | bytearray, at: int, names: Collection[str]) -> int:
 
 
 def _end(data: bytes | bytearray, start: int) -> int | None:
-    """The end of the object at an index, if there is one. This is one step if it is not nested deeply."""
+    """Return the end of the object at an index, or None. Unless the object is nested deeply, this is a single step."""
     found = _VALUE.match(data, start)
     return found.end() if found is not None else BracketCount().end(data, start)
 

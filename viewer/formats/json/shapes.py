@@ -1,8 +1,8 @@
 """Fast path for messages of a known shape: the bytes of an earlier message, with other strings in some places.
 
-The careful reader reads the first message of a shape. Its result is a template for all messages whose bytes differ
+The slow path reads the first message of a shape. Its result is a template for all messages whose bytes differ
 only in text, arguments and ids, because these do not decide how a message is read. Anything that might decide, such as
-an empty string, a template mark, or an id with an escape, goes to the careful reader."""
+an empty string, a template mark, or an id with an escape, goes to the slow path."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from viewer.syntax.json_text import JsonKind, JsonNode, string_body
 from viewer.syntax.utf8 import is_utf8
 
 MOST_SHAPES = 24
-"""The most shapes of one input. After that, the oldest one is dropped."""
+"""The most shapes of one input. Beyond that, the oldest one is dropped."""
 MOST_TRIALS = 96
-"""The most messages from which shapes are made. An input that needs more has no shapes."""
+"""The most messages that are tried as shapes. An input that needs more gets no shapes."""
 LONGEST_SHAPE = 4096
 LONGEST_KNOWN = 1024 * 1024
-"""In bytes. A longer message is left to the careful reader."""
+"""In bytes. A longer message takes the slow path."""
 MOST_HOLES = 24
 MOST_HEADERS = 256
 """The most headers of one shape. There are several because a reply gets its name from its call."""
@@ -40,7 +40,7 @@ _KEYS = frozenset(
 )
 """The only members that a message with a shape may have."""
 _EMPTY_KEYS = ("refusal", "function_call", "audio", "annotations")
-"""Members that must be empty, because the patterns of shapes hold no text."""
+"""Members that must be empty, because the patterns of shapes cover no text in them."""
 _CALL_KEYS = frozenset({"id", "type", "function", "index"})
 _FUNCTION_KEYS = frozenset({"name", "arguments"})
 _REPLY_ROLES = ("tool", "function")
@@ -49,7 +49,7 @@ _STRING = (
     rb'"(?!")[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u(?:[0-9a-ce-fA-CE-F][0-9a-fA-F]{3}|[dD][0-7][0-9a-fA-F]{2}'
     rb'|[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}))[^"\\\x00-\x1f]*+)*+"'
 )
-"""A valid nonempty string in which every surrogate is one half of a pair."""
+"""A valid nonempty string in which every surrogate belongs to a pair."""
 _ID = rb'"[^"\\\x00-\x1f\x7f-\xff]++"'
 """An ASCII id without escapes."""
 _TURN = lazy_regex(rb"(?:[ ]|\\[nrtbf])*+(?:analysis|commentary|assistant)")
@@ -85,11 +85,11 @@ class Said(Struct, frozen=True):
     number: int
     """Identifies it among all messages of all shapes."""
     reports: tuple[tuple[Rule, str | None], ...]
-    """Problems whose position is that of the content."""
+    """The problems that are located at the content."""
 
 
 class Shape:
-    """A pattern for the bytes, and the messages that they yield."""
+    """A pattern for the bytes of an object, and the messages that matching bytes become."""
 
     def __init__(self, pattern: bytes, messages: list[Said], reports_at: int) -> None:
         self.match = re.compile(pattern, re.DOTALL).match
@@ -98,13 +98,13 @@ class Shape:
         self.reports_at = reports_at
         """The number of the hole with the content."""
         self.next = self
-        """The shape that came next the last time."""
+        """The shape that followed this one the last time."""
         self.headers: dict[str, Header] = {}
         """The headers of replies, by the tool of the call."""
 
 
 class KnownMessage(Struct, frozen=True):
-    """A message made from a template."""
+    """A message created from a template."""
 
     header: Header
     ending: Ending
@@ -155,8 +155,8 @@ class KnownShapes:
         return (found.end(), messages) if messages else None
 
     def learn(self, node: JsonNode, messages: list[tuple[Header, Ending, list[Piece]]], reports: list[Report]) -> None:
-        """Make a shape from a regular message and the result of the careful reader. `reports` are its problems, each
-        with the index of its message in the list."""
+        """Make a shape from a regular message and the result of the slow path. `reports` are its problems, each with
+        the index of its message in the list."""
         if type(node) is not LazyNode or self._trials >= MOST_TRIALS or not messages:
             return
         self._trials += 1
@@ -171,7 +171,7 @@ class KnownShapes:
 
 
 class Report(Struct, frozen=True):
-    """A problem that the careful reader found in one of the messages of an object."""
+    """A problem that the slow path found in one of the messages of an object."""
 
     message: int
     problem: Problem
@@ -229,7 +229,7 @@ def is_divided(raw: bytes, piece: Piece, role: str) -> bool:
     """True if a text is split at template marks."""
     if b"\\u" in raw or b"\\/" in raw:
         may_be = may_be_split(string_body(raw).encode("utf-8", "replace"))
-    else:  # the other escapes are for characters that do not occur in marks
+    else:  # the other escapes are for characters that marks never contain
         may_be = MAY_BE_MARK.search(raw) is not None or _TURN.match(raw, 1) is not None
     if not may_be:
         return False
@@ -238,7 +238,7 @@ def is_divided(raw: bytes, piece: Piece, role: str) -> bool:
 
 
 def _holes(node: LazyNode) -> list[_Hole]:
-    """The places in a message where strings may differ; none if other members may decide how it is read."""
+    """Return the places in a message where strings may differ, or none if other members may affect how it is read."""
     value = node.value
     if not _KEYS.issuperset(value) or type(value.get("role")) is not str or any(map(value.get, _EMPTY_KEYS)):
         return []
@@ -319,7 +319,7 @@ def _made(
 
 
 def _pattern(node: LazyNode, holes: list[_Hole]) -> bytes | None:
-    """The bytes of a message with a pattern in each hole."""
+    """Return a pattern for the bytes of a message with a subpattern for each hole."""
     data, base = node.line.data, node.line.base
     if len(holes) > MOST_HOLES:
         return None

@@ -40,13 +40,13 @@ def _renamed(member: JsonMember) -> JsonMember:
 
 
 def first_text_member(node: JsonNode) -> JsonMember | None:
-    """The first unread member that holds text."""
+    """Return the first unread member that holds text."""
     unread = (member for member in node.members if not is_known_key(member.key) and member.key not in _METADATA)
     return next((member for member in unread if has_text(member.value)), None)
 
 
 def unread_messages(value: JsonNode) -> Iterator[JsonNode]:
-    """The outermost objects with `role` and `content` at any depth of an unread value."""
+    """Yield the outermost objects with `role` and `content` at any depth of an unread value."""
     waiting = [value]
     while waiting:
         node = waiting.pop()

@@ -1,4 +1,4 @@
-"""Find the messages in a JSON value: arrays, message lists, requests with responses, preference pairs."""
+"""Find the messages in a JSON value: arrays, message lists, requests with responses, and preference pairs."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class MessageFinder:
         return node.kind is JsonKind.ARRAY or self._has_list(node) or any(True for _ in self._exchange(node))
 
     def plain_list(self, node: JsonNode) -> list[JsonNode]:
-        """The messages of an object whose other members are only its header; none if there is more to it."""
+        """Return the messages of an object that has nothing else but header members, or none for any other object."""
         found = self._plain_member(node)
         return found.value.items if found is not None else []
 
@@ -73,7 +73,7 @@ class MessageFinder:
         return found[0] if is_plain else None
 
     def find(self, node: JsonNode | None, use: Use = Use.ITEM) -> Iterator[Found]:
-        """The messages of a value in order, each wrapper before its messages."""
+        """Yield the messages of a value in order, each wrapper before its messages."""
         if node is None:
             return
         if not self.is_wrapper(node):
@@ -83,7 +83,7 @@ class MessageFinder:
         yield from self._inside(node, use)
 
     def header_members(self, node: JsonNode) -> list[JsonMember]:
-        """The members of a wrapper without messages: the header of its transcript."""
+        """Return the members of a wrapper that hold no messages: the header of its transcript."""
         if not self.is_wrapper(node):
             return []
         has_list = self._has_list(node)
@@ -130,13 +130,13 @@ class MessageFinder:
             yield from (Found(message, Use.UNREAD) for message in unread_messages(member.value))
 
     def _output(self, response: JsonNode) -> list[JsonNode]:
-        """The items of a response that has no message list."""
+        """Return the items of a response that has no message list."""
         value = response.get(self._table.items) if not self._has_list(response) else None
         items = value.items if value is not None and value.kind is JsonKind.ARRAY else []
         return items if all(item.kind is JsonKind.OBJECT and item.get("type") is not None for item in items) else []
 
     def _as_message(self, item: JsonNode) -> JsonNode:
-        """A message of a response. Any other item, such as a call, becomes part of an answer."""
+        """Return a message of a response. Any other item, such as a call, becomes part of an answer."""
         if item.get("role") is not None:
             return item
         return _spoken(JsonNode(JsonKind.ARRAY, item.start, item.end, items=[item], closed=item.closed))
@@ -145,7 +145,7 @@ class MessageFinder:
         return any((value := node.get(key)) is not None and value.kind is JsonKind.ARRAY for key in self._lists)
 
     def _exchange(self, node: JsonNode, deepest: int = DEEPEST_EXCHANGE) -> Iterator[tuple[str, JsonNode]]:
-        """The request and the response in an object that is not itself a message."""
+        """Yield the request and the response in an object that is not itself a message."""
         if not deepest or not any(member.key in self._exchanges for member in node.members) or self._is_spoken(node):
             return
         for key in self._exchanges:
@@ -169,7 +169,8 @@ class MessageFinder:
         return not self._has_list(node) and any(node.get(key) is not None for key in (*ROLE_KEYS, *CONTENT_KEYS))
 
     def _preferred(self, node: JsonNode, use: Use) -> Iterator[Found]:
-        """The answers of a preference pair where they differ from the message list. The rejected one is marked."""
+        """Yield the answers of a preference pair where they differ from the message list. The rejected answer is
+        marked."""
         messages = node.get(self._lists[0])
         prompt = messages.items if messages is not None else []
         for key in self._answers:
@@ -186,7 +187,7 @@ class MessageFinder:
 
 
 def _common_length(messages: list[JsonNode], answer: list[JsonNode]) -> int:
-    """How many messages of the list an answer repeats at its start."""
+    """Return the number of messages of the list that an answer repeats at its start."""
     length = 0
     for one, other in zip(messages, answer, strict=False):
         if one.to_python() != other.to_python():
@@ -196,7 +197,7 @@ def _common_length(messages: list[JsonNode], answer: list[JsonNode]) -> int:
 
 
 def _spoken(text: JsonNode) -> JsonNode:
-    """An assistant message for an answer that is only text."""
+    """Return an assistant message for an answer that is only text."""
     role = JsonNode(JsonKind.STRING, text.start, text.start, text="assistant", plain=True)
     members = [
         JsonMember("role", text.start, text.start, role),

@@ -16,11 +16,11 @@ from viewer.syntax.json_text import check_json
 from viewer.syntax.json_tree import JsonText
 
 _ASIDE = frozenset({"injected", "subagent", "replayed", "notice"})
-"""Kinds of text that no speaker wrote."""
+"""Kinds of text that were not written by a speaker."""
 
 
 def write_json(messages: Iterable[Writable], transcripts: Sequence[WritableTranscript] = ()) -> tuple[str, list[str]]:
-    """The text, and a sentence for each loss.
+    """Return the text, and a sentence for each loss.
 
     A transcript with a header becomes an object with the keys of the header, and its messages under `messages`."""
     losses: list[str] = []
@@ -34,7 +34,7 @@ def write_json(messages: Iterable[Writable], transcripts: Sequence[WritableTrans
 
 
 def _header(number: int, transcripts: Sequence[WritableTranscript]) -> dict[str, object]:
-    """The header of a transcript as it was read, or the disclosed part of it."""
+    """Return the header of a transcript as it was read, or the disclosed part of it."""
     for transcript in transcripts:
         if transcript.number != number:
             continue
@@ -107,7 +107,7 @@ def _tool_call(message: Writable) -> dict[str, object]:
 
 
 def _content(message: Writable) -> str:
-    """The body as JSON. Parts that no rule maps stay parts, so that they stay hidden."""
+    """Return the body as JSON. Parts that no rule covers remain parts, so that they stay hidden."""
     if message.message_kind == "unknown":
         value = _value(message)
         listed = f"[{message.body}]"
@@ -125,7 +125,7 @@ def _has_marks(text: str, role: str) -> bool:
 
 
 def _value(message: Writable) -> str:
-    """The body as its original JSON value."""
+    """Return the body as its original JSON value."""
     return JsonText(message.body) if message.is_value and _is_json(message.body) else message.body
 
 
@@ -140,7 +140,7 @@ def _routing(message: Writable) -> dict[str, object]:
 
 
 def _extra(message: Writable, losses: list[str]) -> dict[str, object]:
-    """The extra attributes, except those whose names have another meaning here."""
+    """Return the extra attributes, except those whose names have another meaning here."""
     kept: dict[str, object] = {}
     for key, value in message.extra.items():
         if is_known_key(key):

@@ -1,4 +1,4 @@
-"""Read what is between the frames of OpenChatML 0.1: transcript edges, stray text, fill-in-the-middle, files."""
+"""Read what is between the frames of OpenChatML 0.1: transcript edges, stray text, fill-in-the-middle, and files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FILL_IN = {"fim_prefix": "user", "fim_middle": "assistant", "fim_suffix": "user"
 
 _EDGES = {b"[BOS]": "begin", b"[EOS]": "end", b"<|endoftext|>": "end"}
 _SHORT_EDGES = {b"<s>": "begin", b"</s>": "end"}
-"""In files and fill-ins, these are text, because HTML contains them."""
+"""In files and fill-ins, these are text, because they also occur in HTML."""
 _MARKS = {f"<|{name}|>".encode(): name for name in ("im_start", "im_end", "file_separator", *FILL_IN)}
 _BETWEEN = TokenSet({**_EDGES, **_SHORT_EDGES, **_MARKS})
 _INSIDE = TokenSet({**_EDGES, **_MARKS})
@@ -22,7 +22,7 @@ MEANT_OUTSIDE = frozenset(spelling.decode() for spelling in (*_EDGES, *_MARKS))
 
 
 class Outside:
-    """Reads everything except frames. Until a mark decides, text may be stray or the first file."""
+    """Reads everything except frames. Until a mark decides, text may be stray text or the first file."""
 
     def __init__(self, record: Recorder) -> None:
         self._record = record
@@ -30,7 +30,7 @@ class Outside:
         """The current file or piece of a fill-in."""
         self._text = _text_at(0)
         self._fresh = True
-        """True if nothing of the current transcript was read yet."""
+        """True if nothing of the current transcript has been read yet."""
         self._ended = False
         """True if the current transcript was closed, so that the next message begins another one."""
         self._framed = False
@@ -39,7 +39,7 @@ class Outside:
         self._filled = ""
         """The name of the last piece of the current fill-in that was a message."""
         self._next = ""
-        """The mark that ends the current piece, if that belongs to a fill-in."""
+        """The mark that ends the current piece, if that piece belongs to a fill-in."""
 
     @property
     def is_text(self) -> bool:
@@ -133,8 +133,7 @@ class Outside:
             self._record.stray(text.first, text.end)
 
     def _note_fill_in(self, part: Part, next_fill_in: int | None) -> None:
-        """Handle the end of a piece. An empty piece of a fill-in is not a message, so its mark is kept as text outside
-        any message."""
+        """Handle the end of a piece. An empty piece of a fill-in is not a message; its mark is kept as stray text."""
         mark = part.header.name or ""
         if not mark.startswith("fim."):
             self._filled = ""

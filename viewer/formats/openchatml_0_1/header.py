@@ -24,7 +24,7 @@ _PLAUSIBLE = re.compile(rb"[ \t]*(?:system|tool|user|assistant)(?:[ \t]+name=[^ 
 _RESTRICTING_INTENTS = frozenset({"debug", "status"})
 _UNSAFE_IN_NAME = re.compile(r"[\s\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _VALUES = json.JSONDecoder(strict=False, parse_int=len, parse_float=len, parse_constant=len)
-"""Does not convert numbers, because only strings are needed."""
+"""Leaves numbers unconverted, because only strings are needed."""
 
 
 class Head(Struct):
@@ -37,13 +37,13 @@ class Head(Struct):
     extra: dict[str, str] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     rest: int = 0
-    """Where the text begins that is not part of the header."""
+    """Where the text that is not part of the header begins."""
     words_end: int = 0
     """Where the last word ends."""
     complete: bool = True
     """True if the newline at its end was read."""
     name_at: int = 0
-    """Where a `name=` belongs: after the role."""
+    """Where a `name=` would belong: after the role."""
 
     @property
     def malformed(self) -> bool:
@@ -51,7 +51,7 @@ class Head(Struct):
         return any(problem.rule is E_PARSE_HEADER for problem in self.problems)
 
     def header(self) -> Header:
-        """The header of a text part."""
+        """Return the header of a text part."""
         return Header(
             self.role,
             name=full_tool_name(self.name) if self.role == "tool" and self.name else self.name,
@@ -76,7 +76,7 @@ def read_head(line: bytes, at: int) -> Head:
 
 
 def read_broken_head(line: bytes, at: int) -> Head:
-    """Read a header without a newline: role and attributes as far as possible. The rest is body."""
+    """Read a header without a newline: the role and as many attributes as possible. The rest is body."""
     return _Reading(line, at).broken()
 
 
@@ -97,7 +97,7 @@ def _may_become_role(line: bytes) -> bool:
 
 
 def name_in_json(text: bytes) -> str | None:
-    """The `name` of a call or output, if its JSON is readable and the name is valid in a header."""
+    """Return the `name` of a call or output, if its JSON is readable and the name is valid in a header."""
     try:
         value = _VALUES.decode(text.decode("utf-8", "replace"))
     except (ValueError, RecursionError):

@@ -11,7 +11,7 @@ from viewer.formats.writing import Writable
 
 
 class Loss(Enum):
-    """What a message can lose. The value is the end of the sentence."""
+    """What a message can lose. The value ends the sentence that reports it."""
 
     CALL_ID = "call ids have no equivalent and were dropped"
     DEVELOPER = "the role developer was written as system"
@@ -61,7 +61,7 @@ class Losses:
             self.add(Loss.ROLE)
 
     def add_unsaid(self, message: Writable, said: Said) -> None:
-        """Add what the written part of a message lost compared to the message."""
+        """Add what the written part of a message loses, compared to the message."""
         if message.channel_given not in (None, "final", said.channel):
             self.add(Loss.CHANNEL)
         if message.intent not in (None, said.intent):
@@ -74,7 +74,7 @@ class Losses:
             self.add(Loss.ENDING)
 
     def sentences(self) -> list[str]:
-        """One sentence per loss."""
+        """Return one sentence per loss."""
         return [
             f"{count} message{'' if count == 1 else 's'}: {loss.value}."
             for loss in Loss

@@ -19,7 +19,7 @@ from viewer.syntax.json_text import check_json
 
 SPACE = " \t\r\n"
 ASIDE = frozenset({"injected", "subagent", "replayed", "notice"})
-"""Kinds of text that no speaker wrote. An intent that is never displayed keeps them hidden."""
+"""Kinds of text that were not written by a speaker. An intent that is never displayed keeps them hidden."""
 _HIDING_INTENTS = ("debug", "status")
 _PREAMBLE_ENDINGS = frozenset(ending.value for ending in PREAMBLE_ENDINGS)
 
@@ -59,7 +59,7 @@ def write_part(message: Writable, losses: Losses) -> Written:
 
 
 def refuse_tokens(message: Writable, tokens: frozenset[str]) -> None:
-    """Refuse a body with a control token, which would be read as one."""
+    """Refuse a body with text that would be read as a control token."""
     if any(token in message.body for token in tokens):
         raise RefusedError(
             f"Message {message.number} holds a control token of OpenChatML 0.1 in its body, which cannot be escaped."
@@ -95,7 +95,7 @@ def _is_preamble(message: Writable) -> bool:
 
 
 def _tokens(message: Writable) -> frozenset[str]:
-    """The strings in this body that would be read as tokens. The marks in a system message are part of its text."""
+    """Return the strings in this body that would be read as tokens. Marks in a system message are part of its text."""
     marks = () if message.role == "system" else MARKS.get(message.role, ())
     return frozenset(f"<|{name}|>" for name in ("im_start", "im_end", *marks))
 
@@ -201,7 +201,7 @@ def _name(message: Writable, kind: Kind) -> str | None:
 
 
 def _attributes(message: Writable, losses: Losses) -> list[tuple[str, str]]:
-    """The attributes of the message, and those that keep a hidden user message hidden."""
+    """Return the attributes of the message, and those that keep a hidden user message hidden."""
     said_otherwise = {"name", *(THOUGHTS if message.role == "system" else ())}
     extra = [(key, value) for key, value in message.extra.items() if key not in said_otherwise]
     attributes = [(key, value) for key, value in extra if not ("=" in key or _is_unsayable(f"{key}={value}"))]

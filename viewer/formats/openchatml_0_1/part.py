@@ -28,7 +28,7 @@ class Begins(Enum):
 
 
 class Part:
-    """A message while it is being read. It is reported once it is certain to be a message."""
+    """A message while it is being read. It is reported once it certainly is a message."""
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class Part:
                 self.kept = None
 
     def piece(self) -> Piece:
-        """The body so far."""
+        """Return the body so far."""
         start = self._start()
         return Piece(start, max(start, self.end), Coding.PLAIN)
 
@@ -104,7 +104,7 @@ class Part:
 
     @property
     def is_message(self) -> bool:
-        """True if it is certain to be a message."""
+        """True if this is certainly a message."""
         return self.certain or self.first is not None
 
     def announce(self, record: Recorder) -> None:

@@ -34,7 +34,7 @@ MARKS: dict[str, tuple[str, ...]] = {
 
 
 def token_set(*names: str) -> TokenSet:
-    """The tokens spelled `<|name|>`."""
+    """Return the tokens spelled `<|name|>`."""
     return TokenSet(_spelled(*names))
 
 
@@ -63,7 +63,7 @@ class Frame:
         self.broke_out = broke_out
         self._parts: list[Part] = []
         self._unclosed: list[str] = []
-        """Unclosed thought blocks in which something else has begun. Later text may still belong to them."""
+        """Unclosed thought blocks in which something else has begun. Text that comes later may still belong to them."""
         self._has_text = False
         """True if it has a text part."""
         self._unclosed_kinds: Counter[str] = Counter()
@@ -112,7 +112,7 @@ class Frame:
 
     @property
     def hides(self) -> bool:
-        """True if a frame that began now, while this one is unclosed, would begin inside hidden content."""
+        """True if a frame that begins now, while this one is unclosed, would begin inside hidden content."""
         if not self.head.complete and not self._part.is_message:
             return False
         part = self._part
@@ -212,8 +212,8 @@ class Frame:
         )
 
     def _output_header(self) -> Header:
-        """The header of an output, even in a user frame, where some programs put it. The name in the JSON counts; that
-        of the frame is kept as an extra attribute."""
+        """Return the header of an output, even in a user frame, where some programs put it. The name in the JSON
+        counts; the name of the frame is kept as an extra attribute."""
         given = self.head.name
         return replace(
             self._header,
@@ -283,9 +283,10 @@ class Frame:
             self._has_text |= self._part.header.channel is Channel.FINAL
 
     def _complete_header(self) -> list[Part]:
-        """Add what is known only now: the name in the JSON, the flags of a system message, a missing tool name.
+        """Fill in what is known only at the end: the name in the JSON, the flags of a system message, a missing tool
+        name.
 
-        Return any further calls or replies between the same marks."""
+        Return further calls or replies between the same marks."""
         part = self._part
         others: list[Part] = []
         if part.block is not None:

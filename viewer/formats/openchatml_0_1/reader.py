@@ -39,7 +39,7 @@ class OpenChatML01Reader:
         self._at = 0
         """Everything before this offset has been read."""
         self._scan = 0
-        """How far the search for the end of the current header line has got."""
+        """How far the search for the end of the current header line has gone."""
         self._outside = Outside(record)
         self._frame: Frame | None = None
         self._frame_start = 0
@@ -171,7 +171,7 @@ class OpenChatML01Reader:
         self._record.report(E_STREAM_TRUNCATED, "header", end, end, number)
 
     def _prompt(self, head: Head) -> None:
-        """Report that the input ends where an answer should begin."""
+        """Report that the input ends where an answer is expected."""
         for problem in head.problems:
             self._record.report(problem.rule, problem.reason, problem.start, problem.end)
         self._record.report(I_OPEN_PROMPT, None, self._frame_start, head.words_end)

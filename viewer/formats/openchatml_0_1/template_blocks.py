@@ -1,4 +1,4 @@
-"""Read blocks between chat template marks (thoughts, calls, replies) as parts of a ChatML frame."""
+"""Read blocks between chat template marks (thoughts, calls, and replies) as parts of a ChatML frame."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class TemplateBlocks:
         return self._pair is not None
 
     def skip(self, data: bytes) -> None:
-        """Record that the current part has this text."""
+        """Record that the current part has gained this text."""
         line = data.rpartition(b"\n")
         self._is_head = (self._is_head or bool(line[1])) and not line[2].strip(SPACE)
 

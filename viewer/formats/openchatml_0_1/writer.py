@@ -30,7 +30,7 @@ _MOST_EMPTY_FILES = 1000
 
 
 def write_openchatml_0_1(messages: Iterable[Writable]) -> tuple[str, list[str]]:
-    """The text, and a sentence for each loss. A message that cannot be represented raises `RefusedError`."""
+    """Return the text, and a sentence for each loss. Raise `RefusedError` for a message that cannot be represented."""
     writer = _Writer()
     for message in messages:
         writer.write(message)
@@ -123,7 +123,7 @@ class _Writer:
         return 0 < int(found[1]) - self._files_before() <= _MOST_EMPTY_FILES
 
     def _files_before(self) -> int:
-        """The number of files so far. Text before the first separator is also a file."""
+        """Return the number of files so far. Text before the first separator is also a file."""
         return self._files or int(not self._empty)
 
     def _write_file(self, message: Writable) -> None:

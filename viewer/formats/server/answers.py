@@ -33,7 +33,7 @@ class Reading(Struct):
     found: list[Found] = field(default_factory=list)
     strays: list[Span] = field(default_factory=list)
     goes_on: bool = False
-    """True if the text ends in an answer that a completion continues."""
+    """True if the text ends in an answer that a completion would continue."""
     prompt_length: int = 0
     is_known: bool = True
     """False if no template was found."""
@@ -61,7 +61,7 @@ def read_request(prompt: list[Segment], output: list[Segment], *, is_cut: bool, 
 
 
 def read_output(output: list[Segment], options: ReadOptions) -> Reading:
-    """Read an output without its prompt. It could begin inside a thought, so only marks decide what it is."""
+    """Read an output without its prompt. It may begin inside a thought, so only marks determine what it is."""
     data = SourceText(output).data
     start = output[0].span(0, 0)[0]
     if b"<|message|>" in data and b"<|channel|>" in data:
@@ -110,7 +110,7 @@ def _read(text: SourceText, format: str, options: ReadOptions) -> Reading:
 
 
 def _unread(texts: list[list[Segment]]) -> Reading:
-    """These texts as hidden messages."""
+    """Return these texts as hidden messages."""
     text = SourceText([segment for segments in texts for segment in segments])
     reading = Reading(text, is_known=False)
     at = 0

@@ -1,4 +1,4 @@
-"""Relate logged requests as conversations: if one extends an earlier one, only new messages count as said."""
+"""Relate logged requests as conversations: if a request extends an earlier one, only its new messages count as said."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from viewer.rules.errors import E_STREAM_TRUNCATED
 from viewer.rules.notes import I_OPEN_PROMPT, I_TEMPLATE_UNKNOWN
 
 MOST_KNOWN = 4096
-"""The most conversations that a later request may extend after others came in between."""
+"""The most conversations that a later request may extend after other requests came in between."""
 _SPACE = b" \t\r\n"
 _CUT_OFF = (I_OPEN_PROMPT, E_STREAM_TRUNCATED)
 
@@ -42,13 +42,13 @@ class Conversation:
         self._record = record
         self._said: list[bytes] = []
         self._rest: Counter[str] = Counter()
-        """The hidden messages since something was last said, counted by kind."""
+        """The hidden messages since the last said message, counted by kind."""
         self._prompt = b""
         self._answer: Span = (0, 0)
         """The first and last message of the last answer."""
         self._has_answer = False
         self._known: OrderedDict[bytes, Counter[str]] = OrderedDict()
-        """The hidden messages at the end of each conversation, by a hash of what was said."""
+        """The hidden messages at the end of each conversation, by a hash of the said messages."""
         self._strays: list[Span] = []
         self._goes_on = False
         """True if the last line held no record."""
@@ -69,7 +69,7 @@ class Conversation:
         self._goes_on = True
 
     def end_stray(self) -> None:
-        """End the current text, because a line in between is not part of it."""
+        """End the current text, because a line that is not part of it came in between."""
         self._goes_on = False
 
     def add_unreadable(self, span: Span, literal: Literal) -> int:
@@ -131,7 +131,7 @@ class Conversation:
             self._record.report(I_TEMPLATE_UNKNOWN, None, *span, number + 1)
 
     def _replace_answer(self, has_answer: bool, outcome: Outcome) -> None:
-        """Handle a repeated prompt, which supersedes the last answer unless both are choices of one request."""
+        """Handle a repeated prompt. It supersedes the last answer, unless both are choices of one request."""
         is_retry = has_answer and self._has_answer and not outcome.is_alternative
         if is_retry and self._answer[0] <= self._answer[1]:
             self._record.supersede(*self._answer)
@@ -142,7 +142,7 @@ class Conversation:
         self._emit(reading, 0, 0, outcome)
 
     def _boundary(self, reading: Reading) -> int:
-        """The index of the first message in the output."""
+        """Return the index of the first message in the output."""
         for index, message in enumerate(reading.messages):
             end = message.pieces[-1].end if message.pieces else message.span[1]
             if end > reading.prompt_length:
@@ -150,7 +150,7 @@ class Conversation:
         return len(reading.messages)
 
     def _new_from(self, reading: Reading, keys: list[bytes | None], boundary: int) -> int | None:
-        """The index of the first new message, if the request extends the last one."""
+        """Return the index of the first new message, if the request extends the last one."""
         count = len(self._said)
         said = [index for index in range(boundary) if keys[index] is not None]
         if not count or not self._has_answer or [keys[index] for index in said[:count]] != self._said:
@@ -158,8 +158,8 @@ class Conversation:
         return _after(reading, said[count - 1] + 1, boundary, self._rest.copy())
 
     def _resumed(self, reading: Reading, keys: list[bytes | None], boundary: int) -> int:
-        """How many messages come from an earlier conversation, after another one in between. They are repeated as
-        context at the start of its next transcript."""
+        """Return how many messages come from an earlier conversation, after another one in between. At the start of its
+        next transcript, they are repeated as context."""
         digest, found = b"", 0
         for index in range(boundary):
             key = keys[index]
@@ -180,7 +180,7 @@ class Conversation:
             self._known.popitem(last=False)
 
     def _key(self, reading: Reading, message: Message) -> bytes | None:
-        """A key that identifies what was said; None for a hidden message."""
+        """Return a key that identifies what was said, or None for a hidden message."""
         if not is_user_safe(message):
             return None
         text = b"".join(reading.text.data[piece.start : piece.end] for piece in message.pieces)
@@ -232,7 +232,7 @@ class Conversation:
 
 
 def _after(reading: Reading, index: int, boundary: int, rest: Counter[str]) -> int:
-    """The index after the hidden messages that the earlier request had in the same place."""
+    """Return the index after the hidden messages that the earlier request had at the same place."""
     while index < boundary and rest[kind := message_kind(reading.messages[index])] > 0:
         rest[kind] -= 1
         index += 1

@@ -33,32 +33,32 @@ class Part(Struct, frozen=True):
     at: int
     """The offset of the physical line."""
     start: int
-    """The offset in the line of the text, or of the quoted JSON string that holds it."""
+    """The offset in the line of the text, or of the quoted JSON string that holds the text."""
     end: int
     in_json: bool
 
     def segment(self, raw: bytes, start: int) -> Segment:
-        """The text of a Python literal that begins at this offset of the text."""
+        """Return the text of a Python literal that begins at this offset of the text."""
         if self.in_json:
             return of_python_in_json(raw, start, self.line[self.start : self.end], self.at + self.start)
         return of_python(raw, self.at + self.start + start)
 
     def letter(self, start: int) -> Segment:
-        """One character, which is not a Python escape."""
+        """Return one character, which is not a Python escape."""
         raw = self.text[start : start + 1]
         if self.in_json:
             return in_json(raw, start, self.line[self.start : self.end], self.at + self.start)
         return plain(raw, self.at + self.start + start)
 
     def span(self, start: int, end: int) -> Span:
-        """The input span of these bytes of the text."""
+        """Return the input span of these bytes of the text."""
         if self.in_json:
             return self.at + self.start, self.at + self.end
         return self.at + self.start + start, self.at + self.start + end
 
 
 def part_of(line: bytes, at: int) -> Part | None:
-    """The part for a line that a container runtime marked as split or complete; None for any other line."""
+    """Return the part for a line that a container runtime marked as split or complete, or None for any other line."""
     if line.startswith(b"{"):
         return _docker(line, at) if b'"stream"' in line else None
     found = _CRI.match(line)
@@ -81,7 +81,7 @@ def _docker(line: bytes, at: int) -> Part | None:
 
 
 class Joiner:
-    """Collects the parts of split lines, by stream."""
+    """Collects the parts of split lines, separately for each stream."""
 
     def __init__(self, longest: int) -> None:
         self._longest = longest
@@ -90,7 +90,8 @@ class Joiner:
         """The total length of their texts, by stream."""
 
     def take(self, line: bytes, at: int) -> list[Part] | None:
-        """The parts of a split line that ends here; an empty list if it continues; None for any other line."""
+        """Return the parts of a split line that ends here, an empty list if it continues, or None for any other
+        line."""
         is_whole = not self._open and line.startswith(b"{") and _WHOLE.search(line) is not None
         part = None if is_whole else part_of(line, at)
         if part is None or (part.is_last and part.stream not in self._open):
@@ -106,13 +107,13 @@ class Joiner:
         return self._open.pop(part.stream)
 
     def rest(self) -> list[list[Part]]:
-        """The parts of lines that never ended."""
+        """Return the parts of lines that never ended."""
         rest, self._open, self._sizes = [*self._open.values()], {}, {}
         return rest
 
 
 def joined_line(parts: Sequence[Part]) -> LogLine:
-    """One line made of several parts."""
+    """Return one line made of several parts."""
     data = b"".join(part.text for part in parts)
     bounds = [0]
     for part in parts:
@@ -132,12 +133,13 @@ def joined_line(parts: Sequence[Part]) -> LogLine:
 
 
 def _inside(bounds: list[int], start: int, end: int) -> range:
-    """The numbers of the parts that overlap this range of the whole text."""
+    """Return the numbers of the parts that overlap this range of the whole text."""
     return range(bisect_right(bounds, start, 1) - 1, bisect_left(bounds, end, 0, len(bounds) - 1))
 
 
 def _segments(parts: Sequence[Part], bounds: list[int], raw: bytes, start: int) -> Made:
-    """The text of a literal, split where the line was. It ends before an escape that was split and is unreadable."""
+    """Return the text of a literal, split where the line was split. It ends before an escape that the split made
+    unreadable."""
     segments: list[Segment] = []
     end = start + len(raw)
     runs = [(start + low, start + high, text) for low, high, text in python_runs(raw) if text is not None]

@@ -6,12 +6,13 @@ import re
 from collections.abc import Callable, Iterator
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from viewer.cache import lazy_regex
+from viewer.formats.json.times import NOT_STATED, StatedTime, stated_time
 from viewer.formats.server.source_text import Segment, of_json, of_python, of_python_in_json
 from viewer.model.messages import Span
 from viewer.syntax.json_text import JsonKind, JsonNode
-from viewer.syntax.times import parse_time
 
 _ID = rb"([\w.:@/-]{1,200}?)"
 _ANCHOR = lazy_regex(
@@ -46,7 +47,7 @@ class Literal(Struct, frozen=True):
     is_cut: bool
     """True if the logger truncated it."""
     is_odd: bool
-    """True if what follows it is not a record."""
+    """True if something other than a record follows it."""
 
     @property
     def data(self) -> bytes:
@@ -64,7 +65,7 @@ class Logged(Struct, frozen=True):
     how: str = ""
     """`delta` for a piece, `open` for an output that may continue, or `aborted`."""
     finish: tuple[str, Span] | None = None
-    time_ms: int | None = None
+    time: StatedTime = NOT_STATED
     replaces: bool = False
     """True if a later record with this id replaces this one."""
 
@@ -81,7 +82,7 @@ class LogLine:
         self._span = span
 
     def records(self) -> Iterator[Logged]:
-        """The records, in order. Anchors inside a literal do not count."""
+        """Yield the records, in order. Anchors inside a literal are ignored."""
         at = 0
         while found := _ANCHOR.search(self.data, at):
             if found[5]:
@@ -105,7 +106,7 @@ class LogLine:
         return Logged(id, span, output=literal, how=how, finish=self._finish(literal.end)), literal.end
 
     def _of_object(self, found: re.Match[bytes]) -> tuple[Logged | None, int]:
-        """A request logged as an object and, with `Finish`, its result."""
+        """Return a request logged as an object and, with `Finish`, its result."""
         at = found.end()
         text = _TEXT.search(self.data, at)
         out = _OUT.search(self.data, at)
@@ -148,14 +149,14 @@ class LogLine:
 
 
 def plain_line(line: bytes, at: int) -> LogLine:
-    """A line of a text log."""
+    """Return a line of a text log."""
     return LogLine(
         line, at, lambda raw, start: ([of_python(raw, at + start)], True), lambda start, end: (at + start, at + end)
     )
 
 
 def wrapped_line(node: JsonNode, line: bytes, at: int) -> LogLine | None:
-    """The line in a JSON wrapper of a container runtime."""
+    """Return the line in a JSON wrapper of a container runtime."""
     value = wrapper_of(node)
     if value is None or value.kind is not JsonKind.STRING or not value.closed:
         return None
@@ -170,12 +171,12 @@ def wrapped_line(node: JsonNode, line: bytes, at: int) -> LogLine | None:
 
 
 def wrapper_of(node: JsonNode) -> JsonNode | None:
-    """The member of an object that holds a log line."""
+    """Return the member of an object that holds a log line."""
     return next((value for key in ("log", "message", "msg", "MESSAGE") if (value := node.get(key))), None)
 
 
 def json_records(node: JsonNode, line: bytes, at: int, count: int) -> list[Logged]:
-    """The records of LM Studio and of the slots of llama.cpp. `count` numbers prompts without an id."""
+    """Return the records of LM Studio and of the slots of llama.cpp. `count` numbers prompts without an id."""
     if node.kind is JsonKind.ARRAY:
         return [logged for item in node.items if (logged := _slot(item, line, at))]
     data = node.get("data")
@@ -186,12 +187,12 @@ def json_records(node: JsonNode, line: bytes, at: int, count: int) -> list[Logge
     model = data.get("modelIdentifier")
     id = model.text if model is not None and model.kind is JsonKind.STRING else ""
     literal = _json_literal(value, line, at)
-    time_ms = parse_time(node.get("timestamp"))
     if literal is None:
         return []
-    if kind.text == _INPUT:
-        return [Logged(f"{id}\n{count}", (node.start, node.end), prompt=literal, time_ms=time_ms)]
-    return [Logged(f"{id}\n", (node.start, node.end), output=literal, time_ms=time_ms)]
+    span = node.start, node.end
+    is_input = kind.text == _INPUT
+    logged = Logged(f"{id}\n{count}", span, prompt=literal) if is_input else Logged(f"{id}\n", span, output=literal)
+    return [replace(logged, time=stated_time(node.get("timestamp")))]
 
 
 def _slot(item: JsonNode, line: bytes, at: int) -> Logged | None:

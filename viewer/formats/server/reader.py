@@ -18,9 +18,11 @@ from viewer.formats.server.lines import Literal, Logged, json_records, plain_lin
 from viewer.formats.server.source_text import Segment
 from viewer.model.diagnostic import Rule
 from viewer.model.messages import Span
+from viewer.model.time_order import TimeOrder
 from viewer.reading.format import FormatTraits, ReadOptions
 from viewer.reading.recorder import Recorder
 from viewer.rules.errors import E_PARSE_HEADER, E_STREAM_TRUNCATED
+from viewer.rules.notes import I_TIME_BACKWARDS
 from viewer.rules.run import W_RUN_ERROR, W_RUN_INCOMPLETE
 from viewer.syntax.json_text import JsonKind, read_json
 
@@ -28,7 +30,7 @@ LONGEST_LINE = 64 * 1024 * 1024
 MOST_PENDING = 1024
 """The most requests that may await their outputs."""
 MOST_WRITTEN = 65_536
-"""The most polled tasks whose last state is remembered."""
+"""The most polled tasks whose latest state is remembered."""
 _CHOICE = re.compile(r"-\d{1,3}\Z")
 _FINISHED: dict[str, tuple[Rule, str]] = {
     "length": (W_RUN_INCOMPLETE, "max-tokens"),
@@ -68,6 +70,7 @@ class ServerLogReader:
         self._line_at = 0
         self._last = 0
         """Where the last line in `_line` starts."""
+        self._times = TimeOrder()
         self._is_array = False
         """True inside an array that spans several lines."""
         self._pending: OrderedDict[str, _Request] = OrderedDict()
@@ -128,7 +131,7 @@ class ServerLogReader:
                 self._conversation.end_stray()
 
     def _read(self, line: bytes, at: int) -> bool:
-        """Read a line. False if it has no record."""
+        """Read a line. Return False if it has no record."""
         found = False
         for logged in self._records(line, at):
             found = True
@@ -149,6 +152,7 @@ class ServerLogReader:
     # Requests.
 
     def _take(self, logged: Logged) -> None:
+        self._note_time(logged)
         literal = logged.prompt or logged.output
         if literal is not None and literal.is_odd:
             number = self._conversation.add_unreadable(logged.span, literal)
@@ -165,13 +169,24 @@ class ServerLogReader:
         else:
             self._take_output(logged)
 
+    def _note_time(self, logged: Logged) -> None:
+        """Report a time that is unreadable or before that of an earlier record. Requests are written later, in another
+        order."""
+        time = logged.time
+        for problem in time.problems:
+            self._record.report(problem.rule, problem.reason, problem.start, problem.end)
+        if time.ms is not None and time.at is not None:
+            run = self._times.backwards(0, time.ms, time.at)
+            if run is not None:
+                self._record.report(I_TIME_BACKWARDS, None, *run)
+
     def _add_request(self, id: str, logged: Logged) -> None:
         if id in self._pending and self._pending[id].prompt is None:
             self._pending[id].prompt = logged.prompt
             return
         if id in self._pending:
             self._write_pending(id)
-        self._pending[id] = _Request(logged.prompt, logged.span, logged.time_ms)
+        self._pending[id] = _Request(logged.prompt, logged.span, logged.time.ms)
         while len(self._pending) > MOST_PENDING:
             self._write_pending(next(iter(self._pending)))
 
@@ -179,7 +194,7 @@ class ServerLogReader:
         assert logged.output is not None
         id, choice = self._request_of(logged)
         if id not in self._pending:
-            self._add_request(id, Logged(id, logged.span, prompt=logged.prompt, time_ms=logged.time_ms))
+            self._add_request(id, Logged(id, logged.span, prompt=logged.prompt, time=logged.time))
         request = self._pending[id]
         if request.prompt is None and logged.prompt is not None:
             request.prompt = logged.prompt
@@ -192,7 +207,7 @@ class ServerLogReader:
         self._write(id, choice, logged)
 
     def _request_of(self, logged: Logged) -> tuple[str, str]:
-        """The request that an output answers, and which choice it is."""
+        """Return the request that an output belongs to, and which of its choices it is."""
         if logged.id.endswith("\n"):  # the model logs no ids: take its oldest prompt
             own = next((id for id in self._pending if id.startswith(logged.id)), logged.id)
             return own, ""
@@ -202,13 +217,13 @@ class ServerLogReader:
         return base, logged.id
 
     def _take_poll(self, logged: Logged) -> None:
-        """Handle a state of a polled task, which replaces an earlier one."""
+        """Handle the state of a polled task, which replaces an earlier state."""
         assert logged.prompt is not None
         state = logged.prompt.data + b"\0" + (logged.output.data if logged.output else b"")
         known = blake2b(state).digest()
         if self._written.get(logged.id) == known:
             return
-        self._pending[logged.id] = request = _Request(logged.prompt, logged.span, logged.time_ms)
+        self._pending[logged.id] = request = _Request(logged.prompt, logged.span, logged.time.ms)
         if logged.output is not None:
             request.outputs[""] = _Output(
                 whole=logged.output, is_open=logged.how == "open", is_cut=logged.output.is_cut
@@ -223,7 +238,7 @@ class ServerLogReader:
     # Writing.
 
     def _write_pending(self, id: str) -> None:
-        """Write what is known of a request."""
+        """Write everything that is known about a request."""
         request = self._pending[id]
         choices = [choice for choice, output in request.outputs.items() if output.whole or output.deltas]
         for choice in choices:
@@ -241,7 +256,7 @@ class ServerLogReader:
             is_complete=output is not None and output.whole is not None and not output.is_cut and not output.is_open,
             is_cut=output is not None and output.is_cut,
             prompt_time=request.time_ms,
-            output_time=logged.time_ms if logged else None,
+            output_time=logged.time.ms if logged else None,
             is_prompt_cut=request.prompt is not None and request.prompt.is_cut,
             is_alternative=request.was_written,
         )

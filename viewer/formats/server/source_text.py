@@ -1,4 +1,4 @@
-"""Decoded log text that knows the source position of each byte."""
+"""Decoded log text with the source position of each byte."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Map(Protocol):
     """Maps decoded bytes to offsets in their source."""
 
     def source_of(self, meant: int, last: bool) -> int:
-        """The source offset of a decoded byte; with `last`, where that byte ends."""
+        """Return the source offset of a decoded byte or, with `last`, the offset where that byte ends."""
 
 
 class Segment(Struct, frozen=True):
@@ -24,13 +24,13 @@ class Segment(Struct, frozen=True):
 
     data: bytes
     base: int
-    """The offset of the text that the map starts from."""
+    """The offset of the text on which the map is based."""
     map: Map | None
-    """None for text that is not in the input. All of it counts as being at the base."""
+    """None for text that is not in the input. All of its bytes are mapped to the base."""
     coding: Coding
 
     def span(self, start: int, end: int) -> Span:
-        """The source span of these bytes."""
+        """Return the source span of these bytes."""
         if self.map is None:
             return self.base, self.base
         first = self.base + self.map.source_of(start, False)
@@ -44,24 +44,24 @@ class _InJson:
         self._outer, self._inner, self._start = outer, inner, start
 
     def source_of(self, meant: int, last: bool) -> int:
-        """The source offset of a decoded byte; with `last`, the offset after it."""
+        """Return the source offset of a decoded byte; with `last`, the offset after it."""
         at = self._start + self._inner.source_of(meant, last)
         return self._outer.source_of(max(0, at - last), last)
 
 
 def of_python(raw: bytes, at: int) -> Segment:
-    """The text of a Python literal at this offset, given without its quotes."""
+    """Return the text of a Python literal at this offset, given without its quotes."""
     return Segment(python_text(raw), at, PythonMap(raw), Coding.PYTHON_STRING)
 
 
 def of_python_in_json(raw: bytes, start: int, string: bytes, at: int) -> Segment:
-    """The text of a Python literal inside a JSON string. `string`, with its quotes, is at `at`; the literal starts at
-    `start` in its decoded text."""
+    """Return the text of a Python literal inside a JSON string. `string`, with its quotes, is at `at`; the literal
+    starts at `start` in its decoded text."""
     return Segment(python_text(raw), at, _InJson(StringMap(string), PythonMap(raw), start), Coding.NESTED_PYTHON)
 
 
 def of_json(node: JsonNode, string: bytes) -> Segment:
-    """The text of a JSON string, given with its quotes."""
+    """Return the text of a JSON string, given with its quotes."""
     return Segment(node.text.encode("utf-8", "replace"), node.start, StringMap(string), Coding.JSON_TEXT)
 
 
@@ -72,25 +72,25 @@ class _Shifted:
         self._outer, self._start = outer, start
 
     def source_of(self, meant: int, last: bool) -> int:
-        """The source offset of a decoded byte; with `last`, the offset after it."""
+        """Return the source offset of a decoded byte; with `last`, the offset after it."""
         if self._outer is None:
             return meant + last
         return self._outer.source_of(self._start + meant, last)
 
 
 def plain(raw: bytes, at: int) -> Segment:
-    """Text without escapes."""
+    """Return a segment of text without escapes."""
     return Segment(raw, at, _Shifted(None, 0), Coding.PLAIN)
 
 
 def in_json(raw: bytes, start: int, string: bytes, at: int) -> Segment:
-    """Text inside a JSON string. `string`, with its quotes, is at `at`; the text starts at `start` in its decoded
-    form."""
+    """Return a segment of text inside a JSON string. `string`, with its quotes, is at `at`; the text starts at `start`
+    in its decoded form."""
     return Segment(raw, at, _Shifted(StringMap(string), start), Coding.JSON_TEXT)
 
 
 def made(data: bytes, at: int) -> Segment:
-    """Text that is not in the input."""
+    """Return a segment of text that is not in the input."""
     return Segment(data, at, None, Coding.PLAIN)
 
 
@@ -110,7 +110,7 @@ class SourceText:
             at += len(segment.data)
 
     def pieces(self, start: int, end: int) -> list[Piece]:
-        """The pieces of the input that these decoded bytes came from."""
+        """Return the pieces of the input that these decoded bytes came from."""
         found = [
             Piece(*segment.span(low, high), segment.coding)
             for segment, low, high in self._parts(start, end)
@@ -120,6 +120,6 @@ class SourceText:
         return found or [Piece(at, at, Coding.PLAIN)]
 
     def span(self, start: int, end: int) -> Span:
-        """The span of the input from the first to the last of these bytes."""
+        """Return the span of the input from the first to the last of these bytes."""
         spans = [segment.span(low, high) for segment, low, high in self._parts(start, end)]
         return (spans[0][0], max(spans[0][0], spans[-1][1])) if spans else (0, 0)

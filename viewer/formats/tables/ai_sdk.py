@@ -34,7 +34,7 @@ _FAILED = Outcomes(
 _RESULT = "output|errorText|approval.reason"
 _INVOKED = "toolInvocation"
 
-# Parts of a message. Anything in a part other than its text is for the program.
+# Parts of a message. Everything in a part except its text is for the program.
 
 _TEXT = PartRule((is_("type", "text"),), Kind.SAID, "text")
 _FILE = PartRule((is_("type", "file"),), Kind.SAID, label=True)
@@ -76,7 +76,7 @@ _MESSAGES = (
 
 
 def _block(name: str, kind: Kind) -> RecordRule:
-    """The rules for the chunks of a text, from start to end."""
+    """Return the rules for the chunks of a text, from start to end."""
     types = is_("type", f"{name}-start", f"{name}-delta", f"{name}-end")
     merge = Merge(Mode.APPEND, "id", done=is_("type", f"{name}-end"))
     return RecordRule((types,), kind, "assistant", "delta|text", merge=merge)

@@ -61,14 +61,14 @@ ERROR = RecordRule(
     "error.message|error",
     faults=(Fault("error.type|error", ERROR_CODES, _API),),
 )
-"""An error instead of a response, or in a stream."""
+"""An error instead of a response, or inside a stream."""
 
 _UNDIRECTED = tuple(lacks(member) for member in ("channel", "recipient", "to", "intent", "phase", "thought"))
 """Conditions that a message lacks the members that would hide it in other formats."""
 
 
 def _spoken(*kind: When, prefill: Prefill) -> Iterator[RecordRule]:
-    """The messages of both speakers, and instructions between them."""
+    """Yield the messages of both speakers, and instructions between them."""
     common: dict[str, Any] = {"time": "timestamp|created_at"}
     faults = (Fault("stop_reason", STOP_CODES),)
     yield RecordRule((*kind, is_("role", "user"), *_UNDIRECTED), Kind.SAID, "user", "content", USER_PARTS, **common)
@@ -138,7 +138,7 @@ _ROLES = frozenset({"user", "assistant"})
 
 
 _PLAIN = Signature(0, ("content",), {"role": _ROLES})
-"""A message without Anthropic parts, which fits but decides nothing."""
+"""A message without Anthropic parts. It fits, but decides nothing."""
 
 
 def _signatures() -> Iterator[Signature]:

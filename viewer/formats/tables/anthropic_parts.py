@@ -73,4 +73,4 @@ DELTAS = (
     PartRule((is_("type", "compaction_delta"),), Kind.REPLAYED, "content"),
     PartRule((is_("type", "signature_delta", "citations_delta"),), None),
 )
-"""What a stream adds to a block."""
+"""The parts that a stream adds to a block."""

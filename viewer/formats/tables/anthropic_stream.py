@@ -26,8 +26,8 @@ TYPES = frozenset({*_TYPES, "message_stop"})
 
 
 def stream_rules(at: str = "", *conditions: When, kind: Kind = Kind.SAID, scope: str = "") -> tuple[RecordRule, ...]:
-    """The rules for events at a path that ends with a dot, or for records that are events. `scope` is the path of the
-    value that separates the streams of several agents."""
+    """Return the rules for events at a path that ends with a dot, or for records that are events. `scope` is the path
+    of the value that separates the streams of several agents."""
 
     def of(step: Step) -> Stream:
         return Stream(step, f"{at}index", scope, f"{at}message.id")

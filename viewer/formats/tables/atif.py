@@ -27,7 +27,7 @@ from viewer.syntax.json_text import JsonKind
 _NEWEST = 8
 """The newest minor version of ATIF-v1 that this table covers."""
 _MOST_NESTED = 8
-"""The deepest nesting of trajectories."""
+"""The maximum depth of nested trajectories."""
 _VERSION = Fault(
     "schema_version",
     {f"ATIF-{v}1.{minor}": None for minor in range(_NEWEST + 1) for v in ("v", "")},
@@ -61,7 +61,7 @@ _CALLS = RecordRule(
 
 
 def _observation(kind: Kind, role: str) -> tuple[RecordRule, ...]:
-    """The results of a step. One that names no call belongs to the only call."""
+    """Return the results of a step. One that names no call belongs to the only call."""
     result = RecordRule((), kind, role, "content", call_id="source_call_id")
     results = When("observation.results", kind=JsonKind.ARRAY)
     other = (has("observation"), lacks("observation.results"))
@@ -74,7 +74,7 @@ def _observation(kind: Kind, role: str) -> tuple[RecordRule, ...]:
 
 
 def _agent(kind: Kind, *conditions: When) -> RecordRule:
-    """The rule for a step of the agent: its thought, message, calls, and their results."""
+    """Return the rule for a step of the agent: its thought, message, calls, and their results."""
     said = (
         RecordRule((has("message"),), kind, "assistant", "message", _PARTS, **_TIME),
         RecordRule(
@@ -88,7 +88,7 @@ def _agent(kind: Kind, *conditions: When) -> RecordRule:
 
 
 def _other(source: str, kind: Kind, role: str, *conditions: When) -> RecordRule:
-    """The rule for a step of the user or the system. Observations in it were not typed."""
+    """Return the rule for a step of the user or the system. Observations in it were not typed."""
     also = (
         RecordRule((has("reasoning_content"),), Kind.INJECTED, role, "reasoning_content"),
         _CALLS,
@@ -115,7 +115,8 @@ _TOOLS = RecordRule(
 
 
 def _others(depth: int) -> RecordRule:
-    """The rule for trajectories of other agents, also nested ones. The id of each is the thread of its messages."""
+    """Return the rule for trajectories of other agents, including nested ones. The id of each is the thread of its
+    messages."""
     steps = RecordRule(
         (When("steps", kind=_ARRAY),),
         Kind.SUBAGENT,

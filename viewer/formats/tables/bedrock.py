@@ -52,7 +52,7 @@ _INDEX = "contentBlockIndex"
 
 
 def _event(name: str, step: Step, body: str = "", parts: tuple[PartRule, ...] = ()) -> RecordRule:
-    """The rule for an event that is the only member of its record."""
+    """Return the rule for an event that is the only member of its record."""
     given: dict[str, Any] = {"stream": Stream(step, f"{name}.{_INDEX}")}
     if not body:
         return RecordRule((only(name),), **given)

@@ -88,7 +88,7 @@ _TO_A_SPEAKER = ("user", "assistant", "all")
 
 
 def chat_rules(role: str = "role", body: str = "content", **facts: Any) -> tuple[RecordRule, ...]:
-    """The rules for messages with these members. `facts` are further fields of each rule."""
+    """Return the rules for messages with these members. `facts` are further fields of each rule."""
     user, assistant = is_(role, "user"), is_(role, "assistant")
     rules: list[RecordRule] = []
     facts["parts"] = PARTS
@@ -128,7 +128,7 @@ def chat_rules(role: str = "role", body: str = "content", **facts: Any) -> tuple
 
 
 def object_rule(role: str, body: str, *roles: str) -> RecordRule:
-    """The rule for a message whose content is an object, which no format documents."""
+    """Return the rule for a message whose content is an object, which no format documents."""
     fault = Fault(body, default=(W_PART_UNKNOWN, None))
     return RecordRule(
         (is_(role, *roles), When(body, kind=JsonKind.OBJECT)), Kind.UNKNOWN, f"@{role}", body, faults=(fault,)
@@ -136,7 +136,7 @@ def object_rule(role: str, body: str, *roles: str) -> RecordRule:
 
 
 def flag_is_not(path: str) -> When:
-    """A condition: the value is false or absent."""
+    """Return a condition: the value is false or absent."""
     return When(path, true=False)
 
 

@@ -38,7 +38,7 @@ _PLAN_TAGS = ("<proposed_plan>", "</proposed_plan>")
 
 
 def codex_runs(text: str) -> list[tuple[Kind, int, int]]:
-    """Split a text: the editor context, memory citations, and the tags around a plan were not shown."""
+    """Split a text into runs: the editor context, memory citations, and the tags around a plan were not shown."""
     runs: list[tuple[Kind, int, int]] = []
     at = 0
     if text.lstrip().startswith(_IDE_CONTEXT):
@@ -57,7 +57,7 @@ def codex_runs(text: str) -> list[tuple[Kind, int, int]]:
 
 
 def _next_hidden(text: str, at: int) -> tuple[int, int]:
-    """The next run that was not shown, or an empty one at the end."""
+    """Return the next run that was not shown, or an empty one at the end."""
     found = [(start, start + len(tag)) for tag in _PLAN_TAGS if (start := text.find(tag, at)) >= 0]
     citation = text.find(_CITATION, at)
     if citation >= 0:
@@ -77,9 +77,9 @@ _REPLAY = Narrowing(
     within_ms=1000,
     fault=(W_THREAD_BROKEN, "parent-missing"),
 )
-"""The history of a forked session, all of whose lines are written again at the same moment."""
+"""The history of a forked session. All of its lines are written again at the same moment."""
 _OTHER_AGENT = Narrowing(Kind.SUBAGENT)
-"""The prompts of a sub-agent come from another agent, which also gets the answers."""
+"""The prompts of a sub-agent come from another agent, which also receives its answers."""
 
 _META_RULES = (
     RecordRule((_META,), None, starts=True, session="payload.id", goes_on=True),

@@ -1,4 +1,4 @@
-"""Text completions of OpenAI's legacy API and of llama.cpp servers, streamed or whole, with their requests."""
+"""Text completions of OpenAI's legacy API and of llama.cpp servers, streamed or complete, with their requests."""
 
 from __future__ import annotations
 

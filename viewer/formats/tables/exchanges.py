@@ -11,7 +11,7 @@ from viewer.syntax.json_text import JsonKind
 def exchange(
     asked: str, answered: str, when: tuple[When, ...], times: tuple[str, str], rules: tuple[RecordRule, ...] = CHAT
 ) -> tuple[RecordRule, ...]:
-    """The rules for the input and the output of a model call, which are at these paths."""
+    """Return the rules for the input and the output of a model call, which are at these paths."""
     start, end = times
     asked_is = {kind: (*when, When(asked, kind=kind)) for kind in (JsonKind.STRING, JsonKind.ARRAY, JsonKind.OBJECT)}
     answered_is = {kind: (*when, When(answered, kind=kind)) for kind in asked_is}
@@ -54,7 +54,7 @@ def exchange(
 
 
 def unknown_values(asked: str, answered: str, when: tuple[When, ...], times: tuple[str, str]) -> tuple[RecordRule, ...]:
-    """The rules for the input and the output of a span that is not a model call."""
+    """Return the rules for the input and the output of a span that is not a model call."""
     start, end = times
     return (
         RecordRule((*when, has(asked)), Kind.UNKNOWN, "user", asked, time=start),

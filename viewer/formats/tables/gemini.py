@@ -47,7 +47,8 @@ _CONTENT = (
 
 
 def _candidate(when: When, key: str) -> RecordRule:
-    """The rule for an answer or its next piece. Chunks state the number of the answer, unless there is only one."""
+    """Return the rule for an answer or its next piece. Chunks state the number of the answer, unless there is only
+    one."""
     return RecordRule(
         (when,),
         Kind.SAID,

@@ -36,7 +36,7 @@ _OUTPUT = "result[0].functionResponse.response.output"
 
 
 def _reply(body: str, *when: When) -> RecordRule:
-    """The result of a tool call."""
+    """Return the result of a tool call."""
     return RecordRule(
         when,
         Kind.REPLY,

@@ -36,7 +36,7 @@ _GROWS = Merge(Mode.APPEND)
 
 
 def _messages() -> tuple[RecordRule, ...]:
-    """The rules for the messages of one agent, which must not be merged with those of another."""
+    """Return the rules for the messages of one agent, which must not be merged with those of another agent."""
     return (
         RecordRule(
             (is_("type", "TurnBegin", "SteerInput"),),

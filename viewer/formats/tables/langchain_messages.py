@@ -20,7 +20,7 @@ MESSAGE_TYPES = frozenset({"human", "ai", "system", "tool", "function", "develop
 
 
 def _rules(kind: str, holder: str, *conditions: When) -> tuple[RecordRule, ...]:
-    """The rules for messages whose members are in `holder`, and whose type is at the path `kind`."""
+    """Return the rules for messages whose members are in `holder`, and whose type is at the path `kind`."""
     content, calls = f"{holder}content", f"{holder}tool_calls"
     human, ai, system, tool, chat = ((*conditions, is_(kind, *words)) for words in _TYPES.values())
     spoken_ai = (

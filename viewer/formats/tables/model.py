@@ -29,66 +29,68 @@ class Container(Enum):
 
 
 class When(Struct, frozen=True):
-    """A condition on a record or a part. Tests that are not set count as true."""
+    """A condition on a record or a part. Tests that are not set are true."""
 
     path: str
     equals: frozenset[str] = frozenset()
     not_equals: frozenset[str] = frozenset()
     starts: tuple[str, ...] = ()
-    """Beginnings of a string, after ASCII white space."""
+    """Prefixes of a string, after ASCII whitespace."""
     ends: tuple[str, ...] = ()
-    """Endings of a string."""
+    """Suffixes of a string."""
     only: frozenset[str] = frozenset()
-    """The only members that the object may have, because any other or repeated member might change its meaning."""
+    """The only members that the object may have, because any other member, or a repeated one, might change its
+    meaning."""
     kind: JsonKind | None = None
     present: bool | None = None
     """Null counts as absent."""
     true: bool | None = None
-    """Whether the value is true, as opposed to false, null, or absent. Any other value makes the record unknown."""
+    """Whether the value is true or, on the other hand, false, null, or absent. Any other value makes the record
+    unknown."""
 
 
 def is_(path: str, *words: str) -> When:
-    """A condition: the value is one of these strings."""
+    """Return a condition: the value is one of these strings."""
     return When(path, equals=frozenset(words))
 
 
 def is_not(path: str, *words: str) -> When:
-    """A condition: the value is none of these strings."""
+    """Return a condition: the value is none of these strings."""
     return When(path, not_equals=frozenset(words))
 
 
 def starts(path: str, *words: str) -> When:
-    """A condition: the value begins with one of these strings."""
+    """Return a condition: the value begins with one of these strings."""
     return When(path, starts=words)
 
 
 def ends(path: str, *words: str) -> When:
-    """A condition: the value ends with one of these strings."""
+    """Return a condition: the value ends with one of these strings."""
     return When(path, ends=words)
 
 
 def only(*members: str) -> When:
-    """A condition: the object has no other members."""
+    """Return a condition: the object has no other members."""
     return When("", only=frozenset(members))
 
 
 def has(path: str) -> When:
-    """A condition: the path has a value."""
+    """Return a condition: the path has a value."""
     return When(path, present=True)
 
 
 def lacks(path: str) -> When:
-    """A condition: the path has no value."""
+    """Return a condition: the path has no value."""
     return When(path, present=False)
 
 
 def flag(path: str) -> When:
-    """A condition: the value is true."""
+    """Return a condition: the value is true."""
     return When(path, true=True)
 
 
 def no_flag(path: str) -> When:
-    """A condition: the value is false or absent."""
+    """Return a condition: the value is false or absent."""
     return When(path, true=False)
 
 
@@ -126,7 +128,7 @@ class Mode(Enum):
     """How records with the same key become one message."""
 
     PARTS = "parts"
-    """The records add to one reply. A part that was read before is a copy, and longer text replaces shorter text."""
+    """The records add to one reply. A part that was already read is a copy, and longer text replaces shorter text."""
     APPEND = "append"
     """The text is appended."""
     REPLACE = "replace"
@@ -166,12 +168,12 @@ class History(Struct, frozen=True):
 
 
 class Prefill(Enum):
-    """The two halves of an answer that begins in its request."""
+    """The two parts of an answer that begins in its request."""
 
     BEGINS = "begins"
-    """A message of a request. The last one may be the beginning of the answer."""
+    """A message of a request. The last one may be the start of the answer."""
     GOES_ON = "goes on"
-    """A response. Its first text continues the message right before it, if that may be its beginning."""
+    """A response. Its first text continues the message right before it, if that may be the start of the answer."""
 
 
 class Step(Enum):
@@ -217,11 +219,11 @@ class Alone(Enum):
     ITSELF = "itself"
     """A message of its own kind, because it needs no partner."""
     SAID_BEFORE_COPIES = "said before copies"
-    """Said, if no copy of the group has come so far and it does not begin with `<`; otherwise injected."""
+    """Said, if no copy of the group has occurred yet and the text does not start with `<`; otherwise injected."""
 
 
 class Narrowing(Struct, frozen=True):
-    """The kind that said texts get, starting with a certain record."""
+    """The kind that said texts get from a certain record on."""
 
     kind: Kind
     until: tuple[When, ...] = ()
@@ -253,7 +255,7 @@ class PartRule(Struct, frozen=True):
     text: bool = False
     """True if the arguments of a call are text, not JSON."""
     refusal: bool = False
-    """True if the text goes on a separate line."""
+    """True if the text starts on a separate line."""
     intent: str = ""
     """The intent of a thought, such as `summary`."""
     reply: PartRule | None = None
@@ -265,19 +267,19 @@ class PartRule(Struct, frozen=True):
 
 
 class Lookup(Struct, frozen=True):
-    """Texts elsewhere in the record: a string `PREFIXname` is replaced with the member `name` at a path."""
+    """Texts elsewhere in the record: a string `PREFIXname` is replaced by the member `name` at a path."""
 
     prefix: str
     at: str
 
 
 class Branches(Struct, frozen=True):
-    """How nested records form a tree, of which one branch is the newest."""
+    """How nested records form a tree with one newest branch."""
 
     id: str
     parent: str
     newest: str
-    """The path, in the outer record, of the id of the last record of the newest branch."""
+    """The path, in the outer record, to the id of the last record on the newest branch."""
 
 
 class RecordRule(Struct, frozen=True):
@@ -299,19 +301,19 @@ class RecordRule(Struct, frozen=True):
     branches: Branches | None = None
     """The tree of nested records. They are read branch by branch, and those on older branches are superseded."""
     order: str = ""
-    """The path of a number in each nested record, if the newest one may come first."""
+    """The path of a number in each nested record, by which they are sorted, because the newest may come first."""
     also: tuple[RecordRule, ...] = ()
     """Rules for further messages in the same record. Every rule whose conditions hold applies."""
     goes_on: bool = False
     """True if later rules can also apply to the record."""
     lookup: Lookup | None = None
-    """Where to find texts of nested records."""
+    """Where to look up the texts of nested records."""
     starts: bool = False
-    """True if the record, even a nested one, starts a transcript, unless its session is the current one."""
+    """True if the record, even a nested one, starts a transcript, unless its session is already the current one."""
     session: str = ""
     """The path of the session id of the transcript that the record starts."""
     narrows: Narrowing | None = None
-    """The kind that said texts of this record and later ones get."""
+    """The kind that said texts get in this record and later ones."""
     cancels: bool = False
     """True if the record ends all calls without a reply."""
     exchange: Exchange | None = None
@@ -319,16 +321,16 @@ class RecordRule(Struct, frozen=True):
     once: bool = False
     """True if a text that the transcript already has is a copy."""
     later: Kind | None = None
-    """The kind of texts after the first message of a transcript, if only that one may be said. Instructions, injected
+    """The kind of texts after the first message of a transcript, if only the first may be said. Instructions, injected
     and replayed text do not count."""
     orphan: Kind | None = None
-    """The kind of a reply whose id belongs to no call of the transcript, if ids alone do not make a reply."""
+    """The kind of a reply whose id matches no call of the transcript, if an id is not enough to make it a reply."""
     whole: bool = False
-    """True if the record must be complete, because its conditions may follow its content."""
+    """True if the record must be complete, because what its conditions test may follow its content."""
     channel: Words | Channel | None = None
     call_id: str = ""
     typed_id: bool = False
-    """True if the call id 1 as a number differs from "1" as a string."""
+    """True if the call id 1 (a number) differs from "1" (a string)."""
     name: str = ""
     default_name: str = ""
     time: str = ""
@@ -368,13 +370,13 @@ class Signature(Struct, frozen=True):
     need: tuple[str, ...] = ()
     """Paths that must have a value."""
     any_of: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """For each path, the words of which the value must be one. A word that ends with `*` is a prefix."""
+    """For each path, the words of which the value must be one. A word that ends in `*` is a prefix."""
     none_of: tuple[str, ...] = ()
     """Paths that must not have a value."""
     members: tuple[str, ...] = ()
     """Prefixes. At least one member must have a name that starts with one of them."""
     decides: bool = False
-    """True if a single record is enough, because only records of one speaker fit."""
+    """True if a single record is enough, because only records of one speaker match."""
 
 
 class Threads(Struct, frozen=True):
@@ -388,7 +390,7 @@ class Threads(Struct, frozen=True):
 
 Split = Callable[[str], list[tuple[Kind, int, int]] | None]
 Classify = Callable[[str], Kind | None]
-"""Returns the kind of a text, or None if the hook failed, which makes the record unknown."""
+"""Returns the kind of a text, or None if the hook failed. In that case, the record is unknown."""
 
 
 class Hooks(Struct, frozen=True):
@@ -397,11 +399,11 @@ class Hooks(Struct, frozen=True):
     split: Split | None = None
     """Returns the runs of a text, in order, with the kind of each."""
     split_answer: Split | None = None
-    """Like `split`, for text of the assistant, if that is split differently."""
+    """Like `split`, for the assistant's text, if it is split differently."""
     classify: Classify | None = None
     """Returns the kind of a whole text."""
     renew: Callable[[], Hooks] | None = None
-    """Returns new hooks for one input, if hooks keep state."""
+    """Returns fresh hooks for one input, if the hooks keep state."""
     is_disabled: Callable[[], bool] = lambda: False
     """True if the hooks failed too often."""
 
@@ -415,7 +417,7 @@ class Inner(Struct, frozen=True):
     """The path of the string in each object."""
     when: tuple[When, ...] = ()
     always: bool = False
-    """True if the JSON in the string may be something other than an object or an array."""
+    """True if the string may hold JSON other than an object or an array."""
 
 
 class Family(Enum):
@@ -449,7 +451,7 @@ class Act(Enum):
     BEGINS = "begins"
     """A response begins."""
     ENDS = "ends"
-    """A response ends with all its messages."""
+    """A response ends, with all its messages."""
     ERROR = "error"
     BREAKS_OFF = "breaks-off"
     """A response ends, but its messages stay unfinished."""
@@ -494,7 +496,7 @@ class EventTable(Struct, frozen=True):
     choice_members: frozenset[str] = frozenset()
     """The members of a choice that are read or hold no message text."""
     api: Mapping[str, EventKind] = field(default_factory=dict)
-    """What other events of the Responses API do, by type."""
+    """What other events of the Responses API do, by their type."""
     interface: str = ""
     """The prefix of the types of an API. A type that is not in `kinds` may have text, which is hidden."""
     progress: frozenset[str] = frozenset()
@@ -508,10 +510,10 @@ class EventTable(Struct, frozen=True):
     incomplete: Mapping[str, tuple[Rule, str]] = field(default_factory=dict)
     """The reports, by the reason why an answer is incomplete."""
     is_api: bool = False
-    """True for the Responses API, which announces its items and states errors, instructions, and the end."""
+    """True for the Responses API, which announces its items and states errors, instructions, and its end."""
 
     def kind_of(self, name: str) -> EventKind | None:
-        """What an event of this type does; None if it is not an event."""
+        """Return what an event of this type does, or None if it is not an event."""
         known = self.kinds.get(name)
         if known is not None or not self.interface or not name.startswith(self.interface):
             return known
@@ -570,19 +572,19 @@ class Counting(Enum):
     EACH = "each"
     """Each counts."""
     LAST = "last"
-    """The last one counts, for each key or, without keys, for each message."""
+    """The last one for each key counts or, without keys, the last one for each message."""
     COUNTER = "counter"
-    """It is a counter for the whole session, of which the changes count."""
+    """The number is a counter for the whole session, so its increases count."""
     OPENS = "opens"
-    """It belongs to the reply that begins."""
+    """The usage belongs to the reply that begins."""
     JOINS = "joins"
-    """It replaces numbers of the current reply."""
+    """The usage replaces numbers of the current reply."""
     TOTAL = "total"
-    """It is the total of the transcript."""
+    """The usage is the total of the transcript."""
 
 
 class Tokens(Struct, frozen=True):
-    """Where a record states how many tokens a reply used. Numbers at several paths are added up."""
+    """Where a record states how many tokens a reply used. Numbers at several paths are added."""
 
     at: str
     """The path of the object with the numbers."""
@@ -600,7 +602,7 @@ class Tokens(Struct, frozen=True):
 
 
 class RecordFormat(Struct, frozen=True):
-    """A format as a table."""
+    """A format, defined by a table."""
 
     name: str
     title: str
@@ -615,7 +617,7 @@ class RecordFormat(Struct, frozen=True):
     usage: tuple[Tokens, ...] = ()
     """How records state token usage."""
     alternates: bool = False
-    """True if answers should alternate with other messages, and an answer should come last."""
+    """True if answers should alternate with other messages, and the last message should be an answer."""
     keeps_fields: bool = False
     """True if members that no rule reads describe the transcript that the record starts."""
     model: str = ""
@@ -625,7 +627,7 @@ class RecordFormat(Struct, frozen=True):
     """What the primary records of a copy group become without a partner."""
     history: History | None = None
     replays: Narrowing | None = None
-    """The kind of texts in a session that starts right after the first one, because they are history."""
+    """The kind of texts in a session that starts right after the first one, because these texts are history."""
     preambles: bool = False
     """True if commentary without a recipient was shown to the user."""
     hooks: Hooks = Hooks()

@@ -40,7 +40,7 @@ _CALLS = (
 
 
 def _answer(at: str, text: str, merge: tuple[Merge | None, Merge | None]) -> tuple[RecordRule, ...]:
-    """The rules for an answer under a path: its thought, text, calls, and images."""
+    """Return the rules for an answer under a path: its thought, text, calls, and images."""
     thought, said = merge
     return (
         RecordRule(

@@ -27,7 +27,7 @@ from viewer.rules.run import W_RUN_ERROR, W_RUN_INCOMPLETE
 from viewer.syntax.json_text import JsonKind
 
 _ASIDE = ("EVALUATOR", "GUARDRAIL", "RERANKER", "EMBEDDING")
-"""Kinds of spans that never reach a user, not even through the model calls below them."""
+"""Kinds of spans whose content never reaches a user, not even through the model calls below them."""
 _START = "startTimeUnixNano|start_time_unix_nano|startTime|start_time|timestamp"
 _END = f"endTimeUnixNano|end_time_unix_nano|endTime|end_time|{_START}"
 _PARENT = "parentSpanId|parent_span_id|parentId|parent_id"
@@ -305,7 +305,7 @@ _ROOTS = ((lacks(_PARENT),), (is_(_PARENT, ""),))
 
 
 def _values(root: tuple[When, ...]) -> tuple[RecordRule, ...]:
-    """The rules for the input and the output of a root span without messages."""
+    """Return the rules for the input and the output of a root span without messages."""
     is_list, is_object = When(_IN, kind=JsonKind.ARRAY), has(f"{_IN}.messages")
     spoken = has(f"{_IN}[0].role|{_IN}.messages[0].role")
     return (

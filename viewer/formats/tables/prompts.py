@@ -14,5 +14,5 @@ _MARK = lazy_regex(
 
 
 def prompt_kind(text: str) -> Kind:
-    """The kind of a prompt. Without marks of turns, the user typed it; otherwise, it may hold instructions."""
+    """Return the kind of a prompt. Without turn marks, the user typed it; with them, it may hold instructions."""
     return Kind.UNKNOWN if _MARK.search(text) else Kind.SAID

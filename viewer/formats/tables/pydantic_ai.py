@@ -53,7 +53,7 @@ _RETURN = RecordRule(
 
 
 def _speech(role: str) -> RecordRule:
-    """The rule for spoken text. What follows an interruption was not heard."""
+    """Return the rule for spoken text. The part after an interruption was not heard."""
     return RecordRule(
         (is_(_KIND, "speech"), is_("speaker", role), lacks("interrupted_at_ms")), Kind.SAID, role, "transcript"
     )

@@ -89,21 +89,21 @@ class Items:
         self._common = common
 
     def path(self, text: str) -> str:
-        """These paths, under the path of the items."""
+        """Return these paths, under the path of the items."""
         return "|".join(f"{self._at}{choice}" for choice in text.split("|"))
 
     def is_(self, *types: str) -> tuple[When, ...]:
-        """Conditions: the item has one of these types."""
+        """Return the condition that the item has one of these types."""
         return (*self._when, is_(self.path("type"), *types))
 
     def rule(
         self, when: tuple[When, ...], kind: Kind | None, role: str = "", body: str = "", **more: Any
     ) -> RecordRule:
-        """A rule, with the fields that the rules for all items share."""
+        """Return a rule, with the fields that the rules for all items share."""
         return RecordRule(when, kind, role, self.path(body) if body else "", **self._common | more)
 
     def messages(self, user: dict[str, Any], assistant: dict[str, Any]) -> tuple[RecordRule, ...]:
-        """The rules for messages, with more fields for each speaker."""
+        """Return the rules for messages, with further fields for each speaker."""
         return tuple(
             rule for when in (self.is_("message"), self._untyped()) for rule in self._messages(when, user, assistant)
         )
@@ -145,7 +145,7 @@ class Items:
         )
 
     def reasoning(self, copy: Copies | None = None) -> RecordRule:
-        """The rule for thoughts: summaries, texts, and encrypted thoughts."""
+        """Return the rule for thoughts: summaries, texts, and encrypted thoughts."""
         return self.rule(
             self.is_("reasoning"),
             Kind.THOUGHT,
@@ -160,7 +160,7 @@ class Items:
         )
 
     def calls(self) -> tuple[RecordRule, ...]:
-        """The rules for calls, some of which contain their replies."""
+        """Return the rules for calls, some of which contain their replies."""
         custom = self.rule(
             self.is_("custom_tool_call"), Kind.CALL, "assistant", "input", **self._names("custom_tool_call")
         )
@@ -181,7 +181,7 @@ class Items:
         }
 
     def _answer(self, kind: str) -> tuple[RecordRule, ...]:
-        """The rules for the reply in an item that is also a call."""
+        """Return the rules for the reply in an item that is also a call."""
         if kind == "image_generation_call":
             body = self._at.removesuffix(".")
             result = When(self.path("result"), kind=JsonKind.STRING)
@@ -207,7 +207,7 @@ class Items:
         return f"{self._at}{test}"
 
     def replies(self, copy: Copies | None = None) -> tuple[RecordRule, ...]:
-        """The rules for replies. Their outcome is in members or in JSON output, never in text."""
+        """Return the rules for replies. Their outcome is in members or in JSON output, never in text."""
         failed = ("status=failed", "status=incomplete", "output.success=false", "output.metadata.exit_code!=0")
         more: dict[str, Any] = {
             "copy": copy,
@@ -237,7 +237,7 @@ class Items:
         )
 
     def others(self) -> tuple[RecordRule, ...]:
-        """The rules for tool declarations, compactions, and items without text."""
+        """Return the rules for tool declarations, compactions, and items without text."""
         return (
             self.rule(
                 self.is_("mcp_list_tools", "additional_tools"), Kind.INSTRUCTION, "developer", "tools|error", once=True

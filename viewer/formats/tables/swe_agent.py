@@ -41,7 +41,7 @@ _REPLY = RecordRule(
 
 
 def _task(*when: When) -> RecordRule:
-    """The rule for the task and, after it, for what the tools returned."""
+    """Return the rule for the task and, after it, for what the tools returned."""
     return RecordRule(
         (is_("role", "user"), *when), Kind.SAID, "user", "content", _PARTS, call_id="tool_call_ids[0]", later=Kind.REPLY
     )

@@ -1,4 +1,4 @@
-"""Hooks that split the text of a user record into what a program added in tags and what the user typed."""
+"""Hooks that split the text of a user record into what a program added in tags, and what the user typed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _WHOLE = {
     "This session is being continued from a previous conversation": Kind.REPLAYED,
     "[Request interrupted by user": Kind.NOTICE,
 }
-"""Beginnings of texts written completely by a program. In early versions, a command's text follows its name."""
+"""Prefixes of texts that a program wrote completely. In early versions, a command's text follows its name."""
 _REFERENCED = re.compile(r"--- Content from referenced files ---")
 _END_OF_REFERENCED = re.compile(r"^--- End of content ---$", re.MULTILINE)
 _TYPED = ("task", "feedback", "user_message", "answer")
@@ -42,7 +42,7 @@ _TAG = re.compile(r"<([A-Za-z][\w:-]*)(?:\s[^<>]*)?>")
 
 
 def claude_tags(text: str) -> Runs:
-    """Split the text of a user record into elements that the program added and what the user typed."""
+    """Split the text of a user record into elements that the program added, and what the user typed."""
     bare = text.lstrip()
     whole = next((kind for beginning, kind in _WHOLE.items() if bare.startswith(beginning)), None)
     if whole is not None:
@@ -61,7 +61,8 @@ def claude_tags(text: str) -> Runs:
 
 
 def _end_of(text: str, opening: re.Match[str]) -> int:
-    """The end of an element, which may contain others with the same name; the end of the text if it is unclosed."""
+    """Return the end of an element, which may contain others with the same name; the end of the text if it is
+    unclosed."""
     if opening[0].endswith("/>"):
         return opening.end()
     depth = 1
@@ -73,7 +74,7 @@ def _end_of(text: str, opening: re.Match[str]) -> int:
 
 
 def gemini_tags(text: str) -> Runs:
-    """Like `claude_tags`, with the files that an `@path` in the prompt adds."""
+    """Like `claude_tags`, but also handle the files that an `@path` in the prompt adds."""
     found = _REFERENCED.search(text)
     if found is None:
         return claude_tags(text)
@@ -85,7 +86,7 @@ def gemini_tags(text: str) -> Runs:
 
 
 def cursor_tags(text: str) -> Runs:
-    """Split the text of a user record. If there is a `<user_query>` outside other elements, only that was typed."""
+    """Split the text of a user record. If it has a `<user_query>` outside other elements, the user typed only that."""
     runs: Runs = []
     at = 0
     while found := _TAG.search(text, at):
@@ -105,7 +106,7 @@ def cursor_tags(text: str) -> Runs:
 
 
 def cline_tags(text: str) -> Runs:
-    """Split the text of a Cline user record. Only certain elements outside all others were typed."""
+    """Split the text of a Cline user record. The user typed only certain elements outside all others."""
     runs: Runs = []
     at = 0
     while found := _TAG.search(text, at):

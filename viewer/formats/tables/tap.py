@@ -42,7 +42,7 @@ def _record(kind: str, *apis: str) -> tuple[When, ...]:
 
 
 def _split(rules: tuple[RecordRule, ...]) -> tuple[RecordRule, ...]:
-    """Make the rules split user texts, because clients put reminders and command output there."""
+    """Return the rules, changed to split user texts, because clients put reminders and command output there."""
     return tuple(replace(rule, split=True) if rule.role == "user" else rule for rule in rules)
 
 
@@ -66,7 +66,7 @@ _COMPLETIONS = (
     RecordRule((has("suffix"),), Kind.UNKNOWN, "user", "suffix", goes_on=True),
     RecordRule((has("prompt"),), Kind.UNKNOWN, "user", "prompt", goes_on=True),
 )
-"""The prompt was written by a program, possibly with a template."""
+"""A program wrote the prompt, possibly with a template."""
 
 _REQUESTS = {
     "chat": _CHAT,
@@ -97,7 +97,7 @@ _PARTS = (
     PartRule((is_("type", "reply"),), Kind.REPLY, "text", call_id="id"),
     PartRule((), Kind.UNKNOWN, "text"),
 )
-"""The rules for deltas. Any other type is unknown, and hidden."""
+"""The rules for deltas. Any other type is unknown and therefore hidden."""
 
 _ENDINGS = {
     **STOP_CODES,
@@ -110,8 +110,7 @@ _PROBLEMS = {
     "server": (W_RUN_INCOMPLETE, "stopped"),
     "failed": (W_RUN_ERROR, "api"),
 }
-"""The ways in which an exchange ends early: the client left, the server closed the connection, or the answer reports a
-failure."""
+"""How an exchange can end early: the client left, the server closed the connection, or the answer reports a failure."""
 _AUTH, _RATE = (W_RUN_ERROR, "auth"), (W_RUN_ERROR, "rate-limit")
 _STATUSES = {"401": _AUTH, "403": _AUTH, "429": _RATE}
 

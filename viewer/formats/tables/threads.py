@@ -65,7 +65,7 @@ _MESSAGES = (
 
 
 def _call(kind: str, asked: str, answered: str, name: str = "") -> RecordRule:
-    """The rule for a tool call of a run step, with its result."""
+    """Return the rule for a tool call of a run step, with its result."""
     return RecordRule(
         (is_("type", kind),),
         Kind.CALL,

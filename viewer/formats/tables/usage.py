@@ -1,4 +1,4 @@
-"""Token usage as providers report it: the names of the numbers, and what each includes."""
+"""Token usage as providers report it: the names of the numbers, and what each number includes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from viewer.formats.tables.model import Counting, Tokens, When, is_
 def anthropic(
     at: str, *, each: str = "", key: str = "", when: tuple[When, ...] = (), counts: Counting = Counting.LAST
 ) -> Tokens:
-    """The usage of Anthropic. Input tokens exclude cached ones."""
+    """Return the usage of Anthropic. Input tokens exclude cached ones."""
     return Tokens(
         at,
         input=(
@@ -28,7 +28,7 @@ def anthropic(
 def openai(
     at: str, *, each: str = "", key: str = "", when: tuple[When, ...] = (), counts: Counting = Counting.EACH
 ) -> Tokens:
-    """The usage of Responses, chat completions, and Codex. Input tokens include cached ones."""
+    """Return the usage of Responses, chat completions, and Codex. Input tokens include cached ones."""
     return Tokens(
         at,
         input=("input_tokens|prompt_tokens",),
@@ -48,7 +48,8 @@ def openai(
 
 
 def gemini(at: str, *, each: str = "", key: str = "") -> Tokens:
-    """The usage of Gemini. Output tokens exclude thoughts, and each chunk of a reply repeats the numbers so far."""
+    """Return the usage of Gemini. Output tokens exclude thoughts, and each chunk of a reply repeats the numbers so
+    far."""
     return Tokens(
         at,
         input=("promptTokenCount", "toolUsePromptTokenCount"),
@@ -63,7 +64,7 @@ def gemini(at: str, *, each: str = "", key: str = "") -> Tokens:
 
 
 def gemini_cli(each: str) -> Tokens:
-    """The usage of Gemini CLI, in records whose ids may repeat."""
+    """Return the usage of Gemini CLI, in records whose ids may repeat."""
     return Tokens(
         "tokens",
         input=("input", "tool"),
@@ -80,7 +81,7 @@ def gemini_cli(each: str) -> Tokens:
 def opencode(
     at: str, *, each: str = "", key: str = "", when: tuple[When, ...] = (), counts: Counting = Counting.LAST
 ) -> Tokens:
-    """The usage of OpenCode. Input and output exclude cached and reasoning tokens."""
+    """Return the usage of OpenCode. Input and output exclude cached and reasoning tokens."""
     return Tokens(
         at,
         input=("input", "cache.read", "cache.write"),

@@ -1,4 +1,4 @@
-"""Reader of Aider's chat history: a Markdown file in which the start of a line shows who speaks."""
+"""Reader of Aider's chat history: a Markdown file in which the start of each line shows who speaks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from viewer.reading.recorder import Recorder
 _SESSION = b"# aider chat started at "
 _TYPED = re.compile(rb"####(?: |$)")
 _TOKENS = b"> Tokens:"
-"""The line after an answer."""
+"""The prefix of the line after an answer."""
 _THOUGHT = re.compile(rb"[ \t]*<(think|thinking|thought|reasoning)(?:\s[^<>]*)?>", re.IGNORECASE)
 _TITLED = "► **THINKING**".encode()
 _TITLED_END = "► **ANSWER**".encode()
@@ -38,8 +38,8 @@ class _Item(Struct):
 
 
 class AiderReader:
-    """Reads line by line. What follows a prompt is recorded only at the next prompt or the line with the tokens,
-    because only then is it known what was a thought."""
+    """Reads line by line. The lines after a prompt are recorded at the next prompt or at the line with the token
+    counts, because only then is it known which of them were a thought."""
 
     def __init__(self, record: Recorder) -> None:
         self._record = record
@@ -95,7 +95,7 @@ class AiderReader:
         self._sort(text, start)
 
     def _sort(self, text: bytes, start: int) -> None:
-        """Add a line to the item that it belongs to."""
+        """Add a line to the item to which it belongs."""
         ruler, self._ruler = self._ruler, None
         if self._ends_thought is not None:
             self._add_thought(text, start)
@@ -152,7 +152,7 @@ class AiderReader:
     # Writing.
 
     def _write(self, until: int | None = None) -> None:
-        """Record what was read up to this line."""
+        """Record everything read up to this line."""
         if self._ruler:
             self._add(Kind.SAID, *self._ruler)
             self._ruler = None
@@ -169,7 +169,7 @@ class AiderReader:
         self._base = until or 0
 
     def _write_marked(self, pieces: list[Piece]) -> bool:
-        """Record an answer with template marks as the messages that it holds. False if it has no marks."""
+        """Record an answer with template marks as the messages that it holds. Return False if it has no marks."""
         parts = split_content(pieces, self._read, "assistant")
         for part in parts:
             header, ending = part_header(part, _HEADERS[Kind.SAID])
@@ -195,7 +195,7 @@ class AiderReader:
 
 
 def _pieces(item: _Item) -> Iterator[Piece]:
-    """The text of the lines. In an answer or a thought, the text between lines is kept."""
+    """Yield the text of the lines. In an answer or a thought, the text between lines is kept."""
     if item.kind in (Kind.SAID, Kind.THOUGHT) and not item.is_typed:
         yield Piece(item.runs[0][0], item.runs[-1][1], Coding.PLAIN)
         return
@@ -206,7 +206,7 @@ def _pieces(item: _Item) -> Iterator[Piece]:
 
 
 def _answer(items: list[_Item]) -> Iterator[Piece]:
-    """The text of all parts of an answer, each on separate lines."""
+    """Yield the text of all parts of an answer, each on separate lines."""
     for item in items:
         yield from _pieces(item)
         end = item.runs[-1][1]

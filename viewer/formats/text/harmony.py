@@ -33,7 +33,7 @@ GRAMMAR = TextGrammar(
 
 
 def read_beginning(reader: TextReader) -> State | None:
-    """Decide between conversation and completion by the first marker."""
+    """Decide by the first marker between a conversation and a completion."""
     cursor = reader.cursor
     is_log = _begins_with_event(cursor, False)
     if is_log is None:
@@ -50,7 +50,7 @@ def read_beginning(reader: TextReader) -> State | None:
 
 
 def end_beginning(reader: TextReader) -> State | None:
-    """Decide by what was read, because the input has ended."""
+    """At the end of the input, decide from what has been read."""
     cursor = reader.cursor
     if _begins_with_event(cursor, True):
         return State.OUTSIDE
@@ -95,7 +95,7 @@ def _begin_stripped(reader: TextReader, limit: int) -> State:
 
 
 def read_stripped(reader: TextReader) -> State | None:
-    """Guess messages, which begin with `assistant` and a channel word. All of them are hidden."""
+    """Guess where messages begin: with `assistant` and a channel word. All guessed messages are hidden."""
     cursor = reader.cursor
     data, base = cursor.window.data, cursor.window.base
     match = _SEPARATOR.search(data, cursor.scan - base)

@@ -1,4 +1,4 @@
-"""Event lines between the messages of a log. Their reader is loaded only if a line may be an event."""
+"""Event lines between the messages of a log. The event reader is loaded only if a line may be an event."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _HINTS = (b'"type"', b'"event"', b'"choices"')
 
 
 def may_be_event(line: bytes) -> bool:
-    """True if a line may be an event. This cheap check rejects most other lines."""
+    """True if a line may be an event. This inexpensive check rejects most other lines."""
     return line.lstrip(_SPACE).startswith(b"{") and any(hint in line for hint in _HINTS)
 
 
 class LogLines:
-    """Reads event lines, with an event reader that is loaded when the first such line comes."""
+    """Reads event lines with an event reader that is loaded at the first such line."""
 
     def __init__(self, record: Recorder) -> None:
         self._record = record

@@ -13,7 +13,8 @@ TEMPLATE = "template"
 """The token name for a mark of a chat template."""
 _FEW = 256
 _SHORT = 4096
-"""Up to this many searches, of at most this many bytes each, two searches cost less than compiling their union."""
+"""For up to this many searches of at most this many bytes each, two searches take less time than compiling their
+union."""
 
 
 class MarkTokens(TokenSet):
@@ -23,12 +24,13 @@ class MarkTokens(TokenSet):
         self._spelled = dict(spelled)
         super().__init__(self._spelled)
         self._left = _FEW
-        """How many more searches look for tokens and marks separately. Marks are not compiled if there is none."""
+        """The number of further searches that look for tokens and marks separately. Without any marks, their pattern is
+        never compiled."""
         longest_first = sorted(self._spelled, key=len, reverse=True)
         self._all = lazy_regex(b"|".join([*map(re.escape, longest_first), MARK.pattern]))
 
     def search(self, window: Window, start: int, end: int | None = None) -> Token | None:
-        """The first token or mark at or after an offset."""
+        """Return the first token or mark at or after an offset."""
         limit = len(window.data) if end is None else end - window.base
         if self._left:
             self._left -= 1
@@ -42,5 +44,5 @@ class MarkTokens(TokenSet):
         return Token(self._spelled.get(found[0], TEMPLATE), found.start() + window.base, found.end() + window.base)
 
     def held_back(self, window: Window) -> int:
-        """The number of bytes at the end of the window that may begin a token or a mark."""
+        """Return the number of bytes at the end of the window that may begin a token or a mark."""
         return max(super().held_back(window), begun(bytes(window.data[-LONGEST_MARK:])))

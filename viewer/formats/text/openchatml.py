@@ -39,7 +39,7 @@ GRAMMAR_1_X = TextGrammar(
 
 
 def grammar_of_version(version: str | None) -> TextGrammar:
-    """The grammar for the version in a document header; for an unknown version, the nearest one."""
+    """Return the grammar for the version in a document header or, for an unknown version, the nearest one."""
     if version is None:
         return GRAMMAR_2_2
     major, _, minor = version.partition(".")

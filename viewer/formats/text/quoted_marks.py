@@ -14,7 +14,7 @@ _LITERAL, _END_LITERAL = b"<|literal|>", b"<|endliteral|>"
 
 
 def refuse_quoted_marks(messages: Iterable[Writable], target: str) -> None:
-    """Raise if quoted marks in a shown message would hide text in a format without escapes."""
+    """Raise an error if quoted marks in a shown message would hide text in a format without escapes."""
     for message in messages:
         if message.source_text is None or not message.visible:
             continue
@@ -33,8 +33,8 @@ def _read(data: bytes) -> Body:
 
 
 def shown_source(data: bytes, role: str, kinds: frozenset[BlockKind]) -> str | None:
-    """The source of a body without blocks of these kinds, with its escapes and literal blocks; None if no source would
-    read back as the same text."""
+    """Return the source of a body without blocks of these kinds, with its escapes and literal blocks, or None if no
+    source would give the same text again."""
     body = _read(data)
     left = left_of(body, role, kinds)
     if left.data == body.data:
@@ -48,7 +48,7 @@ def shown_source(data: bytes, role: str, kinds: frozenset[BlockKind]) -> str | N
 
 
 def _joined(left: Body, source: bytes) -> bytes:
-    """The source of each run, with the marks that quote it."""
+    """Return the source of both runs, with the marks that quote them."""
     parts: list[bytes] = []
     at, was_quoted = 0, False
     for run in left.runs:
@@ -61,13 +61,13 @@ def _joined(left: Body, source: bytes) -> bytes:
 
 
 def _between(gap: bytes, was_quoted: bool, is_quoted: bool) -> bytes:
-    """The mark that ends a literal block before a gap, and the mark that quotes the run after it."""
+    """Return the mark that ends a literal block before a gap, and the mark that quotes the run after it."""
     closes = _END_LITERAL if was_quoted and gap.startswith(_END_LITERAL) else b""
     opens = _LITERAL if gap.endswith(_LITERAL) else b"<"
     return closes + (opens if is_quoted else b"")
 
 
 def live_body(text: str) -> Body:
-    """A text as a body in which every mark counts."""
+    """Return a text as a body in which every mark takes effect."""
     data = text.encode("utf-8", "replace")
     return Body(data, [ByteRun(0, len(data), 0, len(data), True)])

@@ -34,7 +34,7 @@ class Head(Struct, frozen=True):
     complete: bool = True
 
     def header(self) -> Header:
-        """The header of the text in the frame."""
+        """Return the header of the text in the frame."""
         if self.speaker is None or not self.complete:
             role = self.role if self.complete else ""
             return Header(
@@ -131,7 +131,7 @@ class TemplateFrame:
 
     @property
     def hides(self) -> bool:
-        """True if a frame that began now, while this one is unclosed, would begin inside hidden content."""
+        """True if a frame that begins now, while this one is unclosed, would begin inside hidden content."""
         is_plain = self._speaker in _SPOKEN or self._speaker in self.template.open_ended
         return self.is_in_block or not is_plain
 
@@ -232,7 +232,7 @@ class TemplateFrame:
         self._held = None
 
     def _divided(self, part: Part) -> list[Part]:
-        """The messages in a complete part."""
+        """Return the messages in a complete part."""
         kept, part.kept = part.kept, None
         if part.block is not None:
             return self._block(part, bytes(kept or b""))
@@ -260,7 +260,7 @@ class TemplateFrame:
         return self._placed(part, runs, kept)
 
     def _placed(self, part: Part, runs: list[Run], kept: bytes) -> list[Part]:
-        """One message for each run of a text that is not blank. `part.at` is the offset of the kept bytes."""
+        """Return one message for each run of a text that is not blank. `part.at` is the offset of the kept bytes."""
         parts: list[Part] = []
         announced = 0
         for run in runs:
@@ -303,7 +303,7 @@ class TemplateFrame:
 
 
 LONGEST_TOLD_APART = 4096
-"""The first bytes of a text, up to this many, decide whether it is held back."""
+"""In bytes. The start of a text, up to this size, decides whether the text is held back."""
 
 
 def _is_thought(part: Part) -> bool:
@@ -311,7 +311,7 @@ def _is_thought(part: Part) -> bool:
 
 
 def _with_kind(header: Header) -> Header:
-    """Set the kind in the header of text that was hidden by a later mark."""
+    """Set the kind in the header of text that a later mark hid."""
     if header.kind is not Kind.SAID or header.channel is Channel.FINAL:
         return header
     if header.channel is Channel.ANALYSIS:

@@ -22,7 +22,7 @@ _OUTER = (
     *("<s>", "</s>", "<bos>", "<eos>", "<BOS_TOKEN>", "<EOS_TOKEN>", "[BOS]", "<|begin_of_text|>", "<|end_of_text|>"),
     *("<|startoftext|>", "<|endoftext|>"),
 )
-"""Marks at the start or end of any input. They are text inside a frame, but not between frames."""
+"""Marks at the start or end of any input. Inside a frame, they are text; between frames, they are not."""
 _EDGE = "edge"
 _START, _END, _LAYOUT, _LOOKALIKE, _HEADER_END = "start", "end", "layout", "lookalike", "header-end"
 
@@ -58,7 +58,7 @@ class TemplateReader:
         self._at = 0
         """Everything before this offset has been read."""
         self._scan = 0
-        """How far the search for the end of the current header has got."""
+        """How far the search for the end of the current header has gone."""
         self._tokens = _body_tokens(template.name)
         self._header_tokens = _header_tokens(template.name) if template.header_ends else None
         self._frame: TemplateFrame | None = None
@@ -237,7 +237,7 @@ class TemplateReader:
         return True
 
     def _start_in_body(self, frame: TemplateFrame, token: Token) -> None:
-        """Handle the start of the next frame, which in some templates is the only end of this one."""
+        """Handle the start of the next frame. In some templates, only this ends the current frame."""
         is_end = self._text(token).decode() in self._template.both and not frame.is_in_block
         broke_out = frame.hides and not is_end
         if frame.may_end_here or is_end:

@@ -39,7 +39,7 @@ _GLM = lazy_regex(rb"\[gMASK\]|<\|observation\|>")
 
 
 def find_sign(text: bytes) -> Sign | None:
-    """The first mark of a template, if the text uses one."""
+    """Return the first mark of a template, if the text uses a template."""
     found = _FRAMES.search(text)
     if found is None:
         return None
@@ -53,14 +53,14 @@ def find_sign(text: bytes) -> Sign | None:
 
 
 def _plain(text: bytes) -> str:
-    """The template for frames that several templates have in common."""
+    """Return the template for frames that several templates share."""
     if _GLM.search(text):
         return "glm"
     return "phi" if b"<|end|>" in text else ""
 
 
 def _is_chatml(text: bytes) -> bool:
-    """True for frames with marks for tools or thoughts. Plain frames are OpenChatML 0.1."""
+    """True for frames with marks for tools or thoughts. Without these marks, frames are OpenChatML 0.1."""
     if _OLD_ONLY.search(text):
         return False
     if b"<|im_sep|>" in text:

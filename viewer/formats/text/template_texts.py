@@ -43,7 +43,7 @@ class Run(Struct, frozen=True):
 
 
 def _begins(text: bytes, word: bytes) -> bool:
-    """True if the text begins with the word, or may still do so."""
+    """True if the text starts with the word, or may still do so."""
     bare = text.lstrip(_SPACE)
     return bare.startswith(word) or word.startswith(bare)
 
@@ -57,7 +57,8 @@ def may_be_call(text: bytes) -> bool:
 
 
 def whole_call(text: bytes) -> list[Run]:
-    """A whole answer that is a JSON call, possibly unfinished, or consists of texts after `>>>` and a recipient."""
+    """Return a whole answer that is a JSON call, possibly unfinished, or that consists of texts after `>>>` and a
+    recipient."""
     if text.lstrip(_SPACE).startswith(_RECIPIENT):
         return _to_recipients(text)
     said = [Run(Kind.SAID, 0, len(text))]
@@ -72,7 +73,7 @@ def whole_call(text: bytes) -> list[Run]:
 
 
 def _objects(text: bytes) -> list[Run]:
-    """The calls in consecutive objects; none if anything else follows."""
+    """Return the calls in consecutive objects, or none if anything else follows them."""
     runs: list[Run] = []
     found = _NEXT_OBJECT.match(text)
     while found is not None and len(runs) < MOST_OBJECTS:
@@ -88,7 +89,7 @@ def _objects(text: bytes) -> list[Run]:
 
 
 def _to_recipients(text: bytes) -> list[Run]:
-    """The runs of `>>>all` and `>>>name`."""
+    """Return the runs of `>>>all` and `>>>name`."""
     runs: list[Run] = []
     heads = [*_TO.finditer(text)]
     for head, after in zip(heads, [*heads[1:], None], strict=True):
@@ -122,7 +123,7 @@ def may_list_tools(text: bytes) -> bool:
 
 
 def tools_first(text: bytes) -> list[Run]:
-    """The tool list that a template writes before the words of the user."""
+    """Return the tool list that a template writes before the user's words."""
     at = text.find(b"{", text.find(b"\n\n", text.find(b"Do not use variables.")))
     if not text.lstrip(_SPACE).startswith(_TOOLS):
         return [Run(Kind.SAID, 0, len(text))]
@@ -161,7 +162,7 @@ def may_be_old_part(text: bytes) -> bool:
 
 
 def old_part(text: bytes) -> list[Run]:
-    """A whole text that is an OpenChatML 0.1 part."""
+    """Return a whole text that is an OpenChatML 0.1 part."""
     bare = text.lstrip(_SPACE)
     mark = next((mark for mark in _OLD_PARTS if bare.startswith(mark)), None)
     if mark is None:
@@ -175,7 +176,7 @@ def may_be_fenced_reply(text: bytes) -> bool:
 
 
 def fenced_reply(text: bytes) -> list[Run]:
-    """The fenced output at the start of a text."""
+    """Return the fenced output at the start of a text."""
     if not text.lstrip(_SPACE).startswith(_FENCE):
         return [Run(Kind.SAID, 0, len(text))]
     start = text.index(_FENCE) + len(_FENCE)
@@ -194,7 +195,7 @@ def may_be_named_call(text: bytes) -> bool:
 
 
 def named_call(text: bytes) -> list[Run]:
-    """A whole answer that is a tool name, a line break, and arguments."""
+    """Return a whole answer that is a tool name, a line break, and arguments."""
     found = _NAMED_CALL.match(text)
     if found is None:
         return [Run(Kind.SAID, 0, len(text))]
@@ -211,7 +212,7 @@ def may_be_action(text: bytes) -> bool:
 
 
 def action(text: bytes) -> list[Run]:
-    """The calls after `Action:`."""
+    """Return the calls after `Action:`."""
     found = _ACTION_LIST.match(text)
     if found is None:
         return [Run(Kind.SAID, 0, len(text))]
@@ -222,7 +223,7 @@ def action(text: bytes) -> list[Run]:
 
 
 def return_of(text: bytes) -> list[Run]:
-    """A reply whose first line names the call."""
+    """Return a reply whose first line names the call."""
     found = _RETURN.match(text)
     if found is None:
         return [Run(Kind.REPLY, 0, len(text))]
@@ -232,7 +233,7 @@ def return_of(text: bytes) -> list[Run]:
 
 
 def responses(text: bytes) -> list[Run]:
-    """The replies between `<response>` tags."""
+    """Return the replies between `<response>` tags."""
     runs: list[Run] = []
     at = 0
     for found in _RESPONSE.finditer(text):
@@ -243,5 +244,5 @@ def responses(text: bytes) -> list[Run]:
 
 
 def replies_as_json(text: bytes) -> list[Run]:
-    """JSON replies, with the calls that they answer."""
+    """Return the replies in JSON, with the calls that they answer."""
     return [Run(Kind.REPLY, *each.body, each.name, each.call_id, each.is_json) for each in read_replies(text)]

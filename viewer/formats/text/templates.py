@@ -14,7 +14,7 @@ from viewer.formats.text import template_texts as texts
 
 
 class Speaker(Enum):
-    """Whose text a frame holds. The value is the role of its messages."""
+    """Whose text a frame holds. The value is the role of the frame's messages."""
 
     SYSTEM = "system"
     DEVELOPER = "developer"
@@ -28,10 +28,10 @@ Split = Callable[[bytes], list[texts.Run]]
 
 
 class Held(Struct, frozen=True):
-    """Text that is hidden until its frame ends, because its kind is not known before."""
+    """Text that is hidden until its frame ends, because its kind is unknown until then."""
 
     may_be: Callable[[bytes], bool]
-    """True while the text may be more than plain words."""
+    """True as long as the text may be more than plain words."""
     split: Split
     """The runs of the text."""
 
@@ -54,13 +54,13 @@ class Template(Struct, frozen=True):
     names_tools: bool = False
     """True if a word other than a role names the tool that answers."""
     open_ended: frozenset[Speaker] = frozenset()
-    """The frames that are ended by the next frame."""
+    """The frames that end where the next frame begins."""
     both: frozenset[str] = frozenset()
-    """The start marks that also end the previous frame, whatever it is."""
+    """The start marks that also end the previous frame, whichever it is."""
     begins_with: Speaker | None = None
     """Whose text comes before the first mark."""
     replies_outside: bool = False
-    """True if a reply may come between two frames. The text after it is an answer."""
+    """True if a reply may come between two frames. The text after it is then an answer."""
     lookalikes: tuple[str, ...] = ()
     """Text that looks like a mark of the template."""
     held: Mapping[Speaker, Held] = field(default_factory=dict)

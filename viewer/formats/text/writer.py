@@ -55,10 +55,10 @@ class Target(Struct, frozen=True):
     separator: str
     escapes: bool = False
     named_roles: bool = False
-    """True if a tool reply has the name of the tool as its role."""
+    """True if the role of a tool reply is the name of the tool."""
     names: bool = True
     keeps_return: bool = True
-    """True if every final message may end with `<|return|>`; false if only the last one may."""
+    """True if any final message may end with `<|return|>`; False if only the last one may."""
 
 
 _TOKEN_2_0 = re.compile(r"<\|(?:start|channel|message|call|return|end)\|>")
@@ -89,7 +89,7 @@ TO_HARMONY = Target(
 
 
 def writer_for(target: Target) -> Writer:
-    """The writer for this format."""
+    """Return the writer for this format."""
 
     def write(transcripts: Sequence[WritableTranscript], messages: Iterable[Writable]) -> tuple[str, list[str]]:
         return _TextWriter(target, transcripts).write(list(messages))
@@ -105,7 +105,7 @@ class _TextWriter:
         self._transcripts = transcripts
         self._lost: Counter[str] = Counter()
         self._needs_version = False
-        """True if some text would be read differently in other formats."""
+        """True if some text would be read differently in other versions."""
 
     def write(self, messages: list[Writable]) -> tuple[str, list[str]]:
         parts: list[str] = []
@@ -132,14 +132,14 @@ class _TextWriter:
         return [("---\n" if again and "version" not in list(header)[:1] else "") + write_yaml(header)]
 
     def _of_version(self, header: dict[str, object]) -> dict[str, object]:
-        """The header with a version that makes a reader detect the right format."""
+        """Return the header with a version from which a reader detects the right format."""
         given = header.get("version")
         known = isinstance(given, str) and grammar_of_version(given).name == self._target.name
         version = self._target.header.split()[1]
         return header if known else {"version": version} | header | {"version": version}
 
     def _values(self, number: int) -> dict[str, object]:
-        """The header as it was read, or the disclosed part of it."""
+        """Return the header as it was read, or the disclosed part of it."""
         for transcript in self._transcripts:
             if transcript.number != number:
                 continue
@@ -160,7 +160,7 @@ class _TextWriter:
         return f"<|start|>{header}<|message|>{self._body(message)}{stop}{self._target.separator if stop else ''}"
 
     def _role(self, message: Writable) -> list[str]:
-        """The role and attributes, in the order of the specification's examples."""
+        """Return the role and attributes, in the order of the specification's examples."""
         role, name = message.role, message.name
         if role == "tool" and self._target.named_roles and name:
             role, name = (name if name == "tool" else full_tool_name(name)), None
@@ -192,7 +192,7 @@ class _TextWriter:
             return []
         words = []
         for key, value in message.extra.items():
-            if key in ("to", "name", *self._target.attributes):  # it had no effect in its source
+            if key in ("to", "name", *self._target.attributes):  # it had no effect in the source
                 self._lost["an attribute would mean something else"] += 1
             else:
                 if not _KEY.fullmatch(key) or (value and not _VALUE.fullmatch(value)):
@@ -207,7 +207,7 @@ class _TextWriter:
         return "" if given is None else f"<|channel|>{self._checked(message, given)}" if given else "<|channel|>"
 
     def _says_type(self, message: Writable) -> bool:
-        """True if the type follows the channel instead of being an attribute."""
+        """True if the type comes after the channel instead of being an attribute."""
         if message.content_type is None:
             return False
         if message.constrained:
@@ -251,7 +251,7 @@ class _TextWriter:
 
 
 def _as_written(message: Writable) -> str | None:
-    """The body as in the source, if it means the same and no token in it depends on the text that follows."""
+    """Return the body as in the source, if it means the same and no token in it depends on the text after it."""
     text = message.source_text
     if text is None or text.endswith("<"):
         return None
@@ -264,7 +264,7 @@ def _as_written(message: Writable) -> str | None:
 
 
 def _escaped(message: Writable) -> str:
-    """The body with its control tokens escaped, and other marks unless they hide text."""
+    """Return the body with its control tokens escaped. Other marks are also escaped unless they hide text."""
     body = read_source_text(message.source_text) if message.source_text is not None else None
     if body is None or body.text != message.body:
         body = live_body(message.body)
@@ -288,7 +288,7 @@ def _escaped(message: Writable) -> str:
 
 
 def _closed_edge(text: bytes) -> bytes:
-    """The text with a trailing `<` moved into a literal block, so that it does not escape the next token."""
+    """Return the text with a trailing `<` moved into a literal block, so that it does not escape the next token."""
     bare = text.rstrip(b"<")
     return text if bare == text else bare + _literal(text[len(bare) :])
 

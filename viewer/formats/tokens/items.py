@@ -11,7 +11,7 @@ from msgspec import Struct
 from viewer.formats.tokens.vocabulary import LAST_ID
 
 LONGEST_KEPT = 16
-"""How many bytes of an item are kept. A longer one is not a token id."""
+"""The number of bytes of an item that are kept. A longer item is not a token id."""
 
 _REGULAR = re.compile(rb"[ \t\r\n,]*([0-9]{1,16})(?=[ \t\r\n,\[\]])")
 _SEPARATORS = re.compile(rb"[ \t\r\n,]*")
@@ -42,7 +42,7 @@ class _State(Enum):
 
 
 class ItemReader:
-    """Splits bytes into items, whatever the chunk boundaries. It holds back at most the first bytes of one item."""
+    """Splits bytes into items, whatever the chunk boundaries. It holds back at most the start of one item."""
 
     def __init__(self, base: int = 0) -> None:
         self._offset = base
@@ -52,7 +52,7 @@ class ItemReader:
         self._kept = b""
 
     def feed(self, data: bytes) -> Iterator[Item]:
-        """The items that these bytes complete."""
+        """Yield the items that these bytes complete."""
         at = 0
         while at < len(data):
             if self._in_item():
@@ -72,7 +72,7 @@ class ItemReader:
         self._offset += len(data)
 
     def close(self) -> Iterator[Item]:
-        """The item that the end of the input completes."""
+        """Yield the item that the end of the input completes."""
         if self._in_item():
             self._state = _State.BETWEEN
             yield self._finished(self._offset)
@@ -81,7 +81,7 @@ class ItemReader:
         return self._state is not _State.BETWEEN
 
     def _go_on(self, data: bytes, at: int) -> int:
-        """Continue an item. If the item ends, the state becomes `between`."""
+        """Continue an item, and return the index after its bytes. If the item ends, the state becomes `between`."""
         end = at
         if self._state is _State.ESCAPE:
             end += 1
@@ -120,7 +120,7 @@ def _after(pattern: re.Pattern[bytes], data: bytes, at: int) -> int:
 
 
 def items_of(data: bytes) -> Iterator[Item]:
-    """All items of these bytes."""
+    """Yield all items of these bytes."""
     reader = ItemReader()
     yield from reader.feed(data)
     yield from reader.close()

@@ -30,7 +30,7 @@ _BACK = str.maketrans({stand_in: mark for mark, stand_in in _STAND_INS.items()})
 
 
 def body_of_ids(data: bytes, vocabulary: Vocabulary | None = None) -> str:
-    """The text of a body that is a list of ids, by default decoded with the installed vocabulary."""
+    """Return the text of a body that is a list of token ids. By default, decode it with the installed vocabulary."""
     known = vocabulary or load_vocabulary()
     return b"".join(_spelled(item, known) for item in items_of(data) if not item.bracket).decode("utf-8", "replace")
 
@@ -42,7 +42,7 @@ def _spelled(item: Item, vocabulary: Vocabulary | None) -> bytes:
 
 
 def _spelled_for_reader(item: Item, vocabulary: Vocabulary | None) -> bytes:
-    """The text of an id with `<` and `{` replaced, so that only control token ids form control tokens."""
+    """Return the text of an id with `<` and `{` replaced, so that only control token ids form control tokens."""
     text = _spelled(item, vocabulary)
     if item.number in CONTROL:
         return text
@@ -69,17 +69,17 @@ class IdOffsets:
         self.end += length
 
     def start(self, at: int) -> int:
-        """Where the id for this byte starts."""
+        """Return where the id for this byte starts."""
         return self._starts[self._index(at)] if at < self.end else self.after(at)
 
     def after(self, at: int) -> int:
-        """Where the id for the previous byte ends."""
+        """Return where the id for the previous byte ends."""
         if not self._texts:
             return 0
         return self._ends[self._index(at - 1)] if at > self._texts[0] else self._starts[0]
 
     def span(self, start: int, end: int) -> Span:
-        """The input span from the first id to the end of the last. An empty span comes after the previous id."""
+        """Return the input span from the first id to the end of the last. An empty span comes after the previous id."""
         return (self.start(start), self.after(end)) if end > start else (self.after(start), self.after(start))
 
     def drop(self, before: int) -> None:
@@ -94,7 +94,7 @@ class IdOffsets:
 
 
 class TokenIdReader:
-    """Reads lists of ids, each as a separate transcript."""
+    """Reads lists of ids. Each list is a separate transcript."""
 
     def __init__(self, record: Recorder, options: ReadOptions, vocabulary: Vocabulary | None = None) -> None:
         self.record = record
@@ -213,7 +213,7 @@ class TokenIdReader:
 
 @bounded_cache(1024)
 def _restored(header: Header) -> Header:
-    """The header with the original characters."""
+    """Return the header with the original characters."""
     return replace(
         header,
         role=header.role.translate(_BACK),

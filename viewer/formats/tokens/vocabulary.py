@@ -49,7 +49,7 @@ WORDS: dict[int, bytes] = {
 _OTHERS = {"<|startoftext|>": 199998, "<|endoftext|>": 199999} | {
     f"<|reserved_{number}|>": number for number in range(200000, 201089) if number not in CONTROL
 }
-"""The control tokens that transcripts do not need."""
+"""The control tokens that transcripts do not use."""
 _LETTERS = (
     r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]%s[\p{Ll}\p{Lm}\p{Lo}\p{M}]%s(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
 )
@@ -65,7 +65,7 @@ _BASE = "https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoke
 
 
 def text_of_id(number: int, vocabulary: Vocabulary | None) -> bytes:
-    """The text of an id that is not a control token, or the number in brackets if it is unknown."""
+    """Return the text of an id that is not a control token, or the number in brackets if the id is unknown."""
     if number in WORDS:
         return WORDS[number]
     if vocabulary is not None and number <= LAST_ID:
@@ -96,7 +96,7 @@ def load_vocabulary() -> Vocabulary | None:
 
 
 def load_encoder(path: str) -> Encode:
-    """Load a vocabulary file with a base64 token and its id on each line. This needs the extra `tokens`."""
+    """Load a vocabulary file, which has a base64 token and its id on each line. This needs the extra `tokens`."""
     try:
         tiktoken = importlib.import_module("tiktoken")
     except ImportError:
@@ -127,7 +127,7 @@ def _is_on_this_machine(cache: ModuleType) -> bool:
 
 
 def _cache_folder(cache: ModuleType) -> Path | None:
-    """The cache folder of tiktoken."""
+    """Return the cache folder of tiktoken."""
     for variable in ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR"):
         if variable in os.environ:
             return Path(os.environ[variable]) if os.environ[variable] else None

@@ -17,12 +17,12 @@ _DATA = {"text": "text", "binary": "binary data"}
 
 
 class EmptyFacts(Struct, frozen=True):
-    """Facts about an input of which nothing is shown."""
+    """Facts about an input when the view is empty."""
 
     messages: int
     transcripts: int
     size: int = 0
-    """The bytes of the input."""
+    """The size of the input in bytes."""
     metadata: int = 0
     """The number of records without a message."""
     name: str = ""
@@ -33,7 +33,7 @@ class EmptyFacts(Struct, frozen=True):
     strict: bool = False
     debug: bool = False
     sealed: bool = False
-    """True if no key shows more."""
+    """True if no key can show more."""
 
 
 def empty_facts(document: Document, *, strict: bool, debug: bool, sealed: bool) -> EmptyFacts:

@@ -100,7 +100,7 @@ def _lines(archive: Archive, members: dict[str, Member], samples: list[Sample], 
 
 
 def _header(archive: Archive, members: dict[str, Member]) -> tuple[dict[str, object] | None, bool]:
-    """What the log states about the run, and whether the run has ended."""
+    """Return what the log states about the run, and whether the run has ended."""
     for name in _HEADERS:
         if name in members:
             data = archive.text(members[name], LARGEST_HEADER)

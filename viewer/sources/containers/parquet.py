@@ -1,4 +1,4 @@
-"""Read rows of Parquet files as JSON lines, batch by batch, with only the columns that training rows use."""
+"""Read the rows of Parquet files as JSON lines, batch by batch, with only the columns that training rows use."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def listed_as(path: str) -> str:
 
 
 def read_parquet(path: str, item: str) -> Parts:
-    """Return all rows, or the one with the number that the item states."""
+    """Return all rows, or the row with the number that the item states."""
     if importlib.util.find_spec("pyarrow") is None:
         raise ViewerError(f"{path}: {_MISSING}")
     file = _open(path)
@@ -77,7 +77,7 @@ def _columns(file: Any) -> list[str]:
 
 
 def _rows(file: Any, columns: list[str], number: int) -> Parts:
-    """Return the lines of all rows, or of the row with this number."""
+    """Yield the lines of all rows, or of the row with this number."""
     try:
         groups, skipped = _groups_from(file, number)
         for batch in file.iter_batches(batch_size=ROWS_AT_ONCE, row_groups=groups, columns=columns, use_threads=False):
@@ -105,7 +105,8 @@ def _groups_from(file: Any, number: int) -> tuple[list[int], int]:
 
 
 def _plain(value: object) -> object:
-    """Return a value in JSON types. Null members of a struct are left out, because only other rows have them."""
+    """Return a value in JSON types. Null members of a struct are left out, because only other rows have values for
+    them."""
     if isinstance(value, dict):
         return {str(name): _plain(each) for name, each in value.items() if each is not None}
     if isinstance(value, list | tuple):

@@ -1,4 +1,4 @@
-"""`ReplayedSource`: an input that was read before arrives again, up to any byte, as if it were being written."""
+"""`ReplayedSource`: an input that was read before arrives again, up to any byte, as if it were just being written."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ReplayedRevision:
         return ""
 
     def read(self, start: int, end: int) -> bytes:
-        """Those bytes between two offsets that have arrived."""
+        """Return the bytes between two offsets, as far as they have arrived."""
         return self._source.read(start, min(end, self.size))
 
     def read_again(self, start: int, end: int) -> bytes:
@@ -41,7 +41,7 @@ class ReplayedRevision:
         return self._source.read_again(start, min(end, self.size))
 
     def add(self, data: bytes, *, ends: bool = False) -> bytes:
-        """Count the next bytes and return them."""
+        """Count the next bytes as arrived, and return them."""
         self.size += len(data)
         return data
 
@@ -65,7 +65,7 @@ class ReplayedSource:
 
     @property
     def length(self) -> int:
-        """The number of bytes that may arrive now."""
+        """The number of bytes that may have arrived by now."""
         return self._released
 
     def release(self, end: int) -> None:
@@ -79,7 +79,7 @@ class ReplayedSource:
         return [Grew(self.generation.add(data))] if data else []
 
     def wait(self, timeout: float) -> bool:
-        """Returns at once, because nothing arrives unless it is released."""
+        """Return at once, because nothing arrives unless it is released."""
         return False
 
     async def wait_async(self, timeout: float) -> bool:
@@ -87,4 +87,4 @@ class ReplayedSource:
         return False
 
     def close(self) -> None:
-        """Does nothing, because the caller owns the input."""
+        """Do nothing, because the caller owns the input."""

@@ -39,8 +39,8 @@ def times_of_lines(read: Callable[[int, int], bytes], offsets: Sequence[int], si
 
 
 def _with_line_start(read: Callable[[int, int], bytes], offset: int, first: int, data: bytes) -> tuple[int, bytes]:
-    """Return the bytes at least from the beginning of the line at this offset, and where they begin. Each read is
-    twice as long."""
+    """Return bytes that include the beginning of the line at this offset, and where they begin. Each read is twice as
+    long as the previous one."""
     step = _BEFORE
     while first and data.rfind(b"\n", 0, offset - first) < 0:
         step *= 2
@@ -52,8 +52,8 @@ def _with_line_start(read: Callable[[int, int], bytes], offset: int, first: int,
 def _with_line_end(
     read: Callable[[int, int], bytes], offset: int, size: int, first: int, data: bytes
 ) -> tuple[int, bytes]:
-    """Return the bytes at least up to the end of the line at this offset, and where they begin. Each read is twice
-    as long, and earlier lines are dropped before the first."""
+    """Return bytes that include the end of the line at this offset, and where they begin. Each read is twice as long as
+    the previous one, and earlier lines are dropped before the first read."""
     if data.find(b"\n", offset - first) >= 0:
         return first, data
     start = data.rfind(b"\n", 0, offset - first) + 1

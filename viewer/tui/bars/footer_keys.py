@@ -13,7 +13,7 @@ from viewer.tui.keys import ACTIONS, Action, offered
 
 
 class FooterKey(Struct, frozen=True):
-    """The keys of one or more actions, and a word."""
+    """A footer entry: the keys of one or more actions, and a word."""
 
     ids: tuple[str, ...]
     label: str
@@ -24,7 +24,7 @@ class FooterKey(Struct, frozen=True):
 
 
 class FooterItem(Struct, frozen=True):
-    """An item with the configured keys."""
+    """A footer entry with the configured keys."""
 
     keys: tuple[tuple[str, str], ...]
     """Each printed key with the id of its action."""

@@ -1,5 +1,4 @@
-"""Actions of the lists of files and of transcripts: the source of their bindings, footer, help, palette, and
-documentation."""
+"""Actions of the file and transcript lists: the source of their bindings, footer, help, palette, and documentation."""
 
 from __future__ import annotations
 
@@ -31,8 +30,8 @@ SHARED: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
     ("suspend", (), "Suspend; fg returns.", "suspend"),
     ("copy_or_quit", (), "Press twice to quit.", "quit_twice"),
 )
-"""Actions that the list shares with the main screen: the id, ids of actions whose keys do the same, the help, and
-the method of the list."""
+"""Actions that the file list shares with the main screen: the id, the ids of other actions whose keys do the same here,
+the help, and the method of the list."""
 
 OF_TRANSCRIPTS: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
     *SHARED[:6],
@@ -40,13 +39,13 @@ OF_TRANSCRIPTS: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
     ("bottom", (), "Go to the last transcript; 12G goes to transcript 12.", "bottom"),
     ("search", (), "Find text in all transcripts; // finds a regular expression.", "ask_search"),
     ("filter", (), "Show only transcripts whose title has these words.", "ask_filter"),
-    ("clear", (), "End the search or the filter; without one, return.", "clear"),
+    ("clear", (), "End the search or the filter; if there is none, return.", "clear"),
     ("open", ("unfold",), "Go to the transcript.", "open_row"),
     ("palette", (), "Show all commands.", "open_palette"),
     ("help", (), "Show all keys.", "open_help"),
     ("leave", (), "Return without a choice.", "leave"),
 )
-"""Actions that the list of the transcripts of one file shares with the main screen."""
+"""Actions that the transcript list shares with the main screen."""
 
 OWN: tuple[Action, ...] = (
     Action("sort_files", ("s",), "Sort", "Sort by the next column.", _F, "sort"),
@@ -54,11 +53,12 @@ OWN: tuple[Action, ...] = (
     Action("follow_newest", ("F",), "Follow newest", "Open the newest file and follow it.", _F, "follow_newest"),
     Action("copy_path", ("y",), "Copy path", "Copy the path of the file.", _F, "copy_path", served=Served.NEVER),
 )
-"""Actions that only the list has."""
+"""Actions that only the file list has."""
 
 
 def list_actions(actions: Sequence[Action] = ACTIONS, scope: Scope = Scope.ALL) -> tuple[Action, ...]:
-    """Return the actions of the list with the configured keys. Keys of the main screen win over the list's own."""
+    """Return the actions of the file list with the configured keys. Keys of the main screen take precedence over the
+    list's own."""
     shared = [_shared(row, actions) for row in SHARED]
     taken = {key for action in shared for key in action.keys}
     own = [replace(action, keys=tuple(key for key in action.keys if key not in taken)) for action in OWN]
@@ -66,7 +66,7 @@ def list_actions(actions: Sequence[Action] = ACTIONS, scope: Scope = Scope.ALL) 
 
 
 def transcript_actions(actions: Sequence[Action] = ACTIONS) -> tuple[Action, ...]:
-    """Return the actions of the list of transcripts with the configured keys."""
+    """Return the actions of the transcript list with the configured keys."""
     found = (_shared(row, actions) for row in OF_TRANSCRIPTS)
     labels = {"leave": "Back", "search": "Find in all"}
     return tuple(replace(action, label=labels.get(action.id, action.label)) for action in found)

@@ -10,7 +10,7 @@ from textual.filter import LineFilter
 from viewer.render.strip_controls import NOT_ASCII, OBEYED
 
 _DRAWN = str.maketrans({"│": "|", "─": "-", **dict.fromkeys(map(chr, range(0x2580, 0x25A0)), "#")})
-"""Control segments that Textual itself draws."""
+"""ASCII replacements for characters that Textual itself draws."""
 
 
 class OutputGuard(LineFilter):

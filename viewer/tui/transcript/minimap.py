@@ -15,7 +15,7 @@ _RANK = {StyleRole.ERROR: 3, StyleRole.WARNING: 2, StyleRole.MATCH: 1, StyleRole
 
 
 class Minimap:
-    """Marks by row, drawn one cell per screen line."""
+    """Marks by row, drawn as one cell per screen line."""
 
     def __init__(self, signs: Glyphs = UNICODE) -> None:
         self.signs = signs

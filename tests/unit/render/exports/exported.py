@@ -1,4 +1,4 @@
-"""Exports of samples and texts for the tests, and the allowed parts of an HTML page."""
+"""Exports of samples and texts for the tests, and the parts that an HTML page may have."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ def project_text(path: Path, text: str, audience: Audience, format: str = "openc
 
 @cache
 def own_words(form: str) -> str:
-    """The text in every export of a format, and the keys of its lines: words and marks of the program itself."""
+    """Return the text in every export of a format, and the keys of its lines: words and marks of the program itself."""
     with NamedTemporaryFile(suffix=".ocml") as file:
         empty = "".join(export(project_text(Path(file.name), "", each), form, "") for each in AUDIENCES.values())
     return "\n".join([empty, *(line_keys() if form == "jsonl" else ())])
 
 
 def line_keys() -> list[str]:
-    """The keys of the lines of an export as JSON Lines, each as it is written there."""
+    """Return the keys in the lines of a JSON Lines export, as they are written there."""
     tour = next(sample for sample in samples() if sample.name == "tour.ocml")
     exports = [export(projected(tour, audience), "jsonl") for audience in AUDIENCES.values()]
     keys = {key: None for made in exports for line in made.splitlines() for key in json.loads(line)}
@@ -63,7 +63,7 @@ def line_keys() -> list[str]:
 
 
 class Page(HTMLParser):
-    """A strict reader of a page: every tag and attribute must be an allowed one."""
+    """A strict parser of a page: every tag and attribute must be allowed."""
 
     def __init__(self, text: str) -> None:
         super().__init__(convert_charrefs=True)

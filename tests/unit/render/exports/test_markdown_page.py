@@ -1,4 +1,4 @@
-"""Markdown export: a parser finds our headings, lists and fences, and no markup from transcript text."""
+"""Markdown export: a parser finds our headings, lists and fences, but no markup from transcript text."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def tokens(text: str) -> list[Token]:
 
 
 def foreign(text: str) -> list[str]:
-    """Tokens in the page that the exporter never writes."""
+    """Return the tokens in the page that the exporter never writes."""
     found: list[str] = []
     for token in tokens(text):
         found += [token.type] if token.type not in BLOCKS else []

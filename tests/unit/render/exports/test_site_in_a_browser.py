@@ -1,4 +1,4 @@
-"""A site in headless Chromium, opened from a disk: its search, its table, hostile text, and no foreign request."""
+"""A site in headless Chromium, opened from disk: its search, its table, hostile text, and no foreign request."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ def made(folder: Path, *options: str) -> Path:
 
 
 def result(tab: Browser, code: str) -> Any:
-    """The value of a promise in the page."""
+    """Return the value of a promise in the page."""
     answer = tab.ask("Runtime.evaluate", expression=code, returnByValue=True, awaitPromise=True)
     assert "exceptionDetails" not in answer, answer
     return answer["result"].get("value")
 
 
 def searched(tab: Browser, query: str) -> list[list[str]]:
-    """The links and texts of the results of a search."""
+    """Search, and return the links and texts of the results."""
     cells = "[e.querySelector('a').getAttribute('href'), e.textContent]"
     listed = f"[...document.querySelectorAll('#results li')].map(e => {cells})"
     found: list[list[str]] = result(tab, f"search({json.dumps(query)}).then(() => {listed})")

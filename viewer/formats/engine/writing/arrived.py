@@ -9,10 +9,10 @@ from viewer.formats.json.content_parts import ContentPart, may_be_split, split_c
 from viewer.model.messages import Piece
 
 MOST_ARRIVED = 1024 * 1024
-"""In bytes. A longer text is not split at its marks; they only hide."""
+"""In bytes. A longer text is not split at its marks; they only hide it."""
 _LONGEST_MARK = 64
 _MOST_LOOKS = 64
-"""How often the text so far is tentatively split."""
+"""How often the text so far is split to check it for marks."""
 
 
 class Arrived:
@@ -40,7 +40,7 @@ class Arrived:
                 self._tail = self._tail[-_LONGEST_MARK:] + data.strip(b'"')
 
     def look(self, role: str) -> bool:
-        """True if the text so far has marks. No more of it is then shown before it is split."""
+        """True if the text so far has marks. In that case, nothing more is shown before the text is split."""
         if not self.is_marked and may_be_split(self._tail):
             self._looked += 1
             self.is_marked = self._looked > _MOST_LOOKS or bool(self.parts(role))

@@ -1,4 +1,4 @@
-"""Pair records that repeat the same text or reply: one occurrence is the message, the other a copy."""
+"""Pair records that repeat a text or a reply: one occurrence becomes the message, the other is a copy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_WAITING = 256
 
 
 class Waiting(Struct):
-    """An occurrence without a partner so far."""
+    """An occurrence that has no partner so far."""
 
     draft: Draft
     is_primary: bool
@@ -29,7 +29,7 @@ class Waiting(Struct):
     """True if its kind is final."""
     texts: set[str] = field(default_factory=set)
     is_said: bool = False
-    """True if it would count as said with a partner."""
+    """True if it would count as said once it has a partner."""
     is_paired: bool = False
     before: Waiting | None = None
     """The previous occurrence in the same group and role."""
@@ -81,7 +81,7 @@ class CopyPairs:
         return not self._waiting
 
     def forget_before(self, at: int) -> None:
-        """Settle the occurrences that are too far from this record to get a partner."""
+        """Settle the occurrences that are too far before this record to get a partner."""
         first = at - FARTHEST
         while self._waiting and (len(self._waiting) > MOST_WAITING or self._has_passed(self._waiting[0], first)):
             self._settle_alone(self._waiting.pop(0))
@@ -104,7 +104,7 @@ class CopyPairs:
 
     @staticmethod
     def _has_passed(waiting: Waiting, first: int) -> bool:
-        """True if an occurrence can no longer get a partner. `first` is the first record that may have one."""
+        """True if an occurrence can no longer get a partner. `first` is the earliest record that may still get one."""
         is_reply = waiting.draft.kind is Kind.REPLY and not waiting.is_settled
         return waiting.at < first and not is_reply
 
@@ -158,7 +158,7 @@ class CopyPairs:
                 self._settle(more.number, more.draft)
 
     def _say_only_copies(self, draft: Draft, partners: list[Waiting]) -> None:
-        """Show only those parts of a primary record that have copies. The program added the others."""
+        """Show only those parts of a primary record that have copies, because the program added the others."""
         for partner in partners:
             self._waiting.remove(partner)
             if partner.is_primary:
@@ -192,7 +192,7 @@ def _are_at_copy_positions(one: Waiting, next: Waiting) -> bool:
 
 
 def _is_plainly_shown(draft: Draft) -> bool:
-    """True if a message is certain to be shown. Otherwise, the report must not reveal that it exists."""
+    """True if a message is certainly shown. Otherwise, the report must not reveal that it exists."""
     return draft.kind is Kind.SAID and not draft.has_unknown_channel and draft.channel in (None, Channel.FINAL)
 
 
@@ -202,8 +202,8 @@ def _is_same(one: Draft, other: Draft) -> bool:
 
 
 def texts_of(draft: Draft) -> set[str]:
-    """Return the text and each of its parts, because a copy may repeat only one of them. A call identifies its
-    reply."""
+    """Return the text and the text of each part, because a copy may repeat only one part. A reply is identified by its
+    call."""
     if draft.kind is Kind.REPLY:
         return {draft.call_id or ""} - {""}
     return {draft.text.strip(), *(part.strip() for part in draft.texts)} - {""}

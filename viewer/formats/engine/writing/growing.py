@@ -1,4 +1,4 @@
-"""Build growing messages from several records: parts of one reply, and records that extend or replace others."""
+"""Build growing messages from several records: parts of one reply, and records that extend or replace earlier ones."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class GrowingMessages:
     def __init__(self, messages: DraftMessages, is_repeated: Callable[[Draft], bool]) -> None:
         self._messages = messages
         self._is_repeated = is_repeated
-        """True for a part that is also in another record."""
+        """True for a part that another record repeats."""
         self._replies: OrderedDict[str, _Reply] = OrderedDict()
         self._saying: dict[str, _Reply] = {}
         """The replies whose text may grow."""
@@ -45,7 +45,7 @@ class GrowingMessages:
         """The growing messages without a key."""
 
     def end_others(self, drafts: list[Draft]) -> None:
-        """End the replies with other keys, and texts without a key that the next drafts interrupt."""
+        """End the replies with other keys, and the texts without a key that these drafts interrupt."""
         keys = {draft.key for draft in drafts if draft.rule.merge}
         ended = [key for key in self._saying if key not in keys]
         for key in ended if len(ended) < 2 else [key for key in self._replies if key in ended]:

@@ -47,7 +47,7 @@ class DraftHeaders:
         return unanswered
 
     def of(self, draft: Draft) -> Header:
-        """Return the header for the message made from a draft."""
+        """Return the header for the message of a draft."""
         kind = draft.kind
         if kind is Kind.CALL:
             return self._call(draft)

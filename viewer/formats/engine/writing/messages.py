@@ -38,23 +38,23 @@ class OpenMessage(Struct):
     text: str
     end: int
     must_end: bool = False
-    """True if the message is incomplete without its last record."""
+    """True if the message is incomplete until its last record arrives."""
     draft: Draft | None = None
     """The newest record of the message, or the first record of a text that arrives in pieces."""
     arrived: Arrived | None = None
-    """The whole text, if it arrives in pieces. `pieces` are those that are shown so far."""
+    """The whole text, if it arrives in pieces. `pieces` holds only those that are already shown."""
 
 
 class RowOrder:
     """Checks the message order of a training row: answers alternate with other messages, and an answer comes last.
-    `report` gets the number and span of a message that is out of order."""
+    `report` receives the number and span of a message that is out of order."""
 
     def __init__(self, report: Callable[[int, Span], None]) -> None:
         self._report = report
         self._last: tuple[bool, int, Span] | None = None
 
     def add(self, header: Header, number: int, span: Span) -> None:
-        """Add a message. Answers that no user received do not count."""
+        """Add a message. Answers that no user received are skipped."""
         if header.thread or header.kind not in _TURNS:
             return
         is_answer = header.kind is Kind.SAID and header.role == "assistant"
@@ -70,7 +70,7 @@ class RowOrder:
 
 
 class DraftMessages:
-    """Writes single drafts, regardless of how one record relates to the next."""
+    """Writes single drafts. How one record relates to the next plays no role here."""
 
     def __init__(self, record: Recorder, headers: DraftHeaders, hooks: TextHooks, *, has_order: bool) -> None:
         self._record = record
@@ -121,18 +121,22 @@ class DraftMessages:
         for part in self.runs(draft):
             header = self._headers.of(part)
             if not self._emit_marked(part, header):
-                number = self._record.add_complete(header, _ending(part), part.span, part.pieces, time_ms=part.time_ms)
+                number = self._record.add_complete(
+                    header, _ending(part), part.span, part.pieces, time_ms=part.time_ms, time_at=part.time_at
+                )
                 self.report(part.problems, number)
                 self.report_outcome(part, number)
                 self._note(header, number, part.span)
         return self._record.last_number
 
     def _emit_marked(self, draft: Draft, header: Header) -> bool:
-        """Write text with template marks as the messages that it holds. False for any other text."""
+        """Write text with template marks as the messages that it holds. Return False for any other text."""
         marked = self._marked(draft, header.role)
         for part in marked:
             own, ending = self._headers.of_marked(part, header)
-            number = self._record.add_complete(own, ending, draft.span, part.pieces, time_ms=draft.time_ms)
+            number = self._record.add_complete(
+                own, ending, draft.span, part.pieces, time_ms=draft.time_ms, time_at=draft.time_at
+            )
             self._note(own, number, draft.span)
             self.report(part.reports, number)
         return bool(marked)
@@ -164,8 +168,8 @@ class DraftMessages:
         return split_content(draft.pieces, self.read, role)
 
     def _unmarked(self, draft: Draft) -> list[Piece]:
-        """Return the pieces that may be shown now; none of a text with marks, which is split only once it is
-        complete."""
+        """Return the pieces that may already be shown. For a text with marks, that is none until the text is complete
+        and split."""
         return [] if self._marked(draft, draft.role) else draft.pieces
 
     # Messages that stay open.
@@ -173,7 +177,9 @@ class DraftMessages:
     def open(self, draft: Draft) -> OpenMessage:
         """Begin a message that may grow."""
         pieces = self._unmarked(draft)
-        number = self._record.open(self._headers.of(draft), draft.span[0], pieces, time_ms=draft.time_ms)
+        number = self._record.open(
+            self._headers.of(draft), draft.span[0], pieces, time_ms=draft.time_ms, time_at=draft.time_at
+        )
         self.report(draft.problems, number)
         return OpenMessage(number, pieces, draft.text, draft.span[1], draft=draft)
 
@@ -181,7 +187,7 @@ class DraftMessages:
         """Begin a message that stays hidden until it is settled."""
         header = self._headers.of_hidden(draft)
         self._marked(draft, draft.role)
-        return self._record.open(header, draft.span[0], draft.pieces, time_ms=draft.time_ms)
+        return self._record.open(header, draft.span[0], draft.pieces, time_ms=draft.time_ms, time_at=draft.time_at)
 
     def replace(self, known: OpenMessage, draft: Draft) -> OpenMessage:
         """Replace an open message with another record."""
@@ -221,7 +227,9 @@ class DraftMessages:
         for index, part in enumerate(marked):
             own, ending = self._headers.of_marked(part, header)
             if index:
-                number = self._record.add_complete(own, ending, draft.span, part.pieces, time_ms=draft.time_ms)
+                number = self._record.add_complete(
+                    own, ending, draft.span, part.pieces, time_ms=draft.time_ms, time_at=draft.time_at
+                )
             else:
                 self._record.close(number, ending, draft.span[1], part.pieces, header=own)
             self.report(part.reports, number)

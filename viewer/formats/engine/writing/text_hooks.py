@@ -1,4 +1,4 @@
-"""Apply the text hooks of a format: they give a text its kind, or split it into runs of different kinds."""
+"""Apply the text hooks of a format, which determine the kind of a text or split it into runs of different kinds."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class TextHooks:
 
 
 def is_one_text(draft: Draft) -> bool:
-    """True if the text of a draft is that of its only piece, without characters that may replace others."""
+    """True if a draft consists of a single piece, and no character in its text may be a replacement for another."""
     if len(draft.pieces) != 1 or draft.pieces[0].coding not in (Coding.PLAIN, Coding.JSON_STRING):
         return False
     return draft.texts == [draft.text] and "\ufffd" not in draft.text
@@ -67,11 +67,11 @@ def _run(draft: Draft, body: Body, kind: Kind, start: int, end: int) -> Draft:
     first = len(text[:start].encode("utf-8", "replace"))
     last = first + len(text[start:end].encode("utf-8", "replace"))
     run = Draft(kind, draft.role, body.pieces(first, last), draft.span, draft.rule, draft.channel)
-    run.text, run.time_ms, run.thread = text[start:end], draft.time_ms, draft.thread
+    run.text, run.time_ms, run.time_at, run.thread = text[start:end], draft.time_ms, draft.time_at, draft.thread
     run.channel_word, run.has_unknown_channel = draft.channel_word, draft.has_unknown_channel
     return run
 
 
 def _is_all(text: str, start: int, end: int) -> bool:
-    """True if there is only white space outside this part of a text."""
+    """True if a text has only whitespace outside this part."""
     return not text[:start].strip() and not text[end:].strip()

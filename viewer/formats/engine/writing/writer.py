@@ -1,4 +1,4 @@
-"""Write record readings to the recorder, considering earlier records: copies, repetitions, merged records."""
+"""Write record readings to the recorder, considering earlier records: copies, repetitions, and merged records."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from viewer.rules.structure import W_RECORD_UNKNOWN
 from viewer.syntax.json_text import JsonKind, JsonNode
 
 MOST_SAID = 256
-"""How many texts a later record may repeat."""
+"""The number of texts that a later record may repeat."""
 _REPEATING = (Mode.REPEAT, Mode.FINAL)
 _COPIED = frozenset({Kind.SAID, Kind.THOUGHT, Kind.REPLY, Kind.INJECTED, Kind.SUBAGENT, Kind.REPLAYED})
 """The kinds of messages that other records may repeat."""
@@ -33,7 +33,7 @@ _BEFORE = (Kind.INSTRUCTION, Kind.INJECTED, Kind.REPLAYED)
 
 
 class DraftWriter:
-    """Decides what each draft means after the earlier records, and which writer it goes to."""
+    """Decides what each draft means, given the earlier records, and passes it to the right writer."""
 
     def __init__(self, record: Recorder, format: RecordFormat, *, preambles: bool, row_order: bool = False) -> None:
         self._record = record
@@ -58,13 +58,13 @@ class DraftWriter:
         self._once: set[tuple[Kind, str, str]] = set()
         """The texts that are written as messages only once."""
         self._prefill: OpenMessage | None = None
-        """The last message, if it may be the beginning of the next answer."""
+        """The last message, if it may be the start of the next answer."""
         self._said: OrderedDict[tuple[str, str], None] = OrderedDict()
         """The latest texts of the speakers, if records of the format repeat texts."""
         self._repeats = any(_repeats(rule) for rule in format.records)
         self._unknown: set[str] = set()
         self._is_begun = False
-        """True if the transcript has a message other than those that may precede the first."""
+        """True if the transcript has any message that cannot precede the first one."""
 
     @property
     def has_prompt(self) -> bool:
@@ -133,7 +133,7 @@ class DraftWriter:
             self._usage.take(node, placed, reading.usage_starts)
 
     def _take_steps(self, reading: RecordReading, first: int, until: int | None) -> int:
-        """Perform the steps of a record on replies, up to a place in it. Returns the number of steps so far."""
+        """Perform the stream steps of a record up to a place in it. Return the number of steps performed so far."""
         for index in range(first, len(reading.steps)):
             step = reading.steps[index]
             if until is not None and step.span[0] > until:
@@ -143,12 +143,12 @@ class DraftWriter:
         return len(reading.steps)
 
     def grown_by(self, step: StreamStep) -> Piece | None:
-        """Return the piece of text that a record added to a reply, if the next records may be read together with it."""
+        """Return the piece of text that a step adds to a reply, if the next records may be read together with it."""
         is_plain = self._copies.is_idle and not self._usage.has_stated
         return self._streams.grown_by(step) if is_plain else None
 
     def grow(self, step: StreamStep, run: DeltaRun, source: Source) -> None:
-        """Write a run of records after one that `grown_by` returned. `source` has the last one."""
+        """Write a run of records after one that `grown_by` returned. `source` holds the last one."""
         self._at += run.count
         self._messages.source = source
         self._streams.grow(step, run)
@@ -234,7 +234,8 @@ class DraftWriter:
     # An answer that begins in the request.
 
     def _goes_on(self, draft: Draft) -> bool:
-        """Append the first text of a response to the answer that began in its request. False if none did."""
+        """Append the first text of a response to the answer that began in its request. Return False if there is no such
+        answer."""
         begun, self._prefill = self._prefill, None
         if begun is None:
             return False

@@ -1,0 +1,64 @@
+"""Time order: find the runs of records whose times are before that of an earlier record."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from msgspec import Struct
+
+from viewer.model.messages import Span
+
+
+class Placed(Protocol):
+    """A value with a position in the input, such as a JSON node."""
+
+    @property
+    def start(self) -> int:
+        """Where the value begins."""
+
+    @property
+    def end(self) -> int:
+        """Where the value ends."""
+
+
+class TimePlace(Struct, frozen=True, gc=False):
+    """Where a time is stated."""
+
+    start: int
+    end: int
+
+
+class BackwardRun(Struct):
+    """Records with times before an earlier one, up to the next in order."""
+
+    start: int
+    end: int
+    """Where the last time ends."""
+
+
+class TimeOrder:
+    """The times of one transcript. Each agent has its own order."""
+
+    def __init__(self) -> None:
+        self._newest: dict[int, int] = {}
+        """The latest time by thread."""
+        self._runs: dict[int, BackwardRun] = {}
+        """The current run by thread."""
+
+    def start(self) -> None:
+        """Begin a transcript."""
+        self._newest.clear()
+        self._runs.clear()
+
+    def backwards(self, thread: int, time_ms: int, stated: Placed) -> Span | None:
+        """Return the run so far if a time extends or begins one. A record with several messages counts once."""
+        if time_ms >= self._newest.get(thread, time_ms):
+            self._newest[thread] = time_ms
+            self._runs.pop(thread, None)
+            return None
+        start, end = stated.start, stated.end
+        run = self._runs.setdefault(thread, BackwardRun(start, -1))
+        if run.end == end:
+            return None
+        run.end = end
+        return run.start, end

@@ -62,12 +62,12 @@ MANY = "".join(
 
 
 def press_of(name: str) -> Key:
-    """The event of a key with this name."""
+    """Return the event of a key with this name."""
     return Key(name, character(name) if len(name) > 1 or not name.isalnum() else name)
 
 
 def typed(text: str) -> list[Event]:
-    """The events of a text that is typed."""
+    """Return the events of a text that is typed."""
     return [Key(_character_to_key(each) if not each.isalnum() else each, each) for each in text]
 
 
@@ -172,7 +172,7 @@ STARTS: dict[str, tuple[list[str], bool]] = {
 
 
 async def session(chance: Random, start: str, *, is_sealed: bool, bursts: int) -> str:
-    """Run the app in the current folder under bursts of input. Returns the report of its crash; empty without one."""
+    """Run the app in the current folder under bursts of input. Return the report of its crash, or an empty text."""
     paths, follows = STARTS[start]
     settings = Settings(scope=Scope.SERVED_SAFE if is_sealed else Scope.ALL)
     options = ViewOptions(sealed=is_sealed, follow=follows, settings=settings)

@@ -30,9 +30,9 @@ from viewer.reading.bodies import Decoder, OpenMessages
 from viewer.reading.format import FormatTraits
 
 LARGEST_AHEAD = 64 * 1024
-"""In bytes. A longer message is checked only in its turn."""
+"""The size limit in bytes for checking ahead. A longer message is checked only in its turn."""
 MOST_WAITING = 20_000
-"""The most events that may be queued. A batch of messages counts as one."""
+"""The maximum number of events that may be queued. A batch of messages counts as one."""
 
 
 class Analysis:
@@ -51,7 +51,7 @@ class Analysis:
         self.transcripts: list[Transcript] = []
         self.strays: list[Stray] = []
         self.metadata_count = 0
-        """The number of records without a message before the first message."""
+        """The number of records without a message that precede the first message."""
         self.unsettled = OpenMessages()
         """The numbers of the open messages."""
         self.is_partial = is_partial
@@ -66,7 +66,8 @@ class Analysis:
         """True if checks run on request only."""
 
     def note_whole(self) -> None:
-        """Treat open messages as decided from now on: the whole input was read, or it is being followed."""
+        """Treat open messages as final from now on, because the whole input was read, or because it is being
+        followed."""
         self.is_partial = False
 
     @property

@@ -32,7 +32,7 @@ from viewer.syntax.json_text import JsonKind, JsonNode, exact_value, plain_objec
 from viewer.tools.declarations import Declarations
 
 LONGEST_GLANCED = 4000
-"""In bytes. Python refuses to parse integers of more than 4,300 digits."""
+"""The maximum length in bytes. Python refuses to parse integers of more than 4,300 digits."""
 _REPORTED = {
     E_TOOL_TIMEOUT: ("reported", CallState.TIMEOUT),
     E_TOOL_CANCELLED: ("reported", CallState.CANCELLED),

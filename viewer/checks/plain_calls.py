@@ -46,7 +46,7 @@ class PlainRows(Struct, frozen=True):
 
     numbers: list[int]
     kinds: list[PlainKind | None]
-    """None for a message that is already known to need its checks."""
+    """The kind of each message; None if the message is already known to need its checks."""
     turns: list[int]
     ids: list[str | None]
     are_json: list[bool]

@@ -54,7 +54,7 @@ EVENT_BYTES = 256
 STRAY_BLOCK = 1024 * 1024
 """The number of bytes of text outside messages that are checked together."""
 _NEEDS_MESSAGES = (W_TEXT_BETWEEN, W_VERSION_UNKNOWN)
-"""Not reported for an input without messages whose format is unknown."""
+"""Diagnostics that are not reported for an input without messages whose format is unknown."""
 
 
 _CONSTRAINT = b"<|constrain|>"
@@ -62,7 +62,7 @@ READ_AHEAD = 64 * 1024
 """The number of bytes that are read together. A larger piece is read separately."""
 _PLAIN = re.compile(rb"[\t\n -~]*+")
 MOST_TOGETHER, MOST_TOGETHER_BYTES = 256, 256 * 1024
-"""The most messages that are prefiltered together, and about how many bytes they may have."""
+"""The maximum number of messages that are prefiltered together, and roughly how many bytes they may have."""
 
 
 class _AheadReader:
@@ -172,7 +172,7 @@ class _Bits(Struct, frozen=True):
     runs: dict[int, tuple[Run, ...]]
 
 
-@lru_cache(4)  # holds nothing of an input, so `clear_caches` need not clear it
+@lru_cache(4)  # depends on no input, so `clear_caches` need not clear it
 def _bits_of(checks: tuple[Check, ...]) -> _Bits:
     numbered = [(1 << number, check) for number, check in enumerate(checks)]
     return _Bits(
@@ -439,7 +439,7 @@ class CheckQueue:
         self.checked_to = max(self.checked_to, messages[-1].span[1])
 
     def _skip_to(self, number: int) -> int:
-        """Skip the messages without checks up to this one; none if it is 0. Return 0."""
+        """Skip the messages without checks up to this one, or none if the number is 0. Return 0."""
         if number:
             self.tools.skip_messages(self.index.turn(number))
         return 0
@@ -603,8 +603,8 @@ class CheckQueue:
 
 
 def _regular_body(message: Message, block: bytes, base: int, *, is_plain: bool) -> Body | None:
-    """Return the body of a message in a block that starts at `base`, or None unless the body decides alone which checks
-    are needed: the bytes around it are plain, as in a plain block, and nothing in it is escaped."""
+    """Return the body of a message in a block that starts at `base`, or None unless the body alone determines which
+    checks are needed: the bytes around it are plain, as in a plain block, and nothing in it is escaped."""
     plain = plain_body(message)
     if plain is None:
         return None

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import duckdb
 
 PAGE = 1000
-"""The number of rows on a page, and the most that are read at once, however large the corpus is."""
+"""The number of rows on a page, and the maximum number that is read at once, however large the corpus is."""
 ALL_FILES = "all files"
 CHANGED, MISSING = "changed since the scan", "no longer there"
 
@@ -65,7 +65,7 @@ class Listing(Struct):
     is_descending: bool = False
     first: int = 0
     cursor: tuple[int, int] = (0, 0)
-    """The row of the page and the column."""
+    """The position of the cursor: its row on the page, and its column."""
 
 
 _MATCHING = "select m.file_key, m.message from messages m join files f using (file_key) where {}"

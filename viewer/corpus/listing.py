@@ -19,7 +19,7 @@ from viewer.sources.folder import NEVER
 
 MOST_BYTES = 32 * 1024 * 1024
 MOST_FILES = 500
-"""The most files in a batch."""
+"""The maximum number of files in a batch."""
 PAGE = 10_000
 """The number of files that are sorted by size together, the largest first."""
 BATCHES_PER_WORKER = 4
@@ -63,7 +63,7 @@ class Batch(Struct, frozen=True):
 
     @property
     def size(self) -> int:
-        """The total size of its files in bytes."""
+        """The total size of the files in bytes."""
         return sum(each.entry.size for each in self.files)
 
     @property

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from viewer.document.document import Finding
 
 MOST_IN_NOISE = 20
-"""The most diagnostics that are kept for a file that is not a transcript."""
+"""The maximum number of diagnostics that are kept for a file that is not a transcript."""
 NOISE = 1024 * 1024
 """A file of unknown format without a message in its first mebibyte is not a transcript."""
 FIRST_BYTES = 64 * 1024

@@ -53,7 +53,7 @@ class CallIds:
             self._changed[row] = call_id
 
     def extend(self, columns: Columns, rows: Column, ends: Column, text: bytes) -> None:
-        """Append the call ids of many rows. The ends count from the start of the text."""
+        """Append the call ids of many rows. The ends are offsets from the start of the text."""
         self._rows.extend(rows)
         self._ends.extend(columns.add(ends, len(self._text)))
         self._text += text

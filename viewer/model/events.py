@@ -1,4 +1,4 @@
-"""Events that a reader reports, in the order of the bytes that decided them."""
+"""Events that a reader reports, in the order of the bytes that caused them."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Used(Struct, frozen=True):
     number: int
     usage: Usage
     model: str | None = None
-    """The model that used them, if the input states it next to the numbers."""
+    """The model that used the tokens, if the input states it next to the numbers."""
 
 
 class AgentStarted(Struct, frozen=True, gc=False):

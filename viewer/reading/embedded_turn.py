@@ -23,7 +23,7 @@ _PLAUSIBLE_TURN = lazy_regex(
 )
 _STOPS = {b"end": Ending.END, b"return": Ending.RETURN, b"call": Ending.CALL}
 LONGEST_WORDS = 128
-"""In bytes. If more bytes precede the first token, they are not the rest of a header."""
+"""The maximum length in bytes. If more bytes precede the first token, they are not the rest of a header."""
 _GRAMMAR = HeaderGrammar(attributes=frozenset({"to"}), harmony=True)
 _HEADER_WORDS = lazy_regex(
     rb"\s*(?:assistant|user|system|developer|tool|functions\.\S+)?\s*(?:to=\S+\s*)?"

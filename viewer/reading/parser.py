@@ -39,7 +39,7 @@ class Parser:
                 return []
             self._first = None
             if data.startswith(BYTE_ORDER_MARK):
-                data = b"\n\n\n" + data[3:]  # white space of the same length keeps offsets valid
+                data = b"\n\n\n" + data[3:]  # whitespace of the same length keeps offsets valid
         self._reader.feed(data)
         return self._record.drain()
 

@@ -32,7 +32,8 @@ class MarkPair(Struct, frozen=True):
     closes: tuple[str, ...] = ()
     """The marks that close the block. If empty, the block extends to the end of the message."""
     in_line: bool = True
-    """True if an opening mark counts anywhere, not only at the start of a line or directly after another mark."""
+    """True if an opening mark is recognized anywhere, not only at the start of a line or directly after another
+    mark."""
     shared_close: bool = False
     """True if the closing mark is also a token of the frame, so that it has no meaning without an open block."""
     kept: int = 0

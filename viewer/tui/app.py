@@ -420,7 +420,7 @@ class ViewerApp(App[int], inherit_bindings=False):
 
     @property
     def place(self) -> tuple[str, int]:
-        """The file on the screen and the message that has the focus; an empty name without a file."""
+        """The open file and the focused message. The name is empty if no file is open."""
         shown = next((screen for screen in self.screen_stack if isinstance(screen, MainScreen)), None)
         return ("", 0) if shown is None else (self.paths[self._place], shown.navigator.focused_number or 0)
 
@@ -516,7 +516,7 @@ class ViewerApp(App[int], inherit_bindings=False):
         self._close_messages_no_wait()
 
     def _handle_exception(self, error: Exception) -> None:
-        """Handle a crash in an event handler, a worker, or a redraw: record no locals and no message."""
+        """Handle a crash in an event handler, a worker, or a redraw, without recording locals or the message."""
         removed_early = self._exit and isinstance(fault_of(error), NoMatches | NoScreen)
         if not removed_early:  # during shutdown, handlers may look for widgets that are gone
             self._return_code = 1

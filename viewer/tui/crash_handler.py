@@ -24,7 +24,7 @@ def fault_of(error: BaseException) -> BaseException:
 
 
 def handle_faults(app: App[int]) -> None:
-    """Treat an exception in a thread, or in a task that nobody awaits, like one in a handler."""
+    """Treat an exception in a thread, or in a task that is never awaited, like one in an event handler."""
     loop = asyncio.get_running_loop()
     fallback = threading.excepthook
 

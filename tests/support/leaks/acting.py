@@ -24,7 +24,7 @@ LISTED = ".brief."
 BACK = ("debug and back", "brief and back")
 """Acts that go to another level and back. What they show in between depends on hidden text."""
 LEAVES_SAFE = {"debug", "brief"}
-"""Actions that reveal on purpose. A session uses them only to go there and back."""
+"""Actions that reveal content on purpose. A session uses them only to enter a revealing view and to leave it again."""
 ENDS = {"leave", "copy_or_quit", "suspend"}
 """Actions that may end the app, or need a real terminal."""
 PLAYS = {"replay"}

@@ -147,8 +147,9 @@ class Session:
             self.look("all was written")
 
     def look(self, after: str) -> None:
-        """Search all that the app shows and has sent since the last look. Content in the debug view is not a leak,
-        unless the app is sealed and has none."""
+        """Search everything that the app shows, or has sent since the last search.
+
+        Content in the debug view is not a leak, unless the app is sealed, so that it has no debug view."""
         assert not (self.app.options.sealed and (is_debug(self.pilot) or is_brief(self.pilot))), after
         if self.app._exit or is_debug(self.pilot):
             self.app.sent.clear()

@@ -18,7 +18,7 @@ from viewer.syntax.utf8 import is_utf8
 MOST_TOGETHER, FEWEST_TOGETHER = 256, 4
 """How many messages are matched before their bytes are checked."""
 LONGEST_ROW = 8 * 1024 * 1024
-"""In bytes. A longer transcript on one line is left to the careful reader."""
+"""The maximum length in bytes. A longer transcript on one line takes the slow path."""
 ROWS_TOGETHER = 8
 """One transcript is matched together with others for each of this many messages."""
 Matched = tuple[Shape, "re.Match[bytes]"]

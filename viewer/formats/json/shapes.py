@@ -26,15 +26,15 @@ from viewer.syntax.json_text import JsonKind, JsonNode, string_body
 from viewer.syntax.utf8 import is_utf8
 
 MOST_SHAPES = 24
-"""The most shapes of one input. Beyond that, the oldest one is dropped."""
+"""The maximum number of shapes of one input. Beyond that, the oldest one is dropped."""
 MOST_TRIALS = 96
-"""The most messages that are tried as shapes. An input that needs more gets no shapes."""
+"""The maximum number of messages that are tried as shapes. An input that needs more gets no shapes."""
 LONGEST_SHAPE = 4096
 LONGEST_KNOWN = 1024 * 1024
-"""In bytes. A longer message takes the slow path."""
+"""The maximum length in bytes. A longer message takes the slow path."""
 MOST_HOLES = 24
 MOST_HEADERS = 256
-"""The most headers of one shape. There are several because a reply gets its name from its call."""
+"""The maximum number of headers of one shape. There are several because a reply gets its name from its call."""
 _KEYS = frozenset(
     {"role", "content", "name", "tool_calls", "tool_call_id", "refusal", "function_call", "audio", "annotations"}
 )

@@ -18,9 +18,9 @@ class FooterKey(Struct, frozen=True):
     ids: tuple[str, ...]
     label: str
     least: int = 0
-    """The narrowest screen width that shows it."""
+    """The minimum screen width at which it is shown."""
     most: int = 10_000
-    """The widest screen width that shows it."""
+    """The maximum screen width at which it is shown."""
 
 
 class FooterItem(Struct, frozen=True):

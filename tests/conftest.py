@@ -55,7 +55,8 @@ def pytest_collection(session: pytest.Session) -> None:
 
 
 def pytest_pycollect_makeitem(collector: pytest.Collector, obj: object) -> list[pytest.Item] | None:
-    """Make no cases of a function whose mark excludes it; most of the time of collection goes into making cases."""
+    """Create no cases for a function whose mark excludes it, because creating cases takes most of the collection
+    time."""
     marks = {mark.name for mark in getattr(obj, "pytestmark", ()) if isinstance(mark, pytest.Mark)}
     return [] if marks & excluded_marks(collector.config.option.markexpr) else None
 

@@ -154,7 +154,7 @@ async def _throughput(pilot: Pilot[int], path: Path, scale: Scale, report: Repor
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """The memory of the process."""
+    """Measures the memory of the process."""
 
     megabytes: float
     descriptors: int

@@ -25,13 +25,13 @@ from viewer.sources.files import SpooledSource
 IN_TOKENS = ("openchatml-2.2", "openchatml-2.0", "openchatml-1.x", "harmony")
 """The formats that are scanned."""
 OF_SIZE = {"W-HEADER-MISSING"}
-"""A missing document header is reported at the first message, which is another one in a big input."""
+"""A missing document header is reported at the first message, which differs in a big input."""
 SCANNED = [sample for sample in samples("broken") if sample.format in IN_TOKENS and big_input(sample.text, 0)]
 WITH_EXAMPLE = [rule for rule in RULES.values() if detect(rule.example.encode()).format in IN_TOKENS]
 
 
 def diagnostics(text: bytes, format: str, checks: Sequence[Check] = CHECKS) -> list[Diagnostic]:
-    """Return what the program finds in an input of these bytes."""
+    """Return the diagnostics of an input with these bytes."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("viewer.checks.queue.CHECKS", tuple(checks))
         document = Document(SpooledSource("input", iter([text]), False), format=format).load()

@@ -71,7 +71,7 @@ CAPS = {
     "objects in a request": ("viewer.formats.json.wrappers", "DEEPEST_EXCHANGE", 3),
     "marks on a base": ("viewer.render.sanitize", "MOST_MARKS", 4),
 }
-"""A bounded quantity, its cap, and the maximum allowed value."""
+"""For each bounded quantity, the name of its cap and the maximum allowed value."""
 
 BEYOND_ELSEWHERE = {
     "old message header": "unit/formats/test_openchatml_0_1.py::test_an_oversized_header_ends_at_the_cap",

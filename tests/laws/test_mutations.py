@@ -174,11 +174,12 @@ SEGMENTS = (
     ("é 東 █│─", True, "? ?? #|-", 0),
     ("e\u0301 ☀\ufe0f.", True, "e ??.", 0),
 )
-"""The text, whether the terminal supports only ASCII, the output, and the number of faults counted."""
+"""Texts, whether the terminal supports only ASCII, the expected output, and the number of faults counted."""
 
 
 def wrong_in_barrier(made: dict[str, ModuleType]) -> Iterator[object]:
-    """Yield wrong segments: some that should change, and some that should not."""
+    """Check the output guard on segments, some of which it should change. Yield True, or the text if the result is
+    wrong."""
     module = made[BARRIER]
     for given, ascii_only, expected, caught in SEGMENTS:
         barrier = module.OutputGuard(ascii_only)

@@ -1,4 +1,4 @@
-"""The list of files: its facts, orders, search, and keys. Visible files are read first, and no key is locked out."""
+"""The list of files: its facts, orders, search, and keys. Visible files are read first, and keys always work."""
 
 from __future__ import annotations
 

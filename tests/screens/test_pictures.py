@@ -25,7 +25,7 @@ PICTURES = {
 }
 SERVED = ViewOptions(sealed=True, settings=Settings(scope=Scope.SERVED_SAFE))
 FILES = {"tap-80x24": "samples/valid/tap/exchanges.jsonl"}
-"""The files shown in pictures other than those of the tour."""
+"""The files of those pictures that do not show the tour."""
 DEMO: list[tuple[list[str], float]] = [
     ([], 1.6),
     (["right_curly_bracket"], 0.7),

@@ -26,7 +26,7 @@ def built_levels() -> tuple[str, ...]:
 LEVELS = built_levels()
 WAYS = (NUMPY, *LEVELS)
 BOTH_WAYS = (NUMPY, *LEVELS[-1:])
-"""With NumPy, and with the module as users have it."""
+"""NumPy, and the native module as users have it."""
 COMPILES = os.environ.get(SWITCH) != "0" and bool(shutil.which((os.environ.get("CC") or "cc").split()[0]))
 needs_compiler = pytest.mark.skipif(not COMPILES, reason="there is no C compiler")
 needs_native = pytest.mark.skipif(not LEVELS, reason="the native accelerator is not built")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from viewer.document.filter.tree import Filter
 
 
-@click.command("browse", short_help="Browse the tables of scan.")
+@click.command("browse", short_help="Browse the tables of a scan.")
 @click.argument("place", metavar="DIR")
 @options.where
 @click.option("--root", default="", metavar="DIR", help="Resolve relative paths of the tables against DIR.")

@@ -375,7 +375,7 @@ class LiveReport:
         self.has_output = False
 
     def reset(self, name: str, reason: Reason) -> None:
-        """Print a line for programs, and one on standard error."""
+        """Print a reset line for programs, and a sentence on standard error."""
         from viewer.sources.changes import Reason  # needed only for following
 
         if reason is Reason.DETECTED:

@@ -93,7 +93,7 @@ def command(
     quiet: bool,
 ) -> int:
     """Read any number of transcripts and write Parquet tables for `ocmlview sql`. The tables hold the safe view, with
-    the places and codes of problems, unless --reveal and a directory that ends in .DEBUG are given. Run the same
+    the positions and codes of problems, unless --reveal and a directory that ends in .DEBUG are given. Run the same
     command again to continue, or to read only new files. Exits with 1 if errors are found, and with 2 if a file could
     not be read."""
     check_packages("scan")

@@ -152,7 +152,7 @@ def _announce(server: Server, *, is_local: bool) -> None:
 
 async def _run(server: Server, listener: socket.socket, *, is_local: bool, opens: bool) -> None:
     """Serve until Ctrl-C, SIGTERM, or SIGHUP."""
-    for name in ("aiohttp", "asyncio", "textual-serve"):  # their reports quote requests
+    for name in ("aiohttp", "asyncio", "textual-serve"):  # their log messages quote requests
         logger = logging.getLogger(name)
         logger.addHandler(logging.NullHandler())
         logger.propagate = False

@@ -27,7 +27,7 @@ _OF_FILTER = (
 )
 
 
-@click.command("sql", short_help="Query the tables of scan.")
+@click.command("sql", short_help="Query the tables of a scan.")
 @click.argument("words", nargs=-1, metavar="[QUERY|@NAME] DIR")
 @options.where
 @click.option("--list", "lists", is_flag=True, help="List the ready-made queries.")

@@ -293,7 +293,7 @@ class CallLedger:
     def add_call(self, number: int, header: Header, call_id: str | None, place: Place, needs_id: bool) -> int:
         """Add a call and return its row. A call without a tool links to the next reply that no other call claims.
 
-        `call_id` counts, even if the header has none."""
+        `call_id` is used even if the header has none."""
         tool = full_tool_name(header.recipient) if header.recipient else UNNAMED
         row = self._add(number, 0, tool, CallState.PENDING, call_id)
         mine = self._of_thread(header.thread)
@@ -353,7 +353,7 @@ class CallLedger:
     ) -> int:
         """Add a reply and return the row of its call, whose state becomes that of a plain answer for now.
 
-        `call_id` counts, even if the header has none."""
+        `call_id` is used even if the header has none."""
         if call_id is None and needs_id:
             self._report(W_CALL_ID_MISSING, "reply", *place(), number)
         row = self._call_with(call_id, header.thread) if call_id is not None else None

@@ -145,8 +145,8 @@ def _small(gap: Gap) -> Iterator[Gap]:
 
 
 def _most_similar(a: Side, b: Side, in_a: Sequence[int], in_b: Sequence[int]) -> Pairs:
-    """Return the best pairs by the Needleman–Wunsch algorithm without a gap penalty. Only similar pairs of one group
-    count."""
+    """Return the best pairs by the Needleman–Wunsch algorithm without a gap penalty. Only similar pairs within one
+    group are considered."""
     bags = _Bags()
     second = [(b.group[j], b.tool[j], *bags.of(_words(b, j))) for j in in_b]
     by_group: dict[int, list[int]] = {}

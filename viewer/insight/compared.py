@@ -24,14 +24,14 @@ _USUAL_RECIPIENTS = (None, "user", "assistant")
 
 
 class Spelling(Struct, frozen=True, gc=False):
-    """Which differences of spelling count."""
+    """Which differences in spelling matter."""
 
     strict: bool = False
-    """True if every difference in the spelling of a header counts."""
+    """True if every difference in the spelling of a header matters."""
     strict_json: bool = False
-    """True if the order of keys and the spelling of numbers in JSON count."""
+    """True if the order of keys and the spelling of numbers in JSON matter."""
     other_fields: bool = True
-    """True if unlisted fields count. They have a meaning in one format only."""
+    """True if unlisted fields matter. They have a meaning in only one format."""
 
 
 class Numbers:
@@ -204,7 +204,7 @@ class Side:
         return bool(self._is_linked[position])
 
     def fields(self, message: ShownMessage, spelling: Spelling) -> dict[str, str | bool | None]:
-        """Return the header fields to compare. If spelling counts, add the header as written."""
+        """Return the header fields to compare. If spelling matters, include the header as written."""
         fields = header_fields(message, spelling)
         if spelling.strict and spelling.other_fields and message.span and message.body_span:
             assert self._projection is not None
@@ -243,7 +243,7 @@ def tool_of(item: ShownMessage | ShownStray) -> str:
 def header_fields(message: ShownMessage, spelling: Spelling) -> dict[str, str | bool | None]:
     """Return the header fields to compare, without the call id.
 
-    Unless spelling counts, differences that are only in spelling are left out."""
+    Unless spelling matters, differences that are only in spelling are left out."""
     is_linked = message.message_kind in (CALL, REPLY)
     type_given = message.content_type
     fields: dict[str, str | bool | None] = {"role": message.role, "intent": message.intent}

@@ -139,7 +139,7 @@ class Comparison:
 
     @property
     def transcript_changes(self) -> list[tuple[int, int, list[FieldChange]]]:
-        """The document headers that differ, with the numbers of their transcripts. Empty unless spelling counts."""
+        """The document headers that differ, with the numbers of their transcripts. Empty unless spelling matters."""
         if not self.spelling.strict:
             return []
         found = []

@@ -16,7 +16,7 @@ from viewer.syntax.json_text import is_too_deep
 from viewer.syntax.json_tree import number_value
 
 LONGEST_VALUE = 16 * 1024 * 1024
-"""In bytes. A longer body is compared as text."""
+"""The maximum length in bytes. A longer body is compared as text."""
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _CONTAINERS = ("{", "[")
 
@@ -88,7 +88,7 @@ _DECODER = json.JSONDecoder(parse_int=Number, parse_float=Number, parse_constant
 
 
 def json_container(text: str) -> object:
-    """Parse a text as a JSON object or array; None for anything else. Numbers keep their spelling."""
+    """Parse a text as a JSON object or array. Return None for anything else. Numbers keep their spelling."""
     if not text.lstrip(" \t\r\n").startswith(_CONTAINERS) or len(text) > LONGEST_VALUE:
         return None
     data = text.encode("utf-8", "surrogatepass")
@@ -102,7 +102,7 @@ def json_container(text: str) -> object:
 
 def canonical(value: object, *, strict: bool = False) -> str:
     """Return one text for all spellings of a value. With `strict`, the order of keys and the spelling of numbers
-    count."""
+    matter."""
     if isinstance(value, dict):
         items = value.items() if strict else sorted(value.items())
         members = ",".join(f"{json.dumps(key)}:{canonical(item, strict=strict)}" for key, item in items)

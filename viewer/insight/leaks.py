@@ -110,7 +110,7 @@ class Leak(Struct, frozen=True):
 
     @property
     def kinds(self) -> list[str]:
-        """The kinds that count, worst first."""
+        """The kinds that contribute to the score, worst first."""
         found = {span.kind for span in self.spans if span.kind in ("secret", "meta")}
         found |= {"copied"} if self.counted else set()
         return [kind for kind in ("secret", "copied", "meta") if kind in found]

@@ -23,7 +23,7 @@ class Cache(Struct, frozen=True, gc=False):
     first_difference: int | None
     """The number of the message at the first difference; None if nothing is lost."""
     cause: str | None
-    """`dropped`, `restored`, `recipient-moved` or `return-to-end`."""
+    """Why the prompts differ: `dropped`, `restored`, `recipient-moved` or `return-to-end`; None if nothing is lost."""
 
 
 def prefix_cache(

@@ -13,9 +13,10 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 class Parser:
     """Reads one input in one format, in chunks of any size."""
 
-    def __init__(self, format: FormatTraits, options: ReadOptions | None = None) -> None:
+    def __init__(self, format: FormatTraits, options: ReadOptions | None = None, *, batches: bool = False) -> None:
+        """With `batches`, consecutive regular messages may become one event."""
         self.format = format
-        self._record = Recorder(format.name)
+        self._record = Recorder(format.name, batches=batches)
         self._reader = format.reader(self._record, options or ReadOptions())
         self._first: bytes | None = b""
 
@@ -38,7 +39,7 @@ class Parser:
                 return []
             self._first = None
             if data.startswith(BYTE_ORDER_MARK):
-                data = b"\n\n\n" + data[3:]  # white space of the same length keeps offsets valid
+                data = b"\n\n\n" + data[3:]  # whitespace of the same length keeps offsets valid
         self._reader.feed(data)
         return self._record.drain()
 

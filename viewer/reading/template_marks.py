@@ -32,7 +32,8 @@ class MarkPair(Struct, frozen=True):
     closes: tuple[str, ...] = ()
     """The marks that close the block. If empty, the block extends to the end of the message."""
     in_line: bool = True
-    """True if an opening mark counts anywhere, not only at the start of a line or directly after another mark."""
+    """True if an opening mark is recognized anywhere, not only at the start of a line or directly after another
+    mark."""
     shared_close: bool = False
     """True if the closing mark is also a token of the frame, so that it has no meaning without an open block."""
     kept: int = 0
@@ -174,6 +175,19 @@ TOKEN_SIGNS = (
 _SIGNS = (*MARK_SIGNS, *TOKEN_SIGNS)
 MAY_BE_MARK = lazy_regex(any_of(_SIGNS), re.IGNORECASE, _SIGNS)
 """Matches every body that may have hidden parts, except stripped turns. Used by prefilters."""
+
+
+def searches(spellings: Iterable[bytes]) -> tuple[re.Pattern[bytes], ...]:
+    """Return patterns that together match where one of these spellings begins, ignoring case.
+
+    There is one for each first byte, for which the engine skips text ten times faster than for a set of bytes."""
+    rests: dict[bytes, set[bytes]] = {}
+    for spelling in spellings:
+        rests.setdefault(spelling[:1].lower(), set()).add(spelling[1:].lower())
+    return tuple(
+        lazy_regex(re.escape(first) + b"(?:" + b"|".join(map(re.escape, sorted(rest))) + b")", re.IGNORECASE)
+        for first, rest in rests.items()
+    )
 
 
 class Mark(Struct, frozen=True):

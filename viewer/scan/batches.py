@@ -61,7 +61,7 @@ class BlockFrames:
 
 
 class BatchMaker:
-    """Makes batches under one grammar. Each distinct header is parsed once."""
+    """Makes batches from the frames of one grammar. Each distinct header is parsed once."""
 
     def __init__(self, grammar: TextGrammar, index: MessageIndex) -> None:
         self._grammar = grammar

@@ -72,7 +72,7 @@ class HeaderColumns(Struct, frozen=True):
     """The headers of frames, grouped by their words without the call id, with one example per group."""
 
     kinds: Positions
-    """The number of its example for each frame, or IRREGULAR."""
+    """For each frame, the number of its example, or IRREGULAR."""
     firsts: list[int]
     example_id_starts: list[int]
     example_id_ends: list[int]
@@ -80,7 +80,7 @@ class HeaderColumns(Struct, frozen=True):
     """For each example, where the words start and end, and where the call id starts and ends."""
     id_starts: Positions
     id_ends: Positions
-    """Both are 0 if there is no call id."""
+    """The bounds of the call id in each example; both are 0 without a call id."""
 
 
 class Frames(Struct, frozen=True):

@@ -52,7 +52,7 @@ class ReadHeaders(Struct, frozen=True):
     """The position of each header in `HeaderMemo.kinds`, or IRREGULAR."""
     id_starts: Positions
     id_ends: Positions
-    """Both are 0 if there is no call id."""
+    """The bounds of the call id in each header; both are 0 without a call id."""
 
 
 class _NewPlaceError(Exception):

@@ -35,9 +35,9 @@ class Found(Struct, frozen=True, gc=False):
 
     path: str
     name: str
-    """Relative to the folder."""
+    """The path relative to the folder."""
     format: str | None
-    """None if the file cannot be read."""
+    """The detected format; None if the file cannot be read."""
     confidence: float
     size: int
     modified: float

@@ -40,7 +40,7 @@ class Session(Struct, frozen=True):
     directory: str | None
     """The working directory, if the path or the start of the file names it."""
     format: str | None = None
-    """The format of a file that only this agent writes."""
+    """The format of the file, if only this agent writes it."""
 
     def is_live(self, now: float) -> bool:
         """True if the file is probably being written."""
@@ -141,7 +141,8 @@ def _is_better(one: Session, other: Session) -> bool:
 
 
 def group_of(session: Session, around: Surroundings) -> int:
-    """Return 0 for the current directory, the number of steps up for a parent, and a large number for any other."""
+    """Return 0 for the current directory, the number of steps up for a parent, and a large number for any other
+    directory."""
     return around.steps.get(session.directory or "", len(around.steps) + 1)
 
 

@@ -45,8 +45,16 @@ def parse_fine_time(node: JsonNode) -> int | None:
     return _from_fine(value.strip() if isinstance(value, str) else str(value))
 
 
+def parse_time_pair(node: JsonNode) -> int | None:
+    """Return the milliseconds since 1970 from a list of seconds and nanoseconds, as JavaScript writes it, or None for
+    anything else."""
+    return _from_pair([_node_value(item) for item in node.items]) if node.kind is JsonKind.ARRAY else None
+
+
 def parse_decoded_time(value: object) -> int | None:
     """Return the time of a decoded value of a regular record, in any of these units."""
+    if isinstance(value, list):
+        return _from_pair([number_value(item) if type(item) is JsonNumber else None for item in value])
     if not isinstance(value, str):
         return None
     if len(value) == 24 and value[19] == "." and value[23] == "Z":
@@ -61,6 +69,16 @@ def _from_fine(text: str) -> int | None:
     if len(text) not in (16, 19) or not (text.isascii() and text.isdigit()):
         return None
     return int(text[:13])
+
+
+def _from_pair(values: list[object]) -> int | None:
+    if len(values) != 2:
+        return None
+    seconds, nanoseconds = values
+    if not isinstance(seconds, int) or not isinstance(nanoseconds, int) or not 0 <= nanoseconds < 1_000_000_000:
+        return None
+    ms = 1000 * seconds + nanoseconds // 1_000_000
+    return ms if 0 <= ms <= LATEST_MS else None
 
 
 def format_time(ms: int) -> str:

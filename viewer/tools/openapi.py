@@ -155,7 +155,7 @@ def _merged(body: object, properties: Mapping, required: list[object], document:
 
 
 def _followed(value: object, document: object) -> Mapping:
-    """Return the mapping at the end of a chain of references, or empty if there is none."""
+    """Return the mapping at the end of a chain of references, or an empty mapping if there is none."""
     for _ in range(MOST_REFERENCES):
         if not isinstance(value, dict):
             return {}

@@ -55,7 +55,7 @@ class _Part(Struct, frozen=True):
 
     raw: object
     holder: Any
-    """The mapping or list that receives it under the key."""
+    """The mapping or list that receives the subschema under the key."""
     key: str | int
     depth: int
     guards: Guards

@@ -17,7 +17,7 @@ ScreenPlace = tuple[int, int]
 
 
 class Notice(Enum):
-    """The kind of a notice, which decides its color."""
+    """The kind of a notice, which determines its color."""
 
     DONE = "done"
     NOTE = "note"
@@ -272,12 +272,12 @@ class Host(Protocol):
 
     @property
     def chosen_problem(self) -> ShownDiagnostic | None:
-        """The problem under the cursor of the list of problems."""
+        """The problem under the cursor in the problem list."""
         ...
 
     @property
     def chosen_tool(self) -> str:
-        """The tool of the call under the cursor of the list of calls; empty if there is none."""
+        """The tool of the call under the cursor in the calls table; empty if there is none."""
         ...
 
     @property
@@ -290,7 +290,7 @@ class Host(Protocol):
         ...
 
     def notify(self, sentence: str, kind: Notice = Notice.NOTE, aside: str = "") -> None:
-        """Show one sentence until the next key. `aside` takes the place of the position."""
+        """Show one sentence until the next key. `aside` replaces the position."""
         ...
 
     def clear_notice(self) -> None:

@@ -221,7 +221,7 @@ class Session:
         return self.rebuild_view()
 
     def folded_at(self, row: int | None) -> RowKind | None:
-        """Return the kind of a folding row; None for any other."""
+        """Return the kind of a row that can be unfolded; None for any other row."""
         kind = self.rows.kind(row) if row is not None and len(self.rows) else None
         return kind if kind in FOLDED_KINDS else None
 

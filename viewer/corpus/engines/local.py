@@ -25,7 +25,7 @@ MOST_LOST_POOLS = 8
 PAUSE = 0.2
 """Seconds to wait for a batch before reporting progress."""
 _LOADED = "viewer.corpus.worker"
-"""The module that the process from which workers are forked imports once."""
+"""The module that is imported once, before the workers are forked."""
 
 
 def available_cpus() -> int:

@@ -25,11 +25,11 @@ _UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, None: 1000}
 class Timeline:
     """The arrivals of messages that an audience sees: its events.
 
-    Safety. For an audience that does not see everything, bytes and events count only what it sees, and the clock runs
-    only from one part of a message to the next, or to a message that follows without a hidden one between. The times
-    of hidden messages, and the pauses in which they arrived, are not in it. For a strict audience it runs inside
-    messages only, and there also while parts of a hidden one arrive, because otherwise a pause of no length would say
-    that something is hidden there."""
+    Safety: for an audience that does not see everything, bytes and events count only what it sees. The clock runs only
+    from one part of a message to the next, or to the next message if no hidden one is in between. The times of hidden
+    messages, and the pauses in which they arrived, are left out. For a strict audience, the clock runs only inside
+    messages. There, it also runs while parts of a hidden message arrive, because otherwise a pause of zero length would
+    reveal that something is hidden."""
 
     def __init__(self, arrivals: Arrivals, audience: Audience) -> None:
         self.is_raw = audience.reveals(Reveal.ALL)

@@ -27,7 +27,7 @@ class AgentFacts(Struct, frozen=True):
     call: int = 0
     """The message of the call that started it; 0 if it is unknown or hidden."""
     name: str = ""
-    """Not yet safe for a terminal; empty if unknown."""
+    """The name, not sanitized yet; empty if unknown."""
 
 
 class Agents:

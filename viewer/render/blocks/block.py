@@ -200,7 +200,7 @@ def _runs(text: SafeText, looks: Sequence[StyleRole]) -> Iterable[Part]:
 
 
 class RowLines(Sequence[BlockLine]):
-    """The rows of a body as lines, made on access."""
+    """The rows of a body as lines, built on access."""
 
     def __init__(self, rows: Sequence[Row], lead: Part, look: StyleRole, layers: Sequence[Sequence[Styled]]) -> None:
         self.rows = rows

@@ -69,7 +69,7 @@ def empty_sentences(facts: EmptyFacts, signs: Glyphs = UNICODE) -> list[SafeText
         return _of_unknown(facts, signs)
     sentences = ["This file has a document header or other text, but no messages."]
     if not is_empty:
-        sentences.append("Try :format NAME. `ocmlview formats` lists them.")
+        sentences.append("Try :format NAME. `ocmlview formats` lists the names.")
         if not facts.debug and not facts.sealed:
             sentences.append("Press d for the debug view, which shows text outside messages.")
     return [trusted(sentence) for sentence in sentences]

@@ -194,7 +194,7 @@ class _Page:
         self._line = end
 
     def _framed(self, line: InlineText, inner: int) -> None:
-        """Return the rows of a line of code inside its frame."""
+        """Draw a line of code inside its frame."""
         for row, places, size in _rows(line.characters, inner):
             self._lead()
             self._decoration(f"{self._signs.bar} ", _RULE)

@@ -130,7 +130,7 @@ class _Page:
         return joined(counted_words, " ") if counted_words else words("no problems")
 
     def links_to_tables(self) -> Html:
-        """Return the end of the table of contents."""
+        """Return links to the tables, as the end of the table of contents."""
         links = [element("li", link("problems", words(f"Problems ({len(self._problems):,})")))]
         if self._calls:
             links.append(element("li", link("calls", words(f"Calls ({len(self._calls):,})"))))

@@ -48,5 +48,5 @@ def is_json(data: bytes, kind: type = object) -> bool:
 
 
 def as_json(value: object) -> bytes:
-    """Return a value as JSON in ASCII."""
+    """Encode a value as ASCII JSON."""
     return json.dumps(value, separators=(",", ":")).encode()

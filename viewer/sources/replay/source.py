@@ -33,7 +33,7 @@ class ReplayedRevision:
         return ""
 
     def read(self, start: int, end: int) -> bytes:
-        """Return the bytes between two offsets, as far as they have arrived."""
+        """Return those bytes between two offsets that have arrived."""
         return self._source.read(start, min(end, self.size))
 
     def read_again(self, start: int, end: int) -> bytes:

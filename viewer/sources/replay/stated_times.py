@@ -17,8 +17,8 @@ _DATA = b"data:"
 def times_of_lines(read: Callable[[int, int], bytes], offsets: Sequence[int], size: int) -> Iterator[int | None]:
     """Yield the times of the lines with these ascending offsets, in milliseconds since 1970.
 
-    Safety. A line of any length is read: with a limit, the times of a shown part would depend on the length of a hidden
-    one in the same line."""
+    Safety: lines of any length are read. With a limit, the time of a shown part would depend on the length of a hidden
+    part in the same line."""
     decode = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
     data, first = b"", 0
     line_end, known = -1, None

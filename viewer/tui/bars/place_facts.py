@@ -1,4 +1,4 @@
-"""Facts about the cursor's place in the title line, for the app and its first page."""
+"""Title-line facts about the cursor's place, for the app and its first page."""
 
 from __future__ import annotations
 

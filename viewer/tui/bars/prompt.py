@@ -71,7 +71,7 @@ class Prompt(Horizontal):
     ]
 
     class Submitted(Message):
-        """The operator submitted the text with enter."""
+        """The operator pressed enter to submit the text."""
 
         def __init__(self, kind: PromptKind, text: str) -> None:
             super().__init__()
@@ -95,7 +95,7 @@ class Prompt(Horizontal):
             self.text = text
 
     class Cancelled(Message):
-        """The operator cancelled with escape."""
+        """The operator pressed escape to cancel."""
 
         def __init__(self, kind: PromptKind) -> None:
             super().__init__()
@@ -113,7 +113,7 @@ class Prompt(Horizontal):
         self.kind = PromptKind.SEARCH
         self._show_rest = rest or (lambda text, note: None)
         self._resting = ""
-        """The search to show while the prompt does not ask, with its sign."""
+        """The search to show while the prompt is idle, with its sign."""
         self._remembered: dict[PromptKind, list[str]] = {kind: [] for kind in PromptKind}
         self._begun = ""
         """The initial text, to which the down key returns."""
@@ -184,7 +184,7 @@ class Prompt(Horizontal):
         """Show what is wrong with a typed search or filter in place of the hint; True if anything is."""
         fault = ""
         if self.kind in (PromptKind.SEARCH, PromptKind.FILTER):
-            from viewer.tui.search import faults  # the first page does without searches
+            from viewer.tui.search import faults  # the first page needs no searches
 
             is_search = self.kind is PromptKind.SEARCH
             fault = faults.fault_of_search(text) if is_search else faults.fault_of_filter(text, is_complete=is_complete)

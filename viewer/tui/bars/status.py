@@ -57,7 +57,7 @@ class StatusLine(Bar):
             self.refresh()
 
     def show_notice(self, sentence: str, kind: Notice = Notice.NOTE, aside: str = "") -> None:
-        """Show a notice in place of an earlier one. `aside` takes the place of the position."""
+        """Show a notice, replacing an earlier one. `aside` replaces the position."""
         self._kind, self._aside = kind, aside
         self.notice = self.printing.spell(sanitize_line(sentence, LONGEST_NOTICE))
         self.refresh()

@@ -143,7 +143,7 @@ class CallLines:
         return self.style.words(" · ".join(words))
 
     def head(self, width: int) -> list[Line]:
-        """Return the titles of the columns that fit, with a mark on the sorted one."""
+        """Return the titles of the columns that fit, and mark the sorted one."""
         line: list[Part] = [Part(trusted("   "))]
         for column in self._columns(width):
             name = column.name

@@ -35,7 +35,7 @@ from viewer.tui.session import Session
 from viewer.tui.settings.settings import Settings
 
 MOST_VALUES = 30
-"""A command with more values has one entry in the palette, which asks for one."""
+"""A command with more values has a single entry in the palette, which asks for the value."""
 NO_COMMANDS = frozenset({"debug", "brief", "command", "open"})
 """Actions that cannot be run as commands."""
 

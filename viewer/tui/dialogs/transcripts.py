@@ -201,7 +201,7 @@ class TranscriptsScreen(DismissOnce[TranscriptChoice | None]):
         self._move(-len(self._shown))
 
     def bottom(self) -> None:
-        """Go to the last transcript, or to the one with the number of the count."""
+        """Go to the last transcript, or to the one whose number was typed."""
         if self._input.count:
             self._list.move_to(self._shown.row_of(self._input.count))
             self._moved()

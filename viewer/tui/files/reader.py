@@ -112,7 +112,7 @@ class FilesReader:
     # What the reading thread calls.
 
     def _facts(self, entries: Sequence[Entry], whole: bool) -> list[tuple[Entry, FileFacts]]:
-        """Read the facts of one file, or the titles of several for a short time."""
+        """Read the facts of one file or, for a short time, the titles of several."""
         if whole:
             return [(entry, facts_of(entry, self._catalog.reading, partial(self._check, entry))) for entry in entries]
         deadline, known = time.monotonic() + SECONDS_OF_TITLES, []

@@ -85,7 +85,7 @@ class FilterController:
                     self._host.prompt.note(f"{matching.progress:.0%}")
                     noted_at = time.monotonic()
                 await self._host.yield_to_input()
-                if self._matching is not matching:  # another audience has other messages
+                if self._matching is not matching:  # the audience has changed, and the messages with it
                     return
         finally:
             if self._matching is matching:

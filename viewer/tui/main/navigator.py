@@ -220,7 +220,7 @@ class Navigator:
         self._host.redraw(Changed.FOCUS)
 
     def bottom(self) -> None:
-        """Go to the end, or to the message of the count."""
+        """Go to the end, or to the message whose number was typed."""
         if self.count:
             typed, self.count = self.count, ""
             self.go_to(typed)

@@ -64,5 +64,5 @@ class Widgets:
         return lists.get(panel)
 
     def target_of(self, panel: Panel) -> Widget:
-        """Return the widget that takes the focus of a pane."""
+        """Return the widget that gets the focus when its pane does."""
         return self.list_of(panel) or (self.behind if panel is Panel.SIDE else self.transcript)

@@ -61,9 +61,9 @@ class SearchOrder:
         self._rows = rows
         self._searcher = searcher
         self._tail = self.start
-        """The next row to take from the start row on."""
+        """The next row to process at or after the start row."""
         self._head = 0
-        """The next row to take before the start row."""
+        """The next row to process before the start row."""
         self._queue: deque[int | Known] = deque()
 
     @property

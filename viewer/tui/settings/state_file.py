@@ -1,8 +1,8 @@
 """State file: marks, positions, and pane sizes that survive a restart. It holds numbers only, never text of a
 transcript and never a path.
 
-`state.json` in the state folder, readable only by its owner. A file is named by a keyed hash of its path. A state file
-that cannot be read or has an unexpected value is ignored; the next one replaces it.
+`state.json` in the state folder, readable only by its owner. A keyed hash of its path identifies a file. A state file
+that cannot be read or has an unexpected value is ignored, and the next save replaces it.
 """
 
 from __future__ import annotations

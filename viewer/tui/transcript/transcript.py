@@ -1,4 +1,4 @@
-"""Transcript pane: scrolls, wraps only visible text, and draws line by line. The cursor is the anchor."""
+"""Transcript pane: scrolls, wraps only visible text, and draws line by line. Scrolling carries the cursor along."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ WHEEL = 3
 
 
 class Transcript(PlainLines, can_focus=True):
-    """Shows the blocks of a maker and scrolls through them. Blocks are made when they become visible."""
+    """Shows the blocks of a maker and scrolls through them. Blocks are built when they become visible."""
 
     class Moved(Message):
         """The scroll position or the cursor has changed."""

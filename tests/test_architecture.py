@@ -52,7 +52,7 @@ INPUT_AND_OUTPUT = {
 }  # fmt: skip
 CALLS = {"open", "input", "print", "breakpoint", "eval", "exec"}
 LARGEST_FOLDER = 20
-"""The most Python files directly in one folder."""
+"""The maximum number of Python files directly in one folder."""
 
 
 def module_name(path: Path) -> str:
@@ -267,7 +267,7 @@ OF_OTHERS = {"threading.excepthook", "OutputGuard.caught"}
 MOST_ANCESTORS = 2
 MOST_LINES_OF_MAIN_SCREEN = 300
 MOST_LINES_OF_A_CLASS = 450
-"""The most lines of a class in `viewer`, including its bases."""
+"""The maximum number of lines of a class in `viewer`, including its bases."""
 
 
 def app_modules() -> dict[str, ast.Module]:

@@ -1,7 +1,7 @@
 """Read a file as the viewer does, and report how long it took and how much memory it holds.
 
-Run as a program on a small file, which takes all one-time costs and stays open so that its memory is not reused, and on
-the file to measure."""
+The program first reads a small file, which takes all one-time costs and stays open so that its memory is not reused,
+and then the file to measure."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ WITH_EXAMPLE = [rule for rule in RULES.values() if detect(rule.example.encode())
 
 
 def diagnostics(text: bytes, format: str, checks: Sequence[Check] = CHECKS) -> list[Diagnostic]:
-    """Return what the program finds in an input of these bytes."""
+    """Return the diagnostics of an input with these bytes."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("viewer.checks.queue.CHECKS", tuple(checks))
         document = Document(SpooledSource("input", iter([text]), False), format=format).load()

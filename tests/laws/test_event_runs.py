@@ -1,4 +1,4 @@
-"""Events that are read together, because they add to the same message, give the same result as one by one."""
+"""Events that are read together, because they add to the same message, give the same result as if read one by one."""
 
 from __future__ import annotations
 

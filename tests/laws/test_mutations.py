@@ -178,7 +178,8 @@ SEGMENTS = (
 
 
 def wrong_in_barrier(made: dict[str, ModuleType]) -> Iterator[object]:
-    """Yield wrong segments: some that should change, and some that should not."""
+    """Check the output guard on segments, some of which it should change. Yield True, or the text if the result is
+    wrong."""
     module = made[BARRIER]
     for given, ascii_only, expected, caught in SEGMENTS:
         barrier = module.OutputGuard(ascii_only)

@@ -36,7 +36,7 @@ DEBUG_IDS = [action.id for action in ACTIONS if action.debug_only and action.key
 
 
 def proves(*ids: str) -> Callable[[Proof], Proof]:
-    """Return the decorated test proves these actions."""
+    """Mark a test as the proof of these actions."""
 
     def keep(test: Proof) -> Proof:
         for id in ids:

@@ -16,7 +16,7 @@ from viewer.tui.settings.settings import Settings
 
 @pytest.mark.slow
 async def test_tokens_and_cost(tmp_path: Path) -> None:
-    """They appear in the rules between turns, the outline, the calls and the inspector, but only in the debug view."""
+    """Both appear in the rules between turns, the outline, the calls and the inspector, but only in the debug view."""
     path = session(tmp_path, ("big", 10_000, 4000, 3000), ("small", 7, 0, 2))
     options = ViewOptions(settings=Settings(prices=PRICES))
     async with running(path, size=(160, 48), options=options, keys=("$",)) as pilot:

@@ -62,12 +62,12 @@ MANY = "".join(
 
 
 def press_of(name: str) -> Key:
-    """The event of a key with this name."""
+    """Return the event of a key with this name."""
     return Key(name, character(name) if len(name) > 1 or not name.isalnum() else name)
 
 
 def typed(text: str) -> list[Event]:
-    """The events of a text that is typed."""
+    """Return the events of a text that is typed."""
     return [Key(_character_to_key(each) if not each.isalnum() else each, each) for each in text]
 
 
@@ -172,7 +172,7 @@ STARTS: dict[str, tuple[list[str], bool]] = {
 
 
 async def session(chance: Random, start: str, *, is_sealed: bool, bursts: int) -> str:
-    """Run the app in the current folder under bursts of input. Returns the report of its crash; empty without one."""
+    """Run the app in the current folder under bursts of input. Return the report of its crash, or an empty text."""
     paths, follows = STARTS[start]
     settings = Settings(scope=Scope.SERVED_SAFE if is_sealed else Scope.ALL)
     options = ViewOptions(sealed=is_sealed, follow=follows, settings=settings)
@@ -195,10 +195,10 @@ async def session(chance: Random, start: str, *, is_sealed: bool, bursts: int) -
                     send(app, *burst(chance))
                 await end(app, orderly=chance.random() < 0.3)
     except Exception as error:  # noqa: BLE001 (any crash is what is looked for)
-        if app.crash[1] is None:
+        if app.crash.error is None:
             return "".join(format_exception(error))
-    kind, crash, trace = app.crash
-    return "" if kind is None else "".join(format_exception(kind, crash, trace))
+    crash = app.crash
+    return "" if crash.kind is None else "".join(format_exception(crash.kind, crash.error, crash.trace))
 
 
 @contextmanager

@@ -38,12 +38,12 @@ def targets_of(names: Sequence[str], quick: int, test: int) -> dict[str, str]:
 
 
 def shares_of(mark: pytest.Mark) -> tuple[int, int]:
-    """The two numbers of `@pytest.mark.share` for `targets_of`."""
+    """Return the two numbers of `@pytest.mark.share` for `targets_of`."""
     return mark.kwargs.get("quick", 0), mark.kwargs.get("test", 1)
 
 
 def excluded_marks(expression: str) -> set[str]:
-    """The marks that an option such as `-m "not slow and not lab"` excludes."""
+    """Return the marks that an option such as `-m "not slow and not lab"` excludes."""
     terms = expression.split(" and ")
     return {mark for mark in (SLOW, LAB) if f"not {mark}" in terms}
 

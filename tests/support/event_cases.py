@@ -28,7 +28,7 @@ def settled(chunks: list[bytes]) -> list[Event]:
 
 
 MOST_CUTS = 64
-"""The most cuts of a stream. `make lab` cuts it at every byte."""
+"""The maximum number of cuts of a stream. `make lab` cuts it at every byte."""
 
 
 def told(data: bytes) -> list[str]:

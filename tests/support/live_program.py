@@ -130,7 +130,7 @@ class Live:
             return 0
 
     def until_bodies(self, *bodies: str) -> None:
-        """Wait for these messages since the last reset."""
+        """Wait until these messages have been printed since the last reset."""
         self.until(lambda live: live.bodies == list(bodies))
 
     def interrupted(self) -> Result:

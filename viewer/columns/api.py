@@ -73,7 +73,7 @@ class Columns(Protocol):
         """Return the number of rows with each value, in these rows or in all."""
 
     def distinct(self, columns: Sequence[Column]) -> Column:
-        """Return the different values of these columns, sorted."""
+        """Return the distinct values of these columns, sorted."""
 
     def order(self, column: Column) -> Column:
         """Return the rows sorted by value; equal values keep their order."""

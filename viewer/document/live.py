@@ -293,8 +293,8 @@ class LiveDocument(Document):
         return False
 
     def _take(self, data: bytes) -> None:
-        """Read and check at once, so that the states of calls are reported immediately. Scanned content far from the
-        end is checked later, because reading alone is much faster."""
+        """Read and check in the same step, so that the states of calls are reported immediately. Scanned content far
+        from the end is checked later, because reading alone is much faster."""
         waits = not self._analysis.is_checked
         super()._take(data)
         is_far = self.following.length - self._reading.read_to >= BIG

@@ -31,7 +31,7 @@ class Findings:
         is_shown: Callable[[int], bool] | None = None,
     ) -> None:
         self.most_per_code = most_per_code
-        """The most diagnostics of a code that are listed; 0 for all."""
+        """The maximum number of diagnostics of a code that are listed; 0 for all."""
         self.more: dict[str, int] = {}
         """The number of diagnostics of each code that are left out."""
         self._read = read

@@ -16,7 +16,7 @@ from viewer.syntax.json_text import is_too_deep
 from viewer.syntax.json_tree import number_value
 
 LONGEST_VALUE = 16 * 1024 * 1024
-"""In bytes. A longer body is compared as text."""
+"""The maximum length in bytes. A longer body is compared as text."""
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _CONTAINERS = ("{", "[")
 

@@ -233,8 +233,8 @@ def _shown(message: Read) -> tuple[int, str, bytes]:
 
 
 def first_difference(readings: Sequence[Reading], chosen: str) -> Row | None:
-    """Return the first bytes whose visibility the chosen reader and the strict readers that accept the text disagree
-    about."""
+    """Return the first bytes on whose visibility the chosen reader disagrees with a strict reader that accepts the
+    text."""
     plausible = [each for each in readings if each.format == chosen or each.verdict == READS]
     judged = [Reading(each.format, READS, each.messages) for each in plausible]
     return next(disagreements(rows(judged), at_most=Rank.VISIBILITY), None) if len(judged) > 1 else None

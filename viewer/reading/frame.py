@@ -26,7 +26,7 @@ class State(Enum):
     STRIPPED = auto()
     """Harmony: a decoder dropped the special tokens."""
 
-    __hash__ = object.__hash__  # the one of Enum is written in Python, and every step looks up its state
+    __hash__ = object.__hash__  # Enum's own hash is written in Python, and every step looks up its state
 
 
 class CutOffHeader:

@@ -18,7 +18,7 @@ _SPACE = b" \t\r\n"
 _TAG_END = lazy_regex(rb"(?:\s[^<>]{0,200})?(?<!/)>")
 _BEGUN_TOKEN = lazy_regex(rb"<(?:\|[A-Za-z0-9_:=-]*\|?)?")
 LONGEST_INDENT = 256
-"""In bytes. With more whitespace before it, a mark does not count as the start of a line."""
+"""The maximum length in bytes. After more whitespace than this, a mark does not count as the start of a line."""
 
 
 class BlockKind(Enum):

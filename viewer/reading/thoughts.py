@@ -16,7 +16,8 @@ from viewer.reading.bodies import THOUGHT_KINDS, Body
 from viewer.reading.template_marks import THINK_SIGNS, THINK_TAG, THINK_TAGS, any_of
 
 LONGEST_ATTRIBUTES = 4096
-"""In bytes. A think tag with longer attributes is text. While a message grows, an unfinished tag is held back."""
+"""The maximum length in bytes. A think tag with longer attributes is text. While a message grows, an unfinished tag is
+held back."""
 
 _MARK = lazy_regex(
     rb"<\|(?P<edge>start|end)_(?P<kind>%(kinds)s)\|>"

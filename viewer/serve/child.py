@@ -20,7 +20,7 @@ SECONDS_BEFORE_TERM, SECONDS_BEFORE_KILL = 2.0, 5.0
 MOST_BYTES = 64 * 1024
 """The largest packet to the child."""
 LARGEST_PACKET = 64 * 1024 * 1024
-"""In bytes. A child that announces a larger packet is broken."""
+"""The maximum size in bytes. A child that announces a larger packet is broken."""
 _SIZES = {"width": (1, 500), "height": (1, 300)}
 
 

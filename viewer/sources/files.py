@@ -105,7 +105,7 @@ def open_source(path: str) -> Source:
 
 
 def open_stream(name: str, stream: ByteStream) -> Source:
-    """Open a stream that can be read once, such as an object of a store."""
+    """Open a stream that can be read once, such as an object in an object store."""
     return _spooled(name, stream)
 
 

@@ -11,7 +11,7 @@ from viewer.syntax.characters import plain_name
 from viewer.syntax.json_text import JsonKind, JsonNode, read_json, string_body
 
 LONGEST_FILE_NAME = 60
-"""The most characters of a file name that a label shows."""
+"""The maximum number of characters of a file name that a label shows."""
 
 _KINDS = {
     "image": (

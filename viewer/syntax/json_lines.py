@@ -19,7 +19,7 @@ from viewer.syntax.json_tree import JsonKind, JsonMember, JsonNode
 DEEPEST_SKIPPED = 6
 """Values up to this depth are skipped in one step. Positions after a deeper value come from the slow path."""
 MOST_PATTERNS = 256
-"""The most patterns to cache. There is one for each member that was looked up."""
+"""The maximum number of patterns to cache. There is one for each member that was looked up."""
 _SPACE = rb"[ \t\r\n]*+"
 _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _PLAIN = rb'[^"\[\]{}]*+'

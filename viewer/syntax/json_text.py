@@ -36,7 +36,8 @@ __all__ = [
 ]
 
 LONGEST_GLANCED = 1024 * 1024
-"""In bytes. Longer text is surveyed instead, because the standard decoder needs about 15 bytes of memory per byte."""
+"""The maximum length in bytes. Longer text is surveyed instead, because the standard decoder needs about 15 bytes of
+memory per byte."""
 
 _STRINGS_AND_BRACKETS = lazy_regex(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[{]|[\]}]', re.DOTALL)
 

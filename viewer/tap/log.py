@@ -16,7 +16,7 @@ from viewer.tap.exchange import STREAMS
 from viewer.tap.frames import Facts, FrameKind, encoded
 
 MOST_WAITING = 64 * 1024 * 1024
-"""In bytes. If more bytes wait for the writer, the rest of an exchange is lost."""
+"""The maximum number of bytes that wait for the writer. Beyond that, the rest of an exchange is lost."""
 MOST_COPIED = 128 * 1024 * 1024
 """The maximum number of bytes of whole bodies that the writer holds at once."""
 PATIENCE = 10.0

@@ -164,7 +164,8 @@ _RAW = (FrameKind.REQUEST, FrameKind.BODY)
 
 
 def run(frames: int, log: int, notices: int, name: str) -> None:
-    """Read frames from a descriptor until it ends, and write the log. Runs in the writer process."""
+    """Read frames from a descriptor until it ends, and write the log. This is the main function of the writer
+    process."""
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)  # the writer ends after the last frame of the proxy
 

@@ -107,9 +107,9 @@ class Schematic:
         return sorted(found, key=lambda fault: (fault.start, fault.end))
 
     def accepts(self, value: dict[str, object], *, is_one_of_many: bool) -> bool:
-        """True if arguments with this value have no fault. Avoids nodes, and may remove members from the value.
+        """True if arguments with this value have no fault. This avoids nodes, and may remove members from the value.
 
-        `is_one_of_many`: there are enough calls that compiling a plain schema pays off."""
+        `is_one_of_many` is True if there are enough calls for compiling a plain schema to pay off."""
         if self._whole is None or not self._written.schema:
             return True
         if self._may_drop is not False:

@@ -1,4 +1,4 @@
-"""A followed regular file: the reasons why earlier text no longer counts."""
+"""A followed regular file: the reasons for which earlier text is no longer valid."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ def _run(batch: Batch, job: Job, seconds: float) -> Outcome | None:
     def end(number: int, frame: FrameType | None) -> None:
         raise _OutOfTime
 
-    from viewer.corpus.worker import prepare_worker  # loading everything must not count as time of the batch
+    from viewer.corpus.worker import prepare_worker  # loading must not count toward the time of the batch
 
     prepare_worker()
     watchdog = threading.Timer(seconds + GRACE, os._exit, [1])

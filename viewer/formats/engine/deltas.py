@@ -19,7 +19,7 @@ from viewer.syntax.utf8 import is_utf8
 
 MOST_PATTERNS = 64
 LONGEST = 64 * 1024 * 1024
-"""In bytes. A longer event takes the slow path."""
+"""The maximum length in bytes. A longer event takes the slow path."""
 MOST_MISSES = 32
 """After this many patterns that matched no further event, no more patterns are made."""
 _PLAIN = rb'[^"\\\x00-\x1f]*+'

@@ -51,7 +51,7 @@ _DEEPEST_TEXT = 3
 _UNUSED = "unused"
 """The thread for answers that no user received."""
 MOST_TURNS = 1024
-"""The most prompts that one record can supersede."""
+"""The maximum number of prompts that one record can supersede."""
 LONGEST_NUMBER = 18
 _NARROWING = frozenset({Kind.SUBAGENT, Kind.REPLAYED, Kind.INJECTED, Kind.NOTICE})
 _WHOLE = frozenset({Kind.UNKNOWN, Kind.INJECTED, Kind.REPLAYED, Kind.NOTICE})

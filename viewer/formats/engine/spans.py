@@ -21,7 +21,7 @@ from viewer.rules.structure import W_SIBLING_UNREAD, W_THREAD_BROKEN
 from viewer.syntax.json_text import JsonKind, JsonMember, JsonNode
 
 MOST_WAITING = 65_536
-"""The most spans that may wait for the root of their trace."""
+"""The maximum number of spans that may wait for the root of their trace."""
 MOST_ANCESTORS = 200
 _NO_PARENT = "0" * 16
 _NO_NODE = JsonNode(JsonKind.NULL, 0, 0)

@@ -19,7 +19,7 @@ LEAST_STALL_MS = 1000
 STALL_FACTOR = 5
 """A stall is at least this many times longer than the usual pause."""
 _MOST_STEPS = 512
-"""The most points at which a message is examined for retracted text."""
+"""The maximum number of points at which a message is examined for retracted text."""
 
 
 class Gap(Struct, frozen=True, gc=False):

@@ -17,7 +17,7 @@ from viewer.sources.containers.parts import DAMAGED, PartFault, Parts
 ROWS_AT_ONCE = 64
 MOST_COLUMNS = 10_000
 MOST_NAMED = 10_000
-"""The most rows that are listed by number."""
+"""The maximum number of rows that are listed by number."""
 _MISSING = 'Parquet needs the extra "parquet": pip install "ocmlview[parquet]"'
 
 

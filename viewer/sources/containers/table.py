@@ -100,7 +100,7 @@ CONTAINERS = (
 
 
 def container_at(path: str) -> Container | None:
-    """Return the kind of container at a path, or None if nothing is there or it is anything else."""
+    """Return the kind of container at a path, or None if there is none."""
     place = _place(path)
     return next((row for row in CONTAINERS if row.fits(place)), None) if place else None
 

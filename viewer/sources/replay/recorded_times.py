@@ -17,7 +17,7 @@ from viewer.syntax.times import LATEST_MS
 LEAST_MS = 10
 """The shortest time between two lines."""
 LARGEST = 256 * 1024 * 1024
-"""In bytes. A larger sidecar is refused."""
+"""The maximum size in bytes. A larger sidecar is refused."""
 
 
 class _Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

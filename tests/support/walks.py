@@ -160,6 +160,8 @@ class Walk:
     sizes: tuple[tuple[int, int], ...] = SIZES
     more: tuple[str, ...] = ()
     """More files."""
+    has_bar: bool = True
+    """False if the thumb of the scroll bar is not compared: its place depends on the moment of the last layout."""
     welcomes: bool = False
     """True at the first start, which shows the welcome card."""
 
@@ -266,7 +268,7 @@ WALKS = {
     "next": Walk({"start": "d 1 7 G S", "policy": "] ]", "beside": "="}),
     "lens": Walk({"start": "d V"}),
     "leaks": Walk({"start": "d L"}),
-    "replay": Walk({"start": "@", "moved": "5 ,", "debug": "escape d @ 8 , ["}),
+    "replay": Walk({"start": "@", "moved": "5 ,", "debug": "escape d @ 8 , ["}, has_bar=False),
     "diff": Walk({"start": 'd : "diff~other.ocml enter', "change": "e e", "lines": "= w"}, "one.ocml", sizes=SIZES),
     "cards": Walk(
         {

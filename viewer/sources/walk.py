@@ -17,7 +17,7 @@ COMPRESSED = (".gz", ".xz", ".zst")
 _NUMBER = re.compile(r"([0-9]{1,18})")
 
 
-class Walked(Struct, frozen=True, gc=False):
+class Walked(Struct, frozen=True):
     """A file, or a folder that cannot be listed."""
 
     path: str

@@ -33,7 +33,8 @@ RESTORE = (
     "\x1b\\\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1015l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[?2048l\x1b[?2026l"
     "\x1b[<u\x1b[?7h\x1b[0m\x1b[?1049l\x1b[?25h"
 )
-"""Ends an unfinished escape sequence, then resets every mode that the app or its first page may have set."""
+"""Output that ends an unfinished escape sequence, then resets every mode that the app or its first page may have
+set."""
 
 _MOMENT = 0.01
 """In seconds: long enough for a destructor to end."""

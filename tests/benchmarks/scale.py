@@ -44,7 +44,7 @@ WHOLE = Scale((SMALL, 100 * MEGABYTE, 1000 * MEGABYTE), 5, 600, 600, 200, 60, 60
 QUICK = Scale((SMALL, 4 * MEGABYTE, 16 * MEGABYTE), 1, 90, 30, 15, 2, 3, 30)
 
 Report = Callable[[Row], None]
-"""Takes a row as soon as it is measured."""
+"""A function that takes a row as soon as it is measured."""
 
 
 def megabytes(size: int) -> str:

@@ -1,4 +1,4 @@
-"""Growth of cost with input size, in CPU time, as the best of several runs."""
+"""Measure how CPU time grows with input size, as the best of several runs."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ from viewer.reading.template_marks import any_of
 from viewer.syntax.utf8 import is_utf8
 
 Test: TypeAlias = Callable[[bytes, int, int], bool]
-"""Takes the bytes of a message, and the start and end of its body in them."""
+"""A function that takes the bytes of a message, and the start and end of its body in them."""
 
 _ALWAYS, _NEVER = Always(), AnyOf()
 _ESCAPES = {0x08: b"\\b", 0x0C: b"\\f", 0x0A: b"\\n", 0x0D: b"\\r", 0x09: b"\\t"}
@@ -42,7 +42,7 @@ _ESCAPES = {0x08: b"\\b", 0x0C: b"\\f", 0x0A: b"\\n", 0x0D: b"\\r", 0x09: b"\\t"
 _ESCAPED = re.compile(rb'["\\\x00-\x1f]+')
 """Characters that a JSON string must escape."""
 _Places: TypeAlias = Callable[["_Joined"], set[int]]
-"""Returns the places of the bodies for which a trigger is true, and possibly of others."""
+"""A function that returns the places of the bodies for which a trigger is true, and possibly of others."""
 _Known: TypeAlias = list[tuple[int, Test, _Places]]
 
 

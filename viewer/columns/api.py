@@ -40,7 +40,7 @@ class Columns(Protocol):
     name: str
 
     def sequence(self, first: int, last: int) -> Column:
-        """Return the numbers from `first` to before `last`."""
+        """Return the numbers from `first` up to, but not including, `last`."""
 
     def take(self, column: Column, rows: Column) -> Column:
         """Return the values at these rows."""

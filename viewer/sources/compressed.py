@@ -42,9 +42,9 @@ class Compression(Struct, frozen=True):
     slice: int
     """The number of bytes passed to the decompressor at once. Small slices keep its output small."""
     member: Callable[[], _Member]
-    """Creates the decompressor for a member."""
+    """A function that creates the decompressor for a member."""
     error: Callable[[], type[Exception]]
-    """Returns the exception that damaged data raises."""
+    """A function that returns the exception that damaged data raises."""
 
 
 def _gzip() -> _Member:

@@ -84,7 +84,7 @@ def _may_fit(signature: Signature, names: frozenset[str]) -> bool:
 
 
 def _fits(signature: Signature, record: _Record) -> bool:
-    """True if a record with possible member names has everything that a signature requires."""
+    """True if the values in a record meet all requirements of a signature. Its member names were checked before."""
     if not all(record[at] for at in signature.need) or any(record[at] for at in signature.none_of):
         return False
     return all(_has_word(record[at], words) for at, words in signature.any_of.items())

@@ -18,7 +18,7 @@ _OTHER_DEFAULTS = (
 )  # fmt: skip
 """Signals that cannot be caught, or that are not fatal by default."""
 _IGNORED = ("SIGPIPE", "SIGXFSZ")
-"""Python ignores these, so that a write fails instead."""
+"""Signals that Python ignores, so that a write fails instead."""
 
 
 def _fatal_signals() -> tuple[int, ...]:
@@ -37,7 +37,7 @@ RESTORE = (
 set."""
 
 _MOMENT = 0.01
-"""In seconds: long enough for a destructor to end."""
+"""A time in seconds that is long enough for a destructor to end."""
 
 
 def handled_signals() -> list[int]:

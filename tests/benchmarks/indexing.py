@@ -21,7 +21,7 @@ LEAST = 150
 MOST_GROWTH = 1.05
 MOST_BYTES_A_MESSAGE = 64
 LEAST_MEMORY = 2.0
-"""In megabytes. Smaller amounts may come from memory that the process already had."""
+"""The smallest meaningful growth in megabytes. Smaller amounts may come from memory that the process already had."""
 
 
 def measure(scale: Scale, report: Report) -> None:

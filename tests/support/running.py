@@ -25,7 +25,7 @@ from viewer.tui.terminal.key_names import character
 TOUR = str(Path(__file__).parents[2] / "samples" / "tour.ocml")
 ROOMY, SMALL = (120, 40), (80, 24)
 LONGEST = 30.0
-"""In seconds: the longest wait for the app to settle."""
+"""The longest wait for the app to settle, in seconds."""
 MOST_ROUNDS = 30_000
 
 share_parsed_rules()

@@ -16,7 +16,7 @@ MOST_KEPT = 1024 * 1024
 """The maximum size in bytes. The compressed data of a member is kept up to this size, so that damage loses nothing that
 can still be decompressed."""
 _MOST_MEMORY = 256 * 1024 * 1024
-"""In bytes: the memory limit of a decompressor."""
+"""The memory limit of a decompressor in bytes."""
 
 DAMAGED = "compressed-damaged"
 TRUNCATED = "compressed-truncated"

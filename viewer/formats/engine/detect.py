@@ -57,8 +57,8 @@ def _records(values: Sequence[JsonNode]) -> list[_Record]:
 def _match(
     format: RecordFormat, possible: Mapping[frozenset[str], list[Signature]], records: list[_Record]
 ) -> Match | None:
-    """Return how well a format fits. Only `possible` signatures are compared with a record that has these member
-    names."""
+    """Return how well a format fits the records. `possible` holds, for each set of member names, the signatures to
+    try."""
     best: Signature | None = None
     fitting = 0
     decides = False

@@ -64,7 +64,7 @@ class Delta(Struct, frozen=True):
     family: Family
     identity: Identity
     piece: Piece | None
-    """None if the text is empty."""
+    """The text as a piece; None if the text is empty."""
     event: Span
     is_refusal: bool = False
     """True if the text starts on a new line whenever the message has other text."""

@@ -241,7 +241,7 @@ class PartRule(Struct, frozen=True):
 
     when: tuple[When, ...]
     kind: Kind | None
-    """None for known data that is not a message."""
+    """The kind of the part; None for known data that is not a message."""
     body: str = ""
     call_id: str = ""
     name: str = ""
@@ -288,7 +288,7 @@ class RecordRule(Struct, frozen=True):
 
     when: tuple[When, ...]
     kind: Kind | None = Kind.UNKNOWN
-    """None for known data that is not a message."""
+    """The kind of the record; None for known data that is not a message."""
     role: str = ""
     """A role, or `@path` to read it from the record."""
     body: str = ""

@@ -49,7 +49,7 @@ class Member(Struct, frozen=True):
     method: int
     flags: int
     checksum: int | None
-    """None if unknown."""
+    """The CRC-32 of the member; None if unknown."""
 
     @property
     def is_encrypted(self) -> bool:

@@ -208,9 +208,9 @@ async def test_an_error_in_a_widget_reaches_our_handler() -> None:
             assert isinstance(pilot.app, ViewerApp)
             apps.append(pilot.app)
             await pilot.app.screen.mount(Broken())
-            while pilot.app.crash[0] is None:
+            while pilot.app.crash.kind is None:
                 await asyncio.sleep(0)
-    assert apps[0].crash[0] is ValueError
+    assert apps[0].crash.kind is ValueError
 
 
 def test_the_app_overrides_what_prints_locals() -> None:

@@ -14,7 +14,7 @@ from viewer.model.diagnostic import Rule, Severity
 from viewer.render.theme import find_theme, theme_names
 from viewer.resources import bundled
 from viewer.rules import RULES
-from viewer.tui.files.keys import list_actions
+from viewer.tui.files.keys import list_actions, merged_actions
 from viewer.tui.keys import ACTIONS, Action, Group
 from viewer.tui.settings.template import TEMPLATE
 
@@ -107,6 +107,12 @@ def list_keys() -> str:
     return _table(("keys", "action", "description"), rows)
 
 
+def merged_keys() -> str:
+    """The keys of the merged view."""
+    rows = [_key_row(action)[:3] for action in merged_actions()]
+    return _table(("keys", "action", "does"), rows)
+
+
 def _keys(group: Group) -> str:
     rows = [_key_row(action) for action in ACTIONS if action.group is group]
     return _table(("keys", "action", "description", ""), rows)
@@ -165,6 +171,7 @@ MADE: dict[str, Callable[[], str]] = {
     "diagnostics": diagnostics,
     "keys": keys,
     "list_keys": list_keys,
+    "merged_keys": merged_keys,
     "themes": themes,
     "settings": settings,
     "policies": policies,

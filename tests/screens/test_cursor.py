@@ -65,7 +65,7 @@ def assert_one_cursor(pilot: Pilot[int], after: str) -> None:
         assert main.widgets.behind.shows_cursor, after
     elif rows.kind(row) is RowKind.MESSAGE:
         assert rows.value(row) == number, after
-        assert title == rows.label(row), after
+        assert title == main.session.rows.label(row), after
     else:
         assert number == 0, after
         assert title is None or title <= rows.last_number(row), after

@@ -136,7 +136,7 @@ async def test_leaving_before_a_widget_is_mounted_is_no_error() -> None:
         assert isinstance(app, ViewerApp)
         app.exit(143, 143)
         app._handle_exception(NoMatches("#transcript"))
-        assert (app.return_code, app.crash[0], app._exception) == (143, None, None)
+        assert (app.return_code, app.crash.kind, app._exception) == (143, None, None)
 
 
 def test_resuming_without_a_stop_takes_the_terminal_again() -> None:

@@ -195,10 +195,10 @@ async def session(chance: Random, start: str, *, is_sealed: bool, bursts: int) -
                     send(app, *burst(chance))
                 await end(app, orderly=chance.random() < 0.3)
     except Exception as error:  # noqa: BLE001 (any crash is what is looked for)
-        if app.crash[1] is None:
+        if app.crash.error is None:
             return "".join(format_exception(error))
-    kind, crash, trace = app.crash
-    return "" if kind is None else "".join(format_exception(kind, crash, trace))
+    crash = app.crash
+    return "" if crash.kind is None else "".join(format_exception(crash.kind, crash.error, crash.trace))
 
 
 @contextmanager

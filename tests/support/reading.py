@@ -30,6 +30,8 @@ class Reading:
     strays: tuple[object, ...]
     findings: tuple[object, ...]
     calls: tuple[str, ...]
+    turns: tuple[int, ...]
+    cut: tuple[int, ...]
 
 
 def examine(
@@ -64,6 +66,21 @@ def scan(
     return analysis, scanner
 
 
+def read_batched(text: bytes, format: str, cuts: Iterable[int] = (), slice_size: int = 0) -> Reading:
+    """Read a text cut at these offsets; consecutive regular messages are one event."""
+    parser = Parser(FORMATS[format], batches=True)
+    analysis = Analysis(lambda start, end: text[start:end], FORMATS, body_of_ids, defers=slice_size > 0)
+    analysis.index.use_columns(load_backend().columns)
+    for start, end in itertools.pairwise([0, *sorted(cuts), len(text)]):
+        analysis.apply(parser.feed(text[start:end]))
+    analysis.apply(parser.close())
+    analysis.close()
+    while not analysis.is_checked:
+        analysis.check_some(slice_size)
+    assert not analysis.unchecked
+    return describe(analysis, text)
+
+
 def read_scanned(text: bytes, format: str, cuts: Iterable[int] = (), slice_size: int = 0) -> Reading:
     """Read a text cut at these offsets with the scanner."""
     edges = [0, *sorted(cuts), len(text)]
@@ -84,6 +101,8 @@ def describe(analysis: Analysis, text: bytes) -> Reading:
         strays=tuple(analysis.strays),
         findings=tuple(analysis.findings),
         calls=tuple(repr(replace(link, observed_ms=None)) for link in analysis.calls.links),
+        turns=tuple(analysis.index.turn(message.number) for message in messages),
+        cut=tuple(analysis.cut),
     )
 
 

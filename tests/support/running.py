@@ -20,6 +20,7 @@ from viewer.sources.watcher import Watch
 from viewer.tui.app import ViewerApp, ViewOptions
 from viewer.tui.insight.work_screen import WorkScreen
 from viewer.tui.main.screen import MainScreen
+from viewer.tui.merged.screen import MergedScreen
 from viewer.tui.terminal.key_names import character
 
 TOUR = str(Path(__file__).parents[2] / "samples" / "tour.ocml")
@@ -84,7 +85,9 @@ def _is_busy(pilot: Pilot[int]) -> bool:
     if pilot.app._exit:
         return False
     shown = pilot.app.screen
-    reading = isinstance(shown, MainScreen) and shown.follow.is_busy
+    reading = (
+        shown.follow.is_busy if isinstance(shown, MainScreen) else isinstance(shown, MergedScreen) and shown.is_busy
+    )
     drawing = shown._layout_required or shown._dirty_widgets or shown._callbacks
     return bool(reading or drawing or any(each.is_running for each in pilot.app.workers if each.group != "tail"))
 

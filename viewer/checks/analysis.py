@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from viewer.checks.closed_rows import ClosedRows
 from viewer.checks.context import Read
 from viewer.checks.missing import MissingArguments
 from viewer.checks.queue import CheckQueue, Ended, Messages
@@ -11,7 +12,19 @@ from viewer.index.agents import AgentStart
 from viewer.index.batch import MessageBatch
 from viewer.index.messages import MessageIndex
 from viewer.model.diagnostic import Diagnostic
-from viewer.model.events import AgentStarted, Closed, Event, Grew, Metadata, Opened, Started, Strayed, Superseded, Used
+from viewer.model.events import (
+    AgentStarted,
+    Closed,
+    ClosedBatch,
+    Event,
+    Grew,
+    Metadata,
+    Opened,
+    Started,
+    Strayed,
+    Superseded,
+    Used,
+)
 from viewer.model.messages import Message, Stray, Transcript
 from viewer.reading.bodies import Decoder, OpenMessages
 from viewer.reading.format import FormatTraits
@@ -79,6 +92,9 @@ class Analysis:
                 case Closed(message):
                     self.index.put(message)
                     self.unsettled.discard(message.number)
+                case ClosedBatch():
+                    self._add_batch(event)
+                    continue
                 case Opened(message):
                     opened = message
                     continue
@@ -109,6 +125,13 @@ class Analysis:
     def _open(self, message: Message) -> None:
         self.index.put(message)
         self.unsettled.add(message.number)
+
+    def _add_batch(self, batch: ClosedBatch) -> None:
+        self.transcripts += [transcript for _, transcript in batch.started]
+        self.index.extend_closed(batch)
+        started = [(batch.first + row, transcript) for row, transcript in batch.started]
+        found = [(batch.first + row, one) for row, one in batch.found]
+        self._queue.add(ClosedRows(batch.first, batch.first + len(batch) - 1, batch.signed, started, found))
 
     def apply_batch(self, batch: MessageBatch) -> None:
         """Apply a batch of regular messages, which bypass the parser."""

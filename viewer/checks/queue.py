@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from viewer.checks import CHECKS
 from viewer.checks.calls import ToolChecks, check_calls
 from viewer.checks.check import Check, Predicate, Run, Scope
+from viewer.checks.closed_rows import ClosedRows, check_rows
 from viewer.checks.context import CheckContext, Read, TranscriptFacts
 from viewer.checks.json import check_json
 from viewer.checks.missing import Declaring
@@ -198,7 +199,7 @@ class Ended(Struct, frozen=True):
     """The input has ended."""
 
 
-Work = Event | Messages | Ended
+Work = Event | Messages | ClosedRows | Ended
 
 
 class CheckQueue:
@@ -228,9 +229,10 @@ class CheckQueue:
         bits = _bits_of(self.checks)
         self._predicates = bits.predicates
         self._of_message = bits.of_message
-        self._of_calls = bits.of_calls
+        self.of_calls = bits.of_calls
+        """The bits of the checks that see the messages in order."""
         self._of_encoding = bits.of_encoding
-        self.every_check = self._of_message | self._of_calls
+        self.every_check = self._of_message | self.of_calls
         """The bits for a message that the prefilters cannot judge."""
         self.of_plain_calls = bits.of_plain_calls
         """The bits of the checks that `ToolChecks.link_pairs` and `link_plain` replace."""
@@ -266,6 +268,8 @@ class CheckQueue:
             self.waiting_bytes += self._size(work)
         if isinstance(work, Closed):
             self._ahead.known_to = max(self._ahead.known_to, work.message.span[1])
+        elif isinstance(work, ClosedRows):
+            self._ahead.known_to = max(self._ahead.known_to, self.index.span(work.last)[1])
 
     def _continues(self, last: Messages, work: Work) -> bool:
         """True if this work can be checked together with the messages before it."""
@@ -279,7 +283,7 @@ class CheckQueue:
 
     def _size(self, work: Work) -> int:
         match work:
-            case Messages():
+            case Messages() | ClosedRows():
                 return self._bytes_between(work.first, work.last)
             case Closed(message):
                 return EVENT_BYTES + message.span[1] - message.span[0]
@@ -291,7 +295,7 @@ class CheckQueue:
             work = self.waiting.popleft()
             done = self._size(work)
             match work:
-                case Messages():
+                case Messages() | ClosedRows():
                     done = self._messages(work, size)
                 case Closed(message):
                     done += self._closed_run(message, size)
@@ -300,7 +304,7 @@ class CheckQueue:
                 case Strayed(stray):
                     self._strayed(stray)
                 case Started(transcript):
-                    self._started(transcript)
+                    self.start_transcript(transcript)
                 case ToolCancelled(_, call_id, start, end):
                     self.calls.cancel(call_id, start, end)
                 case DeclaredTools(_, number, start, end):
@@ -344,7 +348,8 @@ class CheckQueue:
             self._shown[key] = is_user_safe(self.index[number])
         return self._shown[key]
 
-    def _started(self, transcript: Transcript) -> None:
+    def start_transcript(self, transcript: Transcript) -> None:
+        """Begin a transcript, to which all further messages belong."""
         if self._has_begun:
             self.tools.start_transcript()
         facts = self._facts_of(transcript)
@@ -354,6 +359,10 @@ class CheckQueue:
         self._transcribed = facts
         self.answers = HeaderAnswers(self._predicates, self.index, facts)
         self._plain_kinds.clear()
+
+    def has_facts_of(self, transcript: Transcript) -> bool:
+        """True if the checks need to know the same about this transcript as about the current one."""
+        return self._facts_of(transcript) == self._transcribed
 
     def _facts_of(self, transcript: Transcript) -> TranscriptFacts:
         return TranscriptFacts(self._formats[transcript.format], profile(transcript.header))
@@ -380,16 +389,14 @@ class CheckQueue:
                 done += found.span[1] - found.span[0]
                 messages.append(found)
                 works.append(found)
-            elif type(work) is Found or (
-                type(work) is Started and self._facts_of(work.transcript) == self._transcribed
-            ):
+            elif type(work) is Found or (type(work) is Started and self.has_facts_of(work.transcript)):
                 works.append(work)
             else:
                 break
             done += EVENT_BYTES
             waiting.popleft()
         if len(works) == 1:
-            self._closed(message)
+            self.check_closed(message)
         elif self._transcribed.format.shares_spans:
             self._closed_together(works, messages)
         else:
@@ -414,7 +421,7 @@ class CheckQueue:
                 continue
             if isinstance(work, Started):
                 skipped = self._skip_to(skipped)
-                self._started(work.transcript)
+                self.start_transcript(work.transcript)
                 continue
             body = bodies[place]
             is_regular = body is not None
@@ -446,7 +453,7 @@ class CheckQueue:
         place = 0
         for work in works:
             if isinstance(work, Started):
-                self._started(work.transcript)
+                self.start_transcript(work.transcript)
                 continue
             if isinstance(work, Found):
                 self.report(work.rule, work.reason, work.start, work.end, work.message, work.count)
@@ -479,7 +486,8 @@ class CheckQueue:
 
         return self.tools.link_plain(kind, number, turn, call_id, text.data, case)
 
-    def _closed(self, message: Message) -> None:
+    def check_closed(self, message: Message) -> None:
+        """Check one message."""
         mask, body = self._mask(message)
         if mask:
             self.run_checks(mask, self.case_of(message, body))
@@ -494,7 +502,7 @@ class CheckQueue:
                 self.report(found.rule, found.reason, found.start, found.end, found.message, found.count)
         if case.is_cut:
             self.cut.append(case.message.number)
-        if not mask & self._of_calls:
+        if not mask & self.of_calls:
             self.tools.skip_messages(case.turn)
 
     def _functions(self, mask: int) -> tuple[Run, ...]:
@@ -509,6 +517,12 @@ class CheckQueue:
         if key not in self._plain_kinds:
             self._plain_kinds[key] = plain_kind(self.index.example(key), self._transcribed)
         return self._plain_kinds[key]
+
+    def is_instruction(self, number: int) -> bool:
+        """True for a closed instruction, which may declare tools."""
+        message = self.index.example(self.index.header_key(number))
+        is_closed = message.ending is Ending.END and not message.header.malformed
+        return is_closed and message.header.role in ("system", "developer")
 
     def ahead(self, message: Message) -> list[Diagnostic]:
         """Return the diagnostics of a message ahead of its turn, except those of its calls."""
@@ -571,11 +585,14 @@ class CheckQueue:
                 self.report(W_ENCODING, "nul", first, last, None, last - first)
             start += len(data)
 
-    def _messages(self, work: Messages, size: int) -> int:
+    def _messages(self, work: Messages | ClosedRows, size: int) -> int:
         """Check about `size` bytes of the first messages, and keep the rest. Return the number of bytes checked."""
-        from viewer.checks.batches import check_run
+        if isinstance(work, ClosedRows):
+            done = check_rows(self, work, size)
+        else:
+            from viewer.checks.batches import check_run
 
-        done = check_run(self, work, size)
+            done = check_run(self, work, size)
         if done < work.last:
             self.waiting.appendleft(replace(work, first=done + 1))
         rest = self._bytes_between(done + 1, work.last) if done < work.last else 0

@@ -6,6 +6,7 @@ import codecs
 import errno
 import os
 import stat
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -118,13 +119,16 @@ def failed_rows(state: FileState, reason: str | None = None) -> FileRows:
     return FileRows({**row, **counts, "state": state.value, "reason": reason, "seconds": 0.0})
 
 
-def content_hash(path: str) -> str | None:
-    """Hash the contents of a file. Return None if it cannot be read."""
+def content_hash(path: str, start: int = 0, size: int | None = None) -> str | None:
+    """Hash the contents of a file, or `size` bytes of it. Return None if it cannot be read."""
     known = blake2b(digest_size=16)
+    left = sys.maxsize if size is None else size
     try:
         with open(path, "rb") as file:
-            while data := file.read(CHUNK):
+            file.seek(start)
+            while data := file.read(min(CHUNK, left)):
                 known.update(data)
+                left -= len(data)
     except (OSError, ValueError):
         return None
     return known.hexdigest()

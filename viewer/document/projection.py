@@ -306,6 +306,11 @@ class Projection(Struct, frozen=True):
             return None
         return self._shown(message, number, self._analysis.index.turn(number), message.transcript)
 
+    def time_finder(self) -> Callable[[int], int | None]:
+        """Return a function for the times of messages that this audience sees, in milliseconds; None for others."""
+        index, cache = self._analysis.index, VisibilityCache(self._analysis.index, self.audience.sees)
+        return lambda number: index.time_ms(number) if cache.sees_kind(index.header_key(number)) else None
+
     @property
     def message_count(self) -> int:
         """The number of messages so far, for an audience that may know it."""

@@ -8,6 +8,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence, Set
 from enum import Enum
 from itertools import pairwise
+from typing import Protocol
 
 from msgspec import Struct, field
 
@@ -251,6 +252,46 @@ class _Mark(Struct):
     shown: int = 0
     strays: int = 0
     turns: TurnCounter = field(default_factory=TurnCounter)
+
+
+class RowOrder(Protocol):
+    """Rows as a pane that scrolls through them sees them: of one input, or of several in one order."""
+
+    def __len__(self) -> int: ...
+
+    def kind(self, row: int) -> RowKind:
+        """Return the kind of a row."""
+        ...
+
+    def value(self, row: int) -> int:
+        """Return the number of the message or call, the count of hidden or folded messages, or the index of the
+        stray text."""
+        ...
+
+    def last_number(self, row: int) -> int:
+        """Return the number of the last message up to this row, shown or hidden."""
+        ...
+
+    def row_of(self, number: int) -> int:
+        """Return the row that shows or hides a message."""
+        ...
+
+    def row_holding(self, number: int) -> int | None:
+        """Return the row that shows a message or hides it among others, or None if there is none."""
+        ...
+
+    def row_of_stray(self, stray: int) -> int:
+        """Return the row of the stray text at this index, or the nearest row."""
+        ...
+
+    def transcript(self, row: int) -> int:
+        """Return the transcript of a row."""
+        ...
+
+    @property
+    def shown_transcripts(self) -> Sequence[int]:
+        """The transcripts that the audience may know of, in order."""
+        ...
 
 
 class Rows:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
+from itertools import accumulate, islice
 
 from viewer.columns.api import Column, Columns
 
@@ -56,6 +57,13 @@ class CallIds:
         self._rows.extend(rows)
         self._ends.extend(columns.add(ends, len(self._text)))
         self._text += text
+
+    def extend_texts(self, rows: Sequence[int], call_ids: Sequence[str]) -> None:
+        """Append the call ids of these rows, which follow all others."""
+        texts = [call_id.encode("utf-8", "surrogatepass") for call_id in call_ids]
+        self._rows.extend(rows)
+        self._ends.extend(islice(accumulate(map(len, texts), initial=len(self._text)), 1, None))
+        self._text += b"".join(texts)
 
 
 class CallTable:

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from viewer.model.events import (
     AgentStarted,
     Closed,
+    ClosedBatch,
     DeclaredTools,
     Event,
     Found,
@@ -62,6 +63,8 @@ class OneTranscript:
                 if not self.number and transcript.id == self.item:
                     self.number = transcript.number
                 return Started(replace(transcript, number=1)) if self._is_in(transcript.number) else None
+            case ClosedBatch():
+                raise TypeError("a selection needs single events")
             case Opened(message) | Closed(message):
                 if not self._is_in(message.transcript):
                     return None

@@ -13,9 +13,10 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 class Parser:
     """Reads one input in one format, in chunks of any size."""
 
-    def __init__(self, format: FormatTraits, options: ReadOptions | None = None) -> None:
+    def __init__(self, format: FormatTraits, options: ReadOptions | None = None, *, batches: bool = False) -> None:
+        """With `batches`, consecutive regular messages may become one event."""
         self.format = format
-        self._record = Recorder(format.name)
+        self._record = Recorder(format.name, batches=batches)
         self._reader = format.reader(self._record, options or ReadOptions())
         self._first: bytes | None = b""
 

@@ -86,9 +86,11 @@ class BlockMaker:
         raw: bool = False,
         wrap: int = WIDEST,
         unwrapped: bool = False,
+        gutter: int = 0,
     ) -> None:
         """`width` is the width of the pane, whose last cell is for the scrollbar. `wrap` is the maximum width of the
-        reading column, 0 for none. With `unwrapped`, lines of bodies are not wrapped."""
+        reading column, 0 for none. With `unwrapped`, lines of bodies are not wrapped. `gutter` are more cells in the
+        margin."""
         self.projection = projection
         self.rows = rows
         self.facts = BlockFacts() if facts is None else facts
@@ -96,10 +98,10 @@ class BlockMaker:
         self.raw = raw
         """True to show the exact bytes of messages, with their headers."""
         self._unwrapped = unwrapped
-        column = reading_column(width, wrap, centered=not self.debug)
+        column = reading_column(width - gutter, wrap, centered=not self.debug)
         self.width = column.width
         """The width of the reading column."""
-        self.margin = Part(trusted(" " * column.left))
+        self.margin = Part(trusted(" " * (gutter + column.left)))
         """The cells to its left, with room for the cursor."""
         self._visibility = projection.visibility() if self.debug else None
         self._agents = Agents(projection, self.facts.calls)

@@ -106,7 +106,7 @@ def run_session(
     gc.freeze()
     gc.set_threshold(*COLLECTOR)
     code = app.run()
-    return CRASHED if app.crash[0] is not None else code or app.return_code or 0
+    return CRASHED if app.crash.kind is not None else code or app.return_code or 0
 
 
 def _files(paths: Sequence[str]) -> list[str]:

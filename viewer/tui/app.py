@@ -8,8 +8,8 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
+from functools import partial
 from pathlib import PurePath
-from types import TracebackType
 from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct, field
@@ -31,7 +31,7 @@ from viewer.resources import bundled
 from viewer.signals import TerminalGuard
 from viewer.sources.files import Source, is_directory
 from viewer.sources.watcher import FolderWatcher, Watch
-from viewer.tui.crash_handler import fault_of, handle_faults, handle_signals
+from viewer.tui.crash_handler import Crash, fault_of, handle_faults, handle_signals
 from viewer.tui.display_state import ALL_CHANNELS, FIRST_CHANNELS, DisplayState
 from viewer.tui.host import as_sentence
 from viewer.tui.input_queue import InputQueue
@@ -41,6 +41,7 @@ from viewer.tui.main.messages import (
     DocumentRead,
     FileRequest,
     Leave,
+    OpenAt,
     OpenPath,
     ReadAs,
     ShowNext,
@@ -56,7 +57,7 @@ from viewer.tui.startup import Opener, is_stream
 from viewer.tui.terminal.driver import resilient
 from viewer.tui.terminal.output_guard import OutputGuard
 from viewer.tui.terminal.resume_screen import resume_screen
-from viewer.tui.themes.switcher import ThemeSwitcher
+from viewer.tui.themes.switcher import ThemeSwitcher, redraw_screens
 
 if TYPE_CHECKING:
     from viewer.tui.dialogs.themes import ThemeScreen
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     from viewer.tui.files.folder_watch import FolderWatch
     from viewer.tui.files.live_sources import LiveSources
     from viewer.tui.files.screen import Choice
+    from viewer.tui.merged.screen import MergedScreen
 
 
 class ViewOptions(Struct, frozen=True):
@@ -89,6 +91,8 @@ class ViewOptions(Struct, frozen=True):
     """Seconds without data inside a message before the title reports a stall."""
     compared: str = ""
     """The file to compare with the first one."""
+    merges: bool = False
+    """True to show all files in one order by time."""
     settings: Settings = field(default_factory=Settings)
 
 
@@ -130,9 +134,8 @@ class ViewerApp(App[int], inherit_bindings=False):
         palette = ",".join(by_id("palette", self.settings.actions).keys)
         self._bindings = BindingsMap([Binding(palette, "command_palette", show=False, priority=True)])
         theme = self.options.theme or theme_in_force(self.settings).value
-        self.themes = ThemeSwitcher(
-            self, theme, self.settings.theme_folders, notify=self.remark, redraw=self.redraw_screens
-        )
+        redraw = partial(redraw_screens, self)
+        self.themes = ThemeSwitcher(self, theme, self.settings.theme_folders, notify=self.remark, redraw=redraw)
         self.last_key_at = 0.0
         """The time of the last key or mouse event."""
         self.paths = list(paths)
@@ -148,6 +151,8 @@ class ViewerApp(App[int], inherit_bindings=False):
         """The catalog of the file list."""
         self._sources: LiveSources | None = None
         """The followed inputs, if there are several."""
+        self._merged: MergedScreen | None = None
+        """The view of all files in one order."""
         self._folder_watch: FolderWatch | None = None
         self._output_guard = OutputGuard(self.options.ascii_only)
         self.input_queue = InputQueue(self, self._handle_event)
@@ -157,7 +162,7 @@ class ViewerApp(App[int], inherit_bindings=False):
         self._guard = guard
         self._state = StateFile() if state is None or self.options.strict else state
         self._tunes_memory = tunes_memory
-        self._crash: tuple[type[BaseException] | None, BaseException | None, TracebackType | None] = (None, None, None)
+        self.crash = Crash()
         if guard is not None:
             self.driver_class = resilient(self.driver_class)
         if taken is not None:
@@ -174,7 +179,9 @@ class ViewerApp(App[int], inherit_bindings=False):
         """Open the first file, or the list of a folder."""
         self.themes.watch()
         self.set_interval(LOOK_SECONDS, lambda: self.call_later(self._look_for_files))
-        if len(self.paths) == 1 and not is_directory(self.paths[0]):
+        if self.options.merges:
+            await self._merge()
+        elif len(self.paths) == 1 and not is_directory(self.paths[0]):
             await self._open(0)
         else:
             if self.options.follow and len(self.paths) > 1:
@@ -188,6 +195,22 @@ class ViewerApp(App[int], inherit_bindings=False):
         self._state.save()
 
     # Files.
+
+    async def _merge(self) -> None:
+        """Show all files in one order by time. Leaving it ends the app."""
+        from viewer.tui.merged.screen import MergedScreen
+
+        given = self._opener, self.paths, self._first_display, self._stall_after, self.themes.painter, self.settings
+        try:
+            merged = self._merged = MergedScreen(
+                *given,
+                lambda request: self.call_next(self._perform, merged, request),
+                ascii_only=self.options.ascii_only,
+            )
+        except ViewerError as error:
+            self.exit(2, message=trusted(f"ocmlview: {error}"))
+        else:
+            await self._switcher.show_merged(merged)
 
     def _follow_several(self) -> None:
         """Follow all named inputs, even those without a screen."""
@@ -277,17 +300,19 @@ class ViewerApp(App[int], inherit_bindings=False):
         else:
             shown.host.notify(f"New transcript: {newest.name}. Press [ or ] to go to it.")
 
-    async def _open(self, place: int, *, search: str = "", follows: bool = False) -> None:
-        """Show one of the files, at the first match of a search. If it cannot be opened, show the reason on the current
-        screen; without one, end the app."""
+    async def _open(self, place: int, *, search: str = "", follows: bool = False, at: OpenAt | None = None) -> None:
+        """Show one of the files, at the first match of a search or at a place. If it cannot be opened, show why on the
+        current screen; without one, end the app."""
         path = self.paths[place]
         try:
-            screen = self._switcher.open.get(path) or self._make_screen(path, follows=follows)
+            screen = self._switcher.open.get(path) or self._make_screen(path, follows=follows, at=at)
         except ViewerError as error:
             await self._report(str(error))
             return
-        self._place = place
+        self._place, is_new = place, path not in self._switcher.open
         await self._switcher.show(path, screen)
+        if at is not None and not is_new:
+            screen.navigator.go_to(at.place)
         if search:
             screen.search.search_for(search)
         if self._notice:
@@ -324,16 +349,17 @@ class ViewerApp(App[int], inherit_bindings=False):
         channels = channels if level is Level.DEBUG else FIRST_CHANNELS
         return DisplayState(level is Level.DEBUG, level is Level.BRIEF, options.strict, channels, sealed=options.sealed)
 
-    def _make_screen(self, path: str, *, follows: bool) -> MainScreen:
+    def _make_screen(self, path: str, *, follows: bool, at: OpenAt | None = None) -> MainScreen:
         source, self._first = self._first, None
         live = self._sources.take(path) if self._sources else None
         again = self._opener.live_again(path) if follows and live is None else ""
         document = live or (self._opener.document(path, source) if isinstance(again, str) else again)
         state = StateFile() if is_stream(path) else self._state
-        return self._screen_of(document, path, self._first_display, state, follows=follows)
+        display = self._first_display if at is None else at.state
+        return self._screen_of(document, path, display, state, follows=follows, at=at.place if at else "")
 
     def _screen_of(
-        self, document: Document, path: str, display: DisplayState, state: StateFile, *, follows: bool
+        self, document: Document, path: str, display: DisplayState, state: StateFile, *, follows: bool, at: str = ""
     ) -> MainScreen:
         options = self.options
 
@@ -346,7 +372,7 @@ class ViewerApp(App[int], inherit_bindings=False):
             self.themes.painter,
             ask,
             ascii_only=options.ascii_only,
-            start_at=options.go_to if options.opens in ("", path) else "",
+            start_at=at or (options.go_to if options.opens in ("", path) else ""),
             files=self.paths,
             following=FollowOptions(
                 options.follow or follows,
@@ -360,23 +386,29 @@ class ViewerApp(App[int], inherit_bindings=False):
         )
         return screen
 
-    async def _perform(self, screen: MainScreen, request: FileRequest) -> None:
-        """Perform the request of a main screen, unless another screen has replaced it."""
+    async def _perform(self, screen: MainScreen | MergedScreen, request: FileRequest) -> None:
+        """Perform the request of a screen, unless another one has replaced it."""
         if self._switcher.content is not screen:
             return
         match request:
             case Leave():
-                await self._leave()
-            case OpenPath():
+                await self._leave(screen)
+            case OpenAt():
+                await self._open(self.paths.index(request.path), at=request)
+            case OpenPath() if isinstance(screen, MainScreen):
                 await self._open_path(screen, request)
-            case ReadAs():
+            case ReadAs() if isinstance(screen, MainScreen):
                 await self._read_as(screen, request.format)
             case ShowNext():
                 await self._open((self._place + request.step) % len(self.paths))
 
-    async def _leave(self) -> None:
-        """Return to the list of files, or end the app. If several inputs are followed, they stay open, each at its
-        position."""
+    async def _leave(self, left: MainScreen | MergedScreen) -> None:
+        """Return to the list of files or to the merged view, or end the app. If several inputs are followed, they stay
+        open, each at its position."""
+        if self._merged is not None and isinstance(left, MainScreen):
+            await self._switcher.show_merged(self._merged)
+            self._merged.set_level(left.session.display.audience.level)
+            return
         if self._catalog is None:
             self.exit()
             return
@@ -427,16 +459,12 @@ class ViewerApp(App[int], inherit_bindings=False):
     # Palette and themes.
 
     def action_command_palette(self) -> None:
-        """Open or close the palette of the main screen or of a list of files or transcripts. Other screens have
-        none."""
+        """Open or close the palette of a screen with actions. Other screens have none."""
         from viewer.tui.dialogs.palette import PaletteScreen
-        from viewer.tui.dialogs.transcripts import TranscriptsScreen
-        from viewer.tui.files.screen import FilesScreen
 
-        if isinstance(self.screen, MainScreen):
-            self.screen.commands.open_palette()
-        elif isinstance(self.screen, FilesScreen | TranscriptsScreen):
-            self.screen.open_palette()
+        run = getattr(self.screen, "action_do", None)
+        if run is not None:
+            run("palette")
         elif isinstance(self.screen, PaletteScreen):
             self.screen.dismiss(None)
 
@@ -457,13 +485,6 @@ class ViewerApp(App[int], inherit_bindings=False):
 
     def on_theme_screen_previewed(self, event: ThemeScreen.Previewed) -> None:
         self.themes.preview(event.name)
-
-    def redraw_screens(self) -> None:
-        """Redraw all widgets of all screens, even of covered ones."""
-        for screen in {*self.screen_stack, *self._installed_screens.values()}:
-            if not callable(screen) and screen.is_attached:
-                for widget in screen.walk_children(with_self=True):
-                    widget.refresh()
 
     def remark(self, sentence: str) -> None:
         """Notify on the topmost main screen."""
@@ -512,7 +533,7 @@ class ViewerApp(App[int], inherit_bindings=False):
     def _fatal_error(self) -> None:
         """Record where the app crashed, without any text that it showed."""
         self.bell()
-        self._remember(sys.exc_info()[1])
+        self.crash.note(sys.exc_info()[1])
         self._close_messages_no_wait()
 
     def _handle_exception(self, error: Exception) -> None:
@@ -523,19 +544,8 @@ class ViewerApp(App[int], inherit_bindings=False):
             if self._exception is None:
                 self._exception = error
                 self._exception_event.set()
-            self._remember(error)
+            self.crash.note(error)
         self._close_messages_no_wait()
-
-    def _remember(self, error: BaseException | None) -> None:
-        """Keep the first crash, because it causes the others."""
-        if error is not None and self._crash[0] is None:
-            fault = fault_of(error)
-            self._crash = (type(fault), fault, fault.__traceback__)
-
-    @property
-    def crash(self) -> tuple[type[BaseException] | None, BaseException | None, TracebackType | None]:
-        """The exception that crashed the app, if any."""
-        return self._crash
 
     def finish_writing(self) -> None:
         """Flush pending bytes to the terminal, even after a crash and before its report."""
@@ -562,7 +572,6 @@ def run_app(
         finally:
             app.finish_writing()
             guard.detach()
-    kind, _, trace = app.crash
-    if kind is not None:
-        return report_crash(kind, trace)
+    if app.crash.kind is not None:
+        return report_crash(app.crash.kind, app.crash.trace)
     return code or app.return_code or 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from types import TracebackType
 from typing import Any
 
 from textual.app import App
@@ -41,3 +42,18 @@ def handle_faults(app: App[int]) -> None:
 
     threading.excepthook = in_thread
     loop.set_exception_handler(in_task)
+
+
+class Crash:
+    """The first exception that crashed the app: later ones follow from it."""
+
+    def __init__(self) -> None:
+        self.error: BaseException | None = None
+        self.kind: type[BaseException] | None = None
+        self.trace: TracebackType | None = None
+
+    def note(self, error: BaseException | None) -> None:
+        """Keep an exception, if it is the first one."""
+        if error is not None and self.kind is None:
+            self.error = fault_of(error)
+            self.kind, self.trace = type(self.error), self.error.__traceback__

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from viewer.document.rows import RowKind, Rows
+from viewer.document.rows import RowKind, RowOrder
 
 
 class Cursor(Struct, frozen=True, gc=False):
@@ -29,7 +29,7 @@ class Cursor(Struct, frozen=True, gc=False):
         """True if the cursor is on a row."""
         return bool(self.number) or self.kind is not RowKind.MESSAGE
 
-    def row(self, rows: Rows) -> int | None:
+    def row(self, rows: RowOrder) -> int | None:
         """Return the row of this cursor, or the nearest one; None if there are no rows."""
         if not len(rows) or not self.is_set:
             return None
@@ -37,7 +37,7 @@ class Cursor(Struct, frozen=True, gc=False):
             return rows.row_of_stray(self.stray)
         return rows.row_of(self.number)
 
-    def is_at(self, rows: Rows, row: int) -> bool:
+    def is_at(self, rows: RowOrder, row: int) -> bool:
         """True if this row has the same kind and content."""
         if rows.kind(row) is not self.kind:
             return False
@@ -49,7 +49,7 @@ class Cursor(Struct, frozen=True, gc=False):
 NOWHERE = Cursor()
 
 
-def cursor_at(rows: Rows, row: int, number: int = 0) -> Cursor:
+def cursor_at(rows: RowOrder, row: int, number: int = 0) -> Cursor:
     """Return a cursor on this row. `number` is one of the messages that the row hides."""
     kind = rows.kind(row)
     if kind is RowKind.STRAY:

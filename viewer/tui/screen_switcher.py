@@ -12,10 +12,12 @@ from viewer.tui.main.screen import MainScreen
 
 if TYPE_CHECKING:
     from viewer.tui.files.screen import Choice, FilesScreen
+    from viewer.tui.merged.screen import MergedScreen
 
 
 class ScreenSwitcher:
-    """Above Textual's empty screen lies one content, a list of files or a main screen, and its dialogs above that.
+    """Above Textual's empty screen lies one content, which is a list of files, a merged view or a main screen, and its
+    dialogs above that.
 
     Each change is awaited in a handler of the app, whose later keys wait in its queue until the next screen is ready.
     """
@@ -42,6 +44,14 @@ class ScreenSwitcher:
             await app.push_screen(screen)
         else:
             await app.switch_screen(screen)
+
+    async def show_merged(self, screen: MergedScreen) -> None:
+        """Show the merged view in place of the content. It stays mounted while one of its files is shown."""
+        app = self._app
+        await self._close_dialogs()
+        if not app.is_screen_installed(screen):
+            app.install_screen(screen, "merged files")
+        await (app.push_screen(screen) if self.content is None else app.switch_screen(screen))
 
     async def replace(self, path: str, screen: MainScreen) -> None:
         """Show another main screen of the open file, and remove the earlier one."""

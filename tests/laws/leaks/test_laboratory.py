@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from tests.support.leaks.acting import EVERYWHERE, IN_A_LIST, Act, act_of
+from tests.support.leaks.acting import EVERYWHERE, IN_A_LIST, MERGED, Act, act_of
 from tests.support.leaks.finder import SHORTEST
 from tests.support.leaks.laboratory import SHORTEST_TYPED, Escaped, session
 from tests.support.leaks.planted import KINDS, Planted, everything, of_sample, transcripts
@@ -25,7 +25,7 @@ SESSIONS = int(os.environ.get("OCML_LAB_SESSIONS", "1000"))
 ACTIONS = int(os.environ.get("OCML_LAB_ACTIONS", "200"))
 SEED = int(os.environ.get("OCML_LAB_SEED", "0"))
 SHARES = 4
-WAYS = ["", "strict", "slowly", "growing", "as_folder", "as_sources", "brief", "sealed"]
+WAYS = ["", "strict", "slowly", "growing", "as_folder", "as_sources", "merged", "brief", "sealed"]
 """The ways in which random sessions open the app."""
 SIZES = [(120, 40), (80, 24), (80, 24), (40, 12)]
 """The screen sizes of random sessions: room for all panes, for a few, and for one."""
@@ -80,6 +80,7 @@ async def test_no_action_of_the_app_leaks(format: str) -> None:
         ("json", "as_folder"),
         ("openchatml-2.2", "as_folder"),
         ("openchatml-2.2", "as_sources"),
+        ("openchatml-2.2", "merged"),
         *((name, way) for name in KINDS for way in ("slowly", "growing", "brief", "sealed")),
     ],
 )
@@ -97,6 +98,7 @@ async def test_no_way_to_open_the_app_leaks(format: str, option: str) -> None:
             *(Act("key", (key,)) for key in ("enter", "]", "J", "]", "[", "q", "j", "s", "enter")),
             *EVERYWHERE,
         ],
+        "merged": [*MERGED, *searches, Act("key", ("enter",)), *EVERYWHERE, Act("key", ("q",)), *MERGED],
     }[option]
     escaped, _ = await escaped_from(planted, acts, **{option: True})
     assert escaped == []

@@ -15,6 +15,7 @@ from tests.support.running import _handled, settled
 from viewer.tui.bars.prompt import Prompt
 from viewer.tui.keys import ACTIONS, after_yank
 from viewer.tui.main.screen import MainScreen
+from viewer.tui.merged.screen import MergedScreen
 from viewer.tui.terminal.key_names import character
 
 REVEALED = ".DEBUG."
@@ -112,6 +113,23 @@ IN_A_LIST = [
 """Every feature of the list of files, once."""
 
 
+MERGED = [
+    *(Act("key", (key,)) for key in ("J", "J", "K", "l", "h", "space", "b", "G", "g", "y", "F")),
+    Act("search", ("/", "warm")),
+    *(Act("key", (key,)) for key in ("n", "N", "escape")),
+    Act("drag", (10, 5, 60, 12)),
+    Act("copy"),
+    Act("help"),
+    Act("palette", ("copy",)),
+    Act("debug and back"),
+    Act("brief and back"),
+    Act("screenshot"),
+    Act("resize", (80, 24)),
+    Act("resize", (120, 40)),
+]
+"""Every feature of the merged view, once."""
+
+
 async def perform(pilot: Pilot[int], act: Act) -> AsyncIterator[None]:
     """Perform the action in steps. Positions depend on the size of the screen."""
     given = [str(each) for each in act.given]
@@ -140,13 +158,19 @@ async def perform(pilot: Pilot[int], act: Act) -> AsyncIterator[None]:
 
 def is_debug(pilot: Pilot[int]) -> bool:
     """True if hidden content may be on the screen."""
-    return any(isinstance(screen, MainScreen) and screen.session.display.debug for screen in pilot.app.screen_stack)
+    return "debug" in _levels(pilot)
 
 
 def is_brief(pilot: Pilot[int]) -> bool:
     """True if the names of tools may be on the screen."""
+    return "brief" in _levels(pilot)
+
+
+def _levels(pilot: Pilot[int]) -> set[str]:
+    """The levels of all open screens, also of those below others."""
     screens = pilot.app.screen_stack
-    return any(isinstance(screen, MainScreen) and screen.session.display.level == "brief" for screen in screens)
+    levels = {screen.session.display.level for screen in screens if isinstance(screen, MainScreen)}
+    return levels | {screen.state.level for screen in screens if isinstance(screen, MergedScreen)}
 
 
 async def type_ahead(pilot: Pilot[int], keys: Sequence[str]) -> None:

@@ -30,6 +30,7 @@ from viewer.tui.files.screen import FilesScreen
 from viewer.tui.keys import Scope
 from viewer.tui.main import read_worker as reading
 from viewer.tui.main.screen import MainScreen
+from viewer.tui.merged.screen import MergedScreen
 from viewer.tui.settings.settings import Settings
 from viewer.tui.settings.state_file import StateFile
 
@@ -184,6 +185,8 @@ class Session:
             if isinstance(each, MainScreen):
                 yield "search hits", self._hits(each)
                 yield "notices", str(each.widgets.status.notice)
+            if isinstance(each, MergedScreen) and each.search is not None:
+                yield "hits in merged files", self._hit(each.search.query.text, each.search.total)
             if isinstance(each, FilesScreen) and each.catalog.reading.audience.is_safe:
                 catalog = each.catalog
                 rows = [(catalog.facts(entry), catalog.hit(entry)) for entry in catalog.listing.entries]
@@ -287,6 +290,7 @@ async def session(
     strict: bool = False,
     as_folder: bool = False,
     as_sources: bool = False,
+    merged: bool = False,
     slowly: bool = False,
     growing: bool = False,
     brief: bool = False,
@@ -296,9 +300,9 @@ async def session(
     (folder / "input").mkdir(exist_ok=True)
     (folder / "input" / "chat.ocml").write_bytes(b"" if growing else planted.data)
     paths = ["input" if as_folder else "input/chat.ocml"]
-    if as_sources:
+    if as_sources or merged:
         (folder / "input" / "other.ocml").write_bytes(planted.data)
-        paths += ["input/other.ocml", "input/missing.ocml"]
+        paths += ["input/other.ocml", "input/missing.ocml"] if as_sources else ["input/other.ocml"]
     patched = pytest.MonkeyPatch()
     patched.chdir(folder)
     try:
@@ -310,6 +314,7 @@ async def session(
             strict=strict,
             sealed=sealed,
             follow=growing or as_sources,
+            merges=merged,
             settings=Settings(scope=Scope.SERVED_SAFE if sealed else Scope.ALL),
         )
         if slowly:
@@ -320,7 +325,7 @@ async def session(
             patched.setattr(reading, "LOOK_AGAIN_SECONDS", 0.01)
         state = StateFile(folder / "state" / "state.json")
         state.welcomed()
-        app = Recorded(["input" if as_folder else "input/chat.ocml"], options, state=state)
+        app = Recorded(paths, options, state=state)
         async with app.run_test(size=size) as pilot:
             run = Session(planted, pilot, folder)
             while slowly and not run.has_read:

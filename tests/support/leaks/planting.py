@@ -30,6 +30,7 @@ from viewer.tui.bars.completion import CompletionBox
 from viewer.tui.bars.footer import KeyFooter
 from viewer.tui.bars.prompt import Prompt
 from viewer.tui.bars.status import StatusLine
+from viewer.tui.bars.status_lines import StatusFacts
 from viewer.tui.bars.title import TitleBar
 from viewer.tui.bottom.problem_lines import ProblemLines
 from viewer.tui.dialogs import help
@@ -40,6 +41,8 @@ from viewer.tui.files import screen as list_of_files
 from viewer.tui.main import copy as copying
 from viewer.tui.main.presenter import Presenter
 from viewer.tui.main.screen_host import ScreenHost
+from viewer.tui.merged import screen as merged_screen
+from viewer.tui.merged.search import MergedSearch
 from viewer.tui.panes.line_list import LineList
 from viewer.tui.session import Changed
 from viewer.tui.settings import state_file
@@ -60,6 +63,7 @@ class Surface:
     acts: Sequence[Act] = ()
     """The actions that fill the surface."""
     as_folder: bool = False
+    merged: bool = False
     found_on: str = ""
     """The surface that shows the leak, if it has another name."""
 
@@ -209,6 +213,18 @@ SURFACES = [
         _instead(files_reader, "search_in", lambda code, leak: lambda *given: facts.Hit(1)),
         [Act("search", ("/", "{prefix}"))],
         as_folder=True,
+    ),
+    Surface(
+        "captions of merged files",
+        _instead(merged_screen, "status_facts", lambda code, leak: lambda *given: StatusFacts(name=leak)),
+        merged=True,
+        found_on="status",
+    ),
+    Surface(
+        "hits in merged files",
+        _instead(MergedSearch, "total", lambda code, leak: property(lambda self: 1)),
+        [Act("search", ("/", "{prefix}"))],
+        merged=True,
     ),
     Surface(
         "notification", _instead(ScreenHost, "notify", _also(lambda leak, self, *_: self.screen.notify(leak))), [_KEY_E]

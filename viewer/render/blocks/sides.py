@@ -7,7 +7,7 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from viewer.document.rows import Rows
+from viewer.document.rows import RowOrder
 from viewer.render.blocks.block import Block, BlockLine
 from viewer.render.style import Part
 
@@ -16,7 +16,7 @@ class Maker(Protocol):
     """Makes the block of any row of a view."""
 
     @property
-    def rows(self) -> Rows:
+    def rows(self) -> RowOrder:
         """The rows of the view."""
         ...
 

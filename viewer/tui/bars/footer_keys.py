@@ -42,6 +42,7 @@ class FooterView(Enum):
     TIMELINE = "timeline"
     FILES = "files"
     TRANSCRIPTS = "transcripts"
+    MERGED = "merged"
 
 
 _SAFE = (
@@ -99,6 +100,14 @@ _TRANSCRIPTS = (
     FooterKey(("filter",), "Filter"),
     FooterKey(("leave",), "Back"),
 )
+_MERGED = (
+    FooterKey(("open",), "Open file"),
+    FooterKey(("search",), "Find"),
+    FooterKey(("next_message", "previous_message"), "Message"),
+    FooterKey(("debug", "brief"), "Level"),
+    FooterKey(("yank",), "Copy"),
+    FooterKey(("bottom",), "End"),
+)
 _ALWAYS = (FooterKey(("palette",), "Commands"), FooterKey(("help",), "Help"))
 
 FOOTERS = {
@@ -110,6 +119,7 @@ FOOTERS = {
     FooterView.TIMELINE: _TIMELINE,
     FooterView.FILES: _FILES,
     FooterView.TRANSCRIPTS: _TRANSCRIPTS,
+    FooterView.MERGED: _MERGED,
 }
 
 

@@ -1,4 +1,5 @@
-"""Actions of the file and transcript lists: the source of their bindings, footer, help, palette, and documentation."""
+"""Actions of the file and transcript lists and of the merged view: the source of their bindings, footer, help, palette,
+and documentation."""
 
 from __future__ import annotations
 
@@ -47,6 +48,28 @@ OF_TRANSCRIPTS: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
 )
 """Actions that the transcript list shares with the main screen."""
 
+OF_MERGED: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
+    ("line_down", (), "Move one line down.", "line_down"),
+    ("line_up", (), "Move one line up.", "line_up"),
+    ("next_message", (), "Go to the next message of any file.", "next_message"),
+    ("previous_message", (), "Go to the previous message of any file.", "previous_message"),
+    *SHARED[2:6],
+    ("top", (), "Go to the top.", "top"),
+    ("bottom", ("follow",), "Go to the end and follow.", "bottom"),
+    ("search", (), "Find text in all files; // finds a regular expression.", "ask_search"),
+    ("next_match", (), "Go to the next match.", "next_match"),
+    ("previous_match", (), "Go to the previous match.", "previous_match"),
+    ("clear", (), "End the search.", "clear"),
+    ("open", (), "Open the file at this message.", "open_row"),
+    ("unfold", (), "Unfold the card under the cursor.", "unfold"),
+    ("fold", (), "Fold the card under the cursor.", "fold"),
+    ("debug", (), "Switch between the safe and debug views of all files.", "toggle_debug"),
+    ("brief", (), "Show one line per call, or none.", "toggle_brief"),
+    ("yank", (), "Copy the text of the message.", "yank"),
+    *SHARED[-6:],
+)
+"""Actions that the merged view shares with the main screen."""
+
 OWN: tuple[Action, ...] = (
     Action("sort_files", ("s",), "Sort", "Sort by the next column.", _F, "sort"),
     Action("compare_files", ("D",), "Compare", "Mark the file; the second mark compares both.", _F, "compare"),
@@ -70,6 +93,13 @@ def transcript_actions(actions: Sequence[Action] = ACTIONS) -> tuple[Action, ...
     found = (_shared(row, actions) for row in OF_TRANSCRIPTS)
     labels = {"leave": "Back", "search": "Find in all"}
     return tuple(replace(action, label=labels.get(action.id, action.label)) for action in found)
+
+
+def merged_actions(actions: Sequence[Action] = ACTIONS, scope: Scope = Scope.ALL) -> tuple[Action, ...]:
+    """Return the actions of the merged view with the configured keys."""
+    labels = {"search": "Find", "open": "Open file"}
+    found = (_shared(row, actions) for row in OF_MERGED)
+    return tuple(replace(action, label=labels.get(action.id, action.label)) for action in rows_for(scope, list(found)))
 
 
 def _shared(row: tuple[str, tuple[str, ...], str, str], actions: Sequence[Action]) -> Action:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 from viewer.document.backend import load_backend
-from viewer.document.live import LiveDocument
+from viewer.document.live import LiveChange, LiveDocument
 from viewer.errors import ViewerError
 from viewer.render.title import FollowState
 from viewer.sources.changes import SourceCondition
@@ -32,15 +32,19 @@ class LiveSource:
 
     def step(self) -> bool:
         """Read a slice; True if more can be read now."""
+        return self.step_on(SLICE).more
+
+    def step_on(self, size: int) -> LiveChange:
+        """Read up to `size` bytes, and return what they changed."""
         live, machine = self.live, self._machine
-        change = live.step(SLICE)
+        change = live.step(size)
         machine.signal(Signal.SOURCE_CHANGED, source=live.following.state.condition)
         if live.is_complete:
             machine.signal(Signal.ENDED)
         elif live.has_caught_up and live.following.state.condition is SourceCondition.OK:
             machine.signal(Signal.CAUGHT_UP)
             machine.signal(Signal.GO_TO_END)
-        return change.more
+        return change
 
     @property
     def state(self) -> FollowTitle:

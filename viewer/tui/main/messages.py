@@ -7,6 +7,8 @@ from collections.abc import Callable
 from msgspec import Struct
 from textual.message import Message
 
+from viewer.tui.display_state import DisplayState
+
 
 class Leave(Struct, frozen=True):
     """Leave this document."""
@@ -32,7 +34,15 @@ class ShowNext(Struct, frozen=True):
     """1 for the next file, -1 for the previous one."""
 
 
-FileRequest = Leave | OpenPath | ReadAs | ShowNext
+class OpenAt(Struct, frozen=True):
+    """Open one of several merged files at a message, in the state of the merged view."""
+
+    path: str
+    place: str
+    state: DisplayState
+
+
+FileRequest = Leave | OpenAt | OpenPath | ReadAs | ShowNext
 Ask = Callable[[FileRequest], None]
 """Passes a request to the app, which performs it before it handles another key."""
 

@@ -132,3 +132,11 @@ def _stamp(path: Path) -> tuple[int, int, int] | None:
     except OSError:
         return None
     return known.st_ino, known.st_size, known.st_mtime_ns
+
+
+def redraw_screens(app: App[int]) -> None:
+    """Redraw all widgets of all screens, including screens that are covered."""
+    for screen in {*app.screen_stack, *app._installed_screens.values()}:
+        if not callable(screen) and screen.is_attached:
+            for widget in screen.walk_children(with_self=True):
+                widget.refresh()

@@ -77,7 +77,8 @@ class Batch(Struct, frozen=True):
 
     @property
     def part(self) -> str:
-        """The name of its parts. It depends only on the files, so that a repeated batch overwrites its own parts."""
+        """The name of the parts of the batch. It depends only on the files, so that a repeated batch overwrites its own
+        parts."""
         keys = "\n".join(sorted(each.key for each in self.files))
         return blake2b(keys.encode(), digest_size=16).hexdigest()
 

@@ -40,7 +40,7 @@ class Found(Struct, frozen=True, gc=False):
     modified: float
     """Seconds since 1970."""
     reason: str = ""
-    """Why it cannot be read."""
+    """Why the file cannot be read."""
 
 
 def list_transcripts(path: str) -> list[Found]:

@@ -257,6 +257,14 @@ class Transcript(PlainLines, can_focus=True):
         return row is not None and maker is not None and self.cursor.is_at(maker.rows, row)
 
     @property
+    def lines_of_cursor(self) -> range:
+        """The screen lines of the row of the cursor."""
+        rows = [row for row, _, _ in self.visible_lines()]
+        here = self.cursor_row
+        first = rows.index(here) if here is not None and here in rows else 0
+        return range(first, first + (rows.count(here) if here is not None else 0))
+
+    @property
     def line_of_cursor(self) -> int | None:
         """The screen line where the row of the cursor begins; None if it is off the screen."""
         row = self.cursor_row

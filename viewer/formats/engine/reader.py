@@ -147,7 +147,7 @@ class Records:
         return self._read_shape(data, at, base, b"")
 
     def read_known_run(self, data: bytearray, at: int, base: int, lead: bytes) -> int:
-        """Read nothing: each record is read by itself."""
+        """Do nothing, because each record is read separately. Return the index."""
         return at
 
     def _read_shape(self, data: bytes | bytearray, at: int, base: int, tail: bytes) -> int:

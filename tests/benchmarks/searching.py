@@ -47,7 +47,7 @@ class Search:
 
 
 def measure(scale: Scale, report: Report) -> None:
-    """The rows of this group."""
+    """Report the rows of this group."""
     asyncio.run(_measure(scale, report))
 
 

@@ -53,7 +53,7 @@ class Recorder:
         return events
 
     def _as_wanted(self, events: list[Event]) -> Iterator[Event]:
-        """Yield the events. Small batches, or all batches if they are not wanted, are replaced by single events."""
+        """Yield the events. Small batches, or all batches if they are not wanted, are replaced with single events."""
         for event in events:
             if isinstance(event, ClosedBatch) and not (self._has_batches and len(event) >= SMALLEST_BATCH):
                 yield from event.one_by_one()

@@ -130,7 +130,7 @@ class Records:
         return run.next
 
     def read_long(self, data: bytes, at: int, end: int, base: int) -> bool:
-        """False, because no record is read part by part."""
+        """Return False, because no record is read part by part."""
         return False
 
     def _read_shapes(self, data: bytes, at: int, base: int, head: bytes, tail: bytes) -> int:

@@ -87,7 +87,7 @@ class MessageLists:
         return True
 
     def changes(self, node: JsonNode) -> bool:
-        """False, because no value is replaced."""
+        """Return False, because no value is replaced."""
         return False
 
     def read_run(self, data: bytes, start: int, at: int, base: int, node: JsonNode) -> int:
@@ -327,7 +327,7 @@ class _ArrayMessages:
         """The offset of the array, until its first item has been read."""
 
     def changes(self, node: JsonNode) -> bool:
-        """False, because no value is replaced."""
+        """Return False, because no value is replaced."""
         return False
 
     def read_known(self, data: bytearray, at: int, base: int) -> int:

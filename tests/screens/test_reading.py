@@ -132,7 +132,8 @@ async def press_at_once(pilot: Pilot[int], *keys: str) -> None:
         event = Key(key, character(key))
         event.set_sender(pilot.app)
         driver.send_message(event)
-    await asyncio.sleep(0)
+    for _ in range(12):
+        await asyncio.sleep(0)
     while holds_key(pilot):
         await asyncio.sleep(0)
 

@@ -48,7 +48,7 @@ def command(url: str, listen: str, output: str | None, quiet: bool, expose: bool
         talk = _Talk(quiet=quiet)
         log = Log(talk.report)
         pipes = log.start(descriptor)
-    from viewer.tap.proxy import Proxy, addresses
+    from viewer.tap.proxy import Proxy
 
     async def run() -> int:
         proxy = Proxy(upstream, frozenset(name.lower() for name in hosts), log)
@@ -61,7 +61,7 @@ def command(url: str, listen: str, output: str | None, quiet: bool, expose: bool
                 bound = await proxy.start(address)
             except OSError as error:
                 raise ViewerError(f"cannot listen on {address.shown}: {error.strerror}") from None
-            if any(proxy.is_own(*each) for each in await addresses(upstream)):
+            if await proxy.dialer.reaches_proxy(upstream):
                 raise ViewerError("--to and --listen are the same address: the proxy would call itself")
             talk.say(f"Listening on http://{bound.shown}; requests go to {upstream.shown}.")
             talk.say(f"The log is {path}. It holds whole conversations, including what users do not see.")

@@ -13,7 +13,7 @@ import pytest
 
 from tests.support.program import ROOT, run
 from viewer.document.redaction.examples import example_of
-from viewer.document.redaction.finder import Finder
+from viewer.document.redaction.finder import Finder, possible_kinds
 from viewer.document.redaction.kinds import BY_NAME, KINDS, SecretKind, Shape
 from viewer.document.redaction.redactor import Redactor
 from viewer.errors import ViewerError
@@ -88,6 +88,16 @@ def test_generated_secrets_are_found_in_every_spelling(way: str) -> None:
 
 
 @pytest.mark.slow
+def test_one_search_finds_the_hints_of_all_kinds() -> None:
+    hints, chance = sorted({hint for kind in KINDS for hint in kind.hints}), Random(1)
+    pieces = [*hints, *(hint.upper() for hint in hints), *(hint[:-1] for hint in hints), "x", " ", "é", "İ", "\ud800"]
+    for size in (0, *range(1, 60), *[20_000] * 3):
+        text = "".join(chance.choices(pieces, k=size))
+        small = text.lower()
+        expected = [kind.name for kind in KINDS if any(hint in small for hint in kind.hints)]
+        assert [kind.name for kind in possible_kinds(text)] == expected, text[:200]
+
+
 def test_each_kind_has_a_recall_of_its_own() -> None:
     for kind in KINDS:
         chance = Random(3)

@@ -533,7 +533,7 @@ ACTIONS: tuple[Action, ...] = (
         "help",
         ("question_mark", "f1"),
         "Help",
-        "Show all keys; at a problem in the list, explain it.",
+        "Show all keys; in the problem list, explain the problem.",
         _O,
         "program.open_help",
         in_list="lists.explain",

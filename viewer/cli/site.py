@@ -104,7 +104,7 @@ def export_site(files: Sequence[str], output: str, asked: SiteOptions) -> int:
     target = _checked_target(Path(output), files, asked)
     found, code = _find(files, target)
     if not found:
-        return fail("no transcripts found; the site is not written")
+        return fail("no transcripts found; the site was not written")
     if len(found) > MOST_TRANSCRIPTS:
         raise ViewerError(f"{len(found):,} transcripts: a site has at most {MOST_TRANSCRIPTS:,}; name fewer files")
     with ended_tidily(), _Folder(target, asked) as folder:
@@ -115,7 +115,7 @@ def export_site(files: Sequence[str], output: str, asked: SiteOptions) -> int:
             _finish(folder, [each for each in built if each.row], asked)
             folder.keep()
     if not rows:
-        return fail("no transcript could be read; the site is not written")
+        return fail("no transcript could be read; the site was not written")
     if asked.redactor:
         say(asked.redactor.sentence)
     view = f"{badge(asked.audience)} view. {view_sentence(asked.audience)}"

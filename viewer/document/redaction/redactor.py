@@ -1,4 +1,4 @@
-"""The redactor: replaces each secret by a mask. Equal secrets get the same mask in all cleaned texts."""
+"""The redactor: replaces each secret with a mask. Equal secrets get the same mask in all cleaned texts."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Redactor:
         return len(self._masks)
 
     def clean(self, text: str) -> str:
-        """Replace the secrets in a text by masks."""
+        """Replace the secrets in a text with masks."""
         if text in self._cleaned:
             return self._cleaned[text]
         cleaned = "".join(self._pieces(text))

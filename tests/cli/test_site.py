@@ -174,7 +174,7 @@ def test_mistakes_are_one_sentence_and_leave_nothing(folder: Path) -> None:
         (["--to", "site", "--limit-size", "1MB", "-o", "out", "in"], "--limit-size needs --single."),
         (["--to", "site", "--single", "--limit-size", "huge", "-o", "out", "in"], "use a size such as 50MB."),
         (["--to", "site", "--single", "--limit-size", "10KB", "-o", "out", "in"], "more than the limit of 10.2 kB"),
-        (["--to", "site", "-o", "out", "in/notes.txt"], "no transcript could be read; the site is not written"),
+        (["--to", "site", "-o", "out", "in/notes.txt"], "no transcript could be read; the site was not written"),
         (["--to", "site", "-o", "nowhere/out", "in"], "nowhere/out.tmp cannot be created"),
     ):
         result = run("export", *words)

@@ -59,12 +59,11 @@ async def test_a_wide_outline_has_every_number(tmp_path: Path) -> None:
         assert re.search(r"10,000 in +3,000 out +4,000 cached +\$0.0440", turns[0])
         assert re.search(r"7 in +2 out +│?", turns[1]) and "$" not in turns[1]
     async with running(TOUR, keys=("d", "$")) as pilot:
-        assert said(pilot) == "This transcript states no token usage."
+        assert said(pilot) == "This transcript contains no token usage."
 
 
 async def test_times(tmp_path: Path) -> None:
-    """They are off, relative to the first message that the view shows, or the time of day. This works at every
-    level."""
+    """Times are off, relative to the first shown message, or times of day. All of this works at every level."""
     path = session(tmp_path, ("big", 10, 4, 3))
     async with running(path, size=(80, 24)) as pilot:
         await press(pilot, "g")

@@ -61,7 +61,7 @@ def moment_options(command: Command) -> Command:
             "at_byte",
             metavar="BYTE",
             callback=_byte,
-            help="Show what was visible after this byte, such as B4096. Counts shown text; with -d, the file.",
+            help="Show what was visible after this byte, such as B4096, of the shown text or, with -d, the file.",
         ),
     ):
         command = option(command)

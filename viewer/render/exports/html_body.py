@@ -41,7 +41,7 @@ class Kind(Enum):
 
 
 def body_html(body: str, faults: Sequence[tuple[Span, str]], kind: Kind, *, short: bool, trim: bool) -> Iterator[Html]:
-    """Yield the body as pieces of HTML. With `short`, a body of few lines is already folded."""
+    """Yield the body as pieces of HTML. With `short`, the lower limits for folding apply."""
     if len(body) > LARGEST:
         yield from _large(body)
         return

@@ -123,7 +123,7 @@ class ViewController:
         if not session.display.debug:
             self._host.notify(DEBUG_ONLY)
         elif session.usages is None or session.usages.total() is None:
-            self._host.notify("This transcript states no token usage.")
+            self._host.notify("This transcript contains no token usage.")
         else:
             self._lay_out_again(lambda: session.show_usage(is_shown))
             self._host.notify(f"Tokens and cost: {'shown' if is_shown else 'hidden'}.")

@@ -27,7 +27,7 @@ LEVELS = ("[SAFE]", "[BRIEF]", "[DEBUG]")
 
 
 def _marks(name: str, size: tuple[int, int]) -> list[pytest.MarkDecorator]:
-    """`make test` draws every state at two sizes."""
+    """Return the marks of a case. `make test` draws every state at two sizes."""
     if name == "safe" and size == SIZES[0]:
         return []
     return [pytest.mark.lab if size in SIZES[2:] else pytest.mark.slow]
@@ -83,7 +83,8 @@ def assert_every_line_is_full(pilot: Pilot[int]) -> None:
 
 
 def elided(screen: list[str], before: list[str]) -> Iterator[str]:
-    """Yield the lines; of more than two that are as in the screen before, or as the line above, only the number."""
+    """Yield the lines. Where more than two lines equal those of the previous screen, or the same line, yield their
+    number."""
     at = 0
     while at < len(screen):
         same = _count(screen[at:], before[at:])

@@ -22,7 +22,7 @@ STARTS = [["samples/tour.ocml"], ["-d", "samples/tour.ocml"], ["-f", "samples/to
 """Starts with a first page before the app is loaded, and without one."""
 READY = b"Quit"
 LONGEST_START, LONGEST_END = 1.8, 0.5
-"""In seconds: the part of the start, and of the end, from which a moment is chosen."""
+"""The parts of the start and of the end, in seconds, from which a moment is chosen."""
 MOMENTS = 50
 
 pytestmark = pytest.mark.slow
@@ -124,12 +124,12 @@ def test_a_signal_that_the_caller_ignores_stays_ignored() -> None:
 STUCK = """
 import sys, time
 import viewer.tui.app as app
-def wait(self, event):
+async def wait(self, left):
     sys.__stderr__.write("STUCK")
     sys.__stderr__.flush()
     while True:
         time.sleep(0.01)
-app.ViewerApp.on_leave_wanted = wait
+app.ViewerApp._leave = wait
 from viewer.cli import main
 main()
 """

@@ -255,7 +255,7 @@ class _Mark(Struct):
 
 
 class RowOrder(Protocol):
-    """Rows as a pane that scrolls through them sees them: of one input, or of several in one order."""
+    """The interface through which a scrolling pane sees rows, of one input or of several in one order."""
 
     def __len__(self) -> int: ...
 
@@ -277,7 +277,7 @@ class RowOrder(Protocol):
         ...
 
     def row_holding(self, number: int) -> int | None:
-        """Return the row that shows a message or hides it among others, or None if there is none."""
+        """Return the row that shows a message or hides it in a run, or None if there is none."""
         ...
 
     def row_of_stray(self, stray: int) -> int:
@@ -456,8 +456,8 @@ class Rows:
         return None
 
     def turn_starts(self, first: int, turn: int, transcript: int) -> TurnStarts:
-        """Return the rows from `first` on that begin a turn, for the end user. `turn` and `transcript` are those of
-        the previous row."""
+        """Return the rows from `first` on that begin a turn, for the end user. `turn` and `transcript` belong to the
+        previous row."""
         index = self._analysis.index
         if first >= len(self):
             return turn_starts(self.columns, array("I"), ())

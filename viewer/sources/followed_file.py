@@ -14,7 +14,8 @@ from viewer.sources.stamp import Stamp, stamp_of
 HEAD_GUARD = 1024
 TAIL_GUARD = 256
 SETTLED = 2.0
-"""In seconds. A file whose size and times have not changed for this long is not compared again until they change."""
+"""The time in seconds after which a file whose size and times have not changed is not compared again until they
+change."""
 COMPARED_LAST = 4
 """The number of blocks before the offset that are compared at once if the stamp of a large file has changed."""
 COMPARED_IDLY = 16
@@ -44,7 +45,7 @@ class FollowedFile:
         self._stamp_since = 0.0
         self._is_over = False
         self._changed_for: Reason | None = None
-        """Set if a read found that the file was rewritten. The next poll then restarts."""
+        """The reason for a restart at the next poll, set if a read found that the file was rewritten."""
 
     has_ended = False
     """Always false, because a file can grow at any time."""

@@ -86,7 +86,7 @@ def read_rest(data: bytes, base: int, start: int) -> JsonReading:
 
 
 class JsonGlance(Struct, frozen=True):
-    """The result of a quick pass over a text. In its value, each number is replaced by its length."""
+    """The result of a quick pass over a text. In its value, each number is replaced with its length."""
 
     valid: bool
     """True if the text is exactly one JSON value (RFC 8259)."""
@@ -159,7 +159,7 @@ _HALF = re.compile(rb"\\u[dD]")
 _SPACED_COLON = lazy_regex(rb'"[ \t\r\n]+:')
 _CONTAINERS = (dict, list)
 _DECODER = msgspec.json.Decoder()
-"""Accepts nothing but RFC 8259."""
+"""A decoder that accepts nothing but RFC 8259."""
 _EXACT = json.JSONDecoder(parse_float=_finite, parse_constant=_refuse)
 
 

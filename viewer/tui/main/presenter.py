@@ -153,7 +153,7 @@ class Presenter:
         self._draw_minimap()
         behind = self._widgets.behind
         here = self._make_blocks(transcript.size.width)
-        if not self._fitted[-1]:
+        if not self._fitted[-1] or not behind.size.width:  # the layout of a pane that just opened draws again
             behind.clear()
             transcript.show(here)
             return
